@@ -1,0 +1,297 @@
+"""The Arrow schema of every stage: one place to learn what a column holds.
+
+A dataset is a stage's output. Its rows that were refused stay in it with a reason (null = kept), so that the
+counts along the pipeline always add up. `version` rises with every change of meaning or layout; it is part of a
+shard's key, so a new version recomputes the stage and what lies below it.
+"""
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One stage's table: its schema and how its shards are laid out.
+
+    Attributes:
+        name: stage name, also the directory below the root.
+        version: rises when a column's meaning or the layout changes.
+        schema: Arrow schema; each field's metadata holds its description under `doc`.
+        sharded_by: what a shard number is a hash of, for people.
+        grouped_by: column with the destination shard of a row; one Parquet row group is written per value. None
+            for a stage that is read whole.
+        reason: column that says why a row was refused (null = kept), or None where no row can be.
+        unstable: columns left out of row-group digests, because they differ between equal runs (fetch times).
+    """
+
+    name: str
+    version: int
+    schema: pa.Schema
+    sharded_by: str
+    grouped_by: str | None = None
+    reason: str | None = None
+    unstable: frozenset[str] = field(default_factory=frozenset)
+
+    def __post_init__(self) -> None:
+        for column in (self.grouped_by, self.reason, *self.unstable):
+            assert column is None or column in self.schema.names, f"{self.name} has no column {column}"
+
+
+def _column(name: str, type_: pa.DataType, doc: str) -> pa.Field:
+    return pa.field(name, type_, metadata={"doc": doc})
+
+
+_STRINGS = pa.list_(pa.string())
+_TOKENS = pa.list_(pa.int32())
+_EDGES = pa.list_(pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())]))
+
+_ARTICLE_COLUMNS = [
+    _column("article_id", pa.string(), "stable hash of the source's name for the article, 16 hex digits"),
+    _column("title", pa.string(), "article title, the T of 000 sec. 3"),
+    _column("lead", pa.large_string(), "lead section as plain prose: the target D of 000 sec. 3"),
+    _column("references", _STRINGS, "URLs the article cites, in order of first citation"),
+    _column("search_results", _STRINGS, "URLs of search results for the title, best first"),
+    _column("split", pa.string(), "train | valid | test"),
+    _column("group", pa.string(), "articles of one group never straddle splits; null = the article alone"),
+    _column("source", pa.string(), "name of the article source"),
+    _column("revision", pa.string(), "the source's revision of the article, or null"),
+    _column("licence", pa.string(), "licence of the lead text, or null"),
+    _column("drop_reason", pa.string(), "why the article is not used; null = used"),
+]
+
+INTAKE = Dataset(
+    name="intake",
+    version=1,
+    schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
+    sharded_by="partition of the article source",
+    grouped_by="article_shard",
+    reason="drop_reason",
+)
+
+ARTICLES = Dataset(
+    name="articles",
+    version=1,
+    schema=pa.schema(_ARTICLE_COLUMNS),
+    sharded_by="hash of article_id",
+    reason="drop_reason",
+)
+
+FRONTIER = Dataset(
+    name="frontier",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "citing article"),
+            _column("article_shard", pa.int32(), "shard of the citing article"),
+            _column("url", pa.string(), "normalised absolute URL, without fragment or credentials"),
+            _column("host", pa.string(), "lower-case host[:port] of the URL"),
+            _column("host_shard", pa.int32(), "destination shard: hash of host"),
+            _column("provenance", pa.string(), "citation | search"),
+            _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
+            _column("drop_reason", pa.string(), "why the URL is not fetched; null = it is"),
+        ]
+    ),
+    sharded_by="article",
+    grouped_by="host_shard",
+    reason="drop_reason",
+)
+
+PAGES = Dataset(
+    name="pages",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
+            _column("host", pa.string(), "lower-case host[:port] of the URL"),
+            _column("status", pa.int32(), "HTTP status of the last response; null = no response"),
+            _column("reason", pa.string(), "why there is no usable body; null = there is one"),
+            _column("final_url", pa.string(), "URL after redirects; null = no response"),
+            _column("mime", pa.string(), "media type: declared, or sniffed where that is missing or wrong"),
+            _column("charset", pa.string(), "declared character set, or null"),
+            _column("bytes", pa.int64(), "decoded body bytes read, also where the body was refused"),
+            _column("sha256", pa.string(), "SHA-256 of body in hex, or null"),
+            _column("etag", pa.string(), "ETag response header, or null"),
+            _column("last_modified", pa.string(), "Last-Modified response header, or null"),
+            _column("fetched_at", pa.timestamp("us", tz="UTC"), "when the last response arrived"),
+            _column("seconds", pa.float32(), "time from first request to result, retries included"),
+            _column("attempts", pa.int32(), "requests sent for this URL, redirect hops not counted"),
+            _column("body", pa.large_binary(), "decoded body, or null"),
+        ]
+    ),
+    sharded_by="hash of host",
+    reason="reason",
+    unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts"}),
+)
+
+DOCUMENTS = Dataset(
+    name="documents",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "citing article"),
+            _column("article_shard", pa.int32(), "destination shard"),
+            _column("url", pa.string(), "URL as the frontier has it"),
+            _column("provenance", pa.string(), "citation | search"),
+            _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
+            _column("title", pa.string(), "title of the page, or null"),
+            _column("paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"),
+            _column("engine", pa.string(), "extraction engine that found the text, or null"),
+            _column("reason", pa.string(), "why there is no text; null = there is"),
+        ]
+    ),
+    sharded_by="hash of host",
+    grouped_by="article_shard",
+    reason="reason",
+)
+
+PARAGRAPHS = Dataset(
+    name="paragraphs",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article the paragraph is a candidate for"),
+            _column("paragraph_id", pa.int32(), "0-based number within the article"),
+            _column("url", pa.string(), "page it stands in"),
+            _column("provenance", pa.string(), "citation | search"),
+            _column("position", pa.int32(), "0-based position in its page"),
+            _column("text", pa.large_string(), "the paragraph"),
+            _column("drop_reason", pa.string(), "why it is not a candidate; null = it is"),
+        ]
+    ),
+    sharded_by="article",
+    reason="drop_reason",
+)
+
+FEATURES = Dataset(
+    name="features",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article"),
+            _column("paragraph_id", pa.int32(), "kept paragraph of the article"),
+            _column("rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (000 sec. 3.1)"),
+            _column("title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (000 sec. 4)"),
+        ]
+    ),
+    sharded_by="article",
+)
+
+VOCABULARY = Dataset(
+    name="vocabulary",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("model", pa.binary(), "serialized SentencePiece model"),
+            _column("pieces", pa.int32(), "number of pieces"),
+            _column("sentences", pa.int64(), "training sentences it was estimated on"),
+        ]
+    ),
+    sharded_by="-",
+)
+
+RANKED = Dataset(
+    name="ranked",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article"),
+            _column("rank", pa.int32(), "0-based rank by score: R_1 ... R_L' of 000 sec. 3.1"),
+            _column("paragraph_id", pa.int32(), "paragraph of the article"),
+            _column("url", pa.string(), "page it stands in"),
+            _column("position", pa.int32(), "0-based position in its page"),
+            _column("text", pa.large_string(), "the paragraph"),
+            _column("score", pa.float32(), "score of the ranker, 0-1"),
+        ]
+    ),
+    sharded_by="article",
+)
+
+RANKING_SCORES = Dataset(
+    name="ranking_scores",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article of the valid or test split"),
+            _column("split", pa.string(), "valid | test"),
+            _column("method", pa.string(), "similarity | ranking (the rows of 000 Table 1)"),
+            _column("paragraphs", pa.int32(), "L': how many best paragraphs were joined"),
+            _column("rouge_l_recall", pa.float32(), "ROUGE-L recall of the joined paragraphs against the lead, 0-1"),
+        ]
+    ),
+    sharded_by="article",
+)
+
+GRAPHS = Dataset(
+    name="graphs",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article"),
+            _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
+            _column("similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (000 app. A.1)"),
+            _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (000 eq. 26)"),
+        ]
+    ),
+    sharded_by="article",
+)
+
+EXAMPLES = Dataset(
+    name="examples",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article"),
+            _column("split", pa.string(), "train | valid | test"),
+            _column("title", _TOKENS, "token ids of the title, no special tokens"),
+            _column("source", pa.list_(_TOKENS), "token ids of the ranked paragraphs, best first, no special tokens"),
+            _column("target", _TOKENS, "token ids of the lead, begin and end of summary included"),
+            _column("title_text", pa.string(), "the title"),
+            _column("target_text", pa.large_string(), "the lead"),
+        ]
+    ),
+    sharded_by="article",
+)
+
+PREDICTIONS = Dataset(
+    name="predictions",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article of the test split"),
+            _column("system", pa.string(), "name of the summarizer"),
+            _column("summary", pa.large_string(), "the summary, one line"),
+            _column("tokens", _STRINGS, "pieces of the summary; empty for extractive systems"),
+            _column(
+                "attention",
+                pa.list_(pa.list_(pa.float32())),
+                "for each piece, its attention to each ranked paragraph (rows sum to 1); empty for extractive systems",
+            ),
+        ]
+    ),
+    sharded_by="article",
+)
+
+SCORES = Dataset(
+    name="scores",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article of the test split"),
+            _column("system", pa.string(), "name of the summarizer"),
+            _column("metric", pa.string(), "rouge1 | rouge2 | rougeL | rougeLsum, with suffix -stem where stemmed"),
+            _column("precision", pa.float32(), "0-1"),
+            _column("recall", pa.float32(), "0-1"),
+            _column("f1", pa.float32(), "0-1"),
+        ]
+    ),
+    sharded_by="article",
+)
+
+DATASETS: dict[str, Dataset] = {
+    dataset.name: dataset
+    for dataset in (
+        INTAKE, ARTICLES, FRONTIER, PAGES, DOCUMENTS, PARAGRAPHS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES,
+        GRAPHS, EXAMPLES, PREDICTIONS, SCORES,
+    )
+}  # fmt: skip

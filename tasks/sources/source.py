@@ -1,0 +1,72 @@
+"""What an article source is: partitions that can be read apart from each other, each a stream of articles."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Article:
+    """One article as a source gives it, before anything is checked.
+
+    Attributes:
+        title: article title.
+        lead: lead section, plain prose; empty where the source has none.
+        references: cited URLs in order of first citation, as written.
+        search_results: URLs of search results, best first.
+        split: train | valid | test where the source decides it, else None.
+        group: articles of one group never straddle splits; None = the article alone.
+        revision: the source's revision, or None.
+        licence: licence of the lead, or None.
+        drop_reason: set where the source itself refuses the article (a redirect, a list), else None.
+    """
+
+    title: str
+    lead: str
+    references: tuple[str, ...]
+    search_results: tuple[str, ...] = ()
+    split: str | None = None
+    group: str | None = None
+    revision: str | None = None
+    licence: str | None = None
+    drop_reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A part of a source that is read as one shard of `intake`.
+
+    Attributes:
+        name: what people call it, such as a byte range of a file.
+        digest: changes exactly when the partition's content does; it goes into the shard's key.
+        start: first unit (topic, byte, file) of the partition.
+        stop: one past its last unit.
+    """
+
+    name: str
+    digest: str
+    start: int
+    stop: int
+
+
+class Source(Protocol):
+    """Where articles come from. Reading streams: no source holds its input in memory."""
+
+    name: str
+
+    def partitions(self) -> list[Partition]:
+        """Return the partitions in a fixed order.
+
+        Raises:
+            FileNotFoundError: an input is missing.
+            ValueError: an input cannot be what the settings say it is.
+        """
+        ...
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of a partition in a fixed order.
+
+        Raises:
+            ValueError: malformed input, naming file and line.
+        """
+        ...
