@@ -77,6 +77,40 @@ ARTICLES = Dataset(
     reason="drop_reason",
 )
 
+SEARCH = Dataset(
+    name="search",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article whose title was the query"),
+            _column("url", pa.string(), "URL of the result; null where the query failed"),
+            _column("rank", pa.int32(), "0-based rank of the result"),
+            _column("provider", pa.string(), "search provider that answered"),
+            _column("reason", pa.string(), "why the result is not used, or why the query failed; null = used"),
+        ]
+    ),
+    sharded_by="article",
+    reason="reason",
+)
+
+CAPTURES = Dataset(
+    name="captures",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
+            _column("host_shard", pa.int32(), "destination shard: hash of host"),
+            _column("file", pa.string(), "WARC file, as the settings name it"),
+            _column("offset", pa.int64(), "byte offset of the record in the file"),
+            _column("captured_at", pa.timestamp("us", tz="UTC"), "WARC-Date"),
+            _column("reason", pa.string(), "why the record cannot be used; null = it can"),
+        ]
+    ),
+    sharded_by="WARC file",
+    grouped_by="host_shard",
+    reason="reason",
+)
+
 FRONTIER = Dataset(
     name="frontier",
     version=1,
@@ -291,7 +325,7 @@ SCORES = Dataset(
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
-        INTAKE, ARTICLES, FRONTIER, PAGES, DOCUMENTS, PARAGRAPHS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES,
-        GRAPHS, EXAMPLES, PREDICTIONS, SCORES,
+        INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, PARAGRAPHS, FEATURES, VOCABULARY, RANKED,
+        RANKING_SCORES, GRAPHS, EXAMPLES, PREDICTIONS, SCORES,
     )
 }  # fmt: skip

@@ -1,0 +1,107 @@
+"""The one contract every summarizer keeps, so that one trainer, one search and one evaluator serve them all.
+
+Shapes: B articles, P paragraphs, L tokens a paragraph, K hypotheses (beams) an article, T target tokens, D model size,
+V vocabulary. Padding is the vocabulary's pad id; a paragraph of nothing but padding does not exist.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class SourceBatch:
+    """What a summarizer reads.
+
+    Attributes:
+        tokens: [B, P, L] int64 token ids, paragraphs best first, padded with `pad`.
+        ranks: [B, P] int64 rank of each paragraph, 0-based.
+        title: [B, Lt] int64 token ids of the title, padded with `pad`.
+        pad: id of the padding token.
+        graph: [B, P, P] float32 symmetric edge weights with a unit diagonal, or None.
+    """
+
+    tokens: Tensor
+    ranks: Tensor
+    title: Tensor
+    pad: int
+    graph: Tensor | None = None
+
+    @property
+    def token_mask(self) -> Tensor:
+        """[B, P, L] bool, True where there is a token."""
+        return self.tokens != self.pad
+
+    @property
+    def paragraph_mask(self) -> Tensor:
+        """[B, P] bool, True where there is a paragraph."""
+        return self.token_mask.any(dim=-1)
+
+    def to(self, device: torch.device | str) -> "SourceBatch":
+        """Return the batch on `device`."""
+        graph = None if self.graph is None else self.graph.to(device, non_blocking=True)
+        tensors = (t.to(device, non_blocking=True) for t in (self.tokens, self.ranks, self.title))
+        return SourceBatch(*tensors, pad=self.pad, graph=graph)
+
+
+class Memory(ABC):
+    """What `encode` leaves for `decode`: an architecture's own tensors, the batch dimension of articles first."""
+
+    @property
+    @abstractmethod
+    def articles(self) -> int:
+        """Number of articles, B."""
+
+    @abstractmethod
+    def select(self, articles: Tensor) -> "Memory":
+        """Return the memory of some articles ([b] int64), so that finished ones can leave a search."""
+
+
+class Cache(ABC):
+    """Keys and values of the target tokens decoded so far; made by `Summarizer.start_cache`."""
+
+    length: int
+
+    @abstractmethod
+    def reorder(self, hypotheses: Tensor) -> None:
+        """Keep row `hypotheses[i]` as row i ([b*K] int64, over the old rows): self-attention state only."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a decoder says about target positions.
+
+    Attributes:
+        hidden: [B*K, T, D] last hidden states; `Summarizer.logits` turns them into [B*K, T, V].
+        paragraph_attention: [B*K, T, P] float32, rows sum to 1: how much each target position looks at each
+            paragraph, averaged over heads and layers (for a flat model the sum of its token weights).
+    """
+
+    hidden: Tensor
+    paragraph_attention: Tensor
+
+
+class Summarizer(nn.Module, ABC):
+    """An encoder and a decoder under the contract.
+
+    `decode` serves training (all of the target, K = 1, no cache) and search (the newest token, K hypotheses of an
+    article next to each other in the batch, a cache): memory is never copied per hypothesis.
+    """
+
+    @abstractmethod
+    def encode(self, source: SourceBatch) -> Memory:
+        """Encode B articles."""
+
+    @abstractmethod
+    def decode(self, target_in: Tensor, memory: Memory, cache: Cache | None = None) -> Decoded:
+        """Decode target_in ([B*K, T] int64); with a cache, T new tokens that follow those already in it."""
+
+    @abstractmethod
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+
+    @abstractmethod
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article of `memory` and at most `length` target tokens."""
