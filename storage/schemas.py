@@ -86,7 +86,9 @@ SEARCH = Dataset(
             _column("url", pa.string(), "URL of the result; null where the query failed"),
             _column("rank", pa.int32(), "0-based rank of the result"),
             _column("provider", pa.string(), "search provider that answered"),
-            _column("reason", pa.string(), "why the result is not used, or why the query failed; null = used"),
+            _column(
+                "reason", pa.string(), "why the result is not used, or why the query failed; null = used"
+            ),
         ]
     ),
     sharded_by="article",
@@ -169,7 +171,9 @@ DOCUMENTS = Dataset(
             _column("provenance", pa.string(), "citation | search"),
             _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
             _column("title", pa.string(), "title of the page, or null"),
-            _column("paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"),
+            _column(
+                "paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"
+            ),
             _column("engine", pa.string(), "extraction engine that found the text, or null"),
             _column("reason", pa.string(), "why there is no text; null = there is"),
         ]
@@ -204,8 +208,12 @@ FEATURES = Dataset(
         [
             _column("article_id", pa.string(), "article"),
             _column("paragraph_id", pa.int32(), "kept paragraph of the article"),
-            _column("rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (000 sec. 3.1)"),
-            _column("title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (000 sec. 4)"),
+            _column(
+                "rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (000 sec. 3.1)"
+            ),
+            _column(
+                "title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (000 sec. 4)"
+            ),
         ]
     ),
     sharded_by="article",
@@ -250,7 +258,11 @@ RANKING_SCORES = Dataset(
             _column("split", pa.string(), "valid | test"),
             _column("method", pa.string(), "similarity | ranking (the rows of 000 Table 1)"),
             _column("paragraphs", pa.int32(), "L': how many best paragraphs were joined"),
-            _column("rouge_l_recall", pa.float32(), "ROUGE-L recall of the joined paragraphs against the lead, 0-1"),
+            _column(
+                "rouge_l_recall",
+                pa.float32(),
+                "ROUGE-L recall of the joined paragraphs against the lead, 0-1",
+            ),
         ]
     ),
     sharded_by="article",
@@ -262,8 +274,12 @@ GRAPHS = Dataset(
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article"),
-            _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
-            _column("similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (000 app. A.1)"),
+            _column(
+                "nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"
+            ),
+            _column(
+                "similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (000 app. A.1)"
+            ),
             _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (000 eq. 26)"),
         ]
     ),
@@ -278,7 +294,11 @@ EXAMPLES = Dataset(
             _column("article_id", pa.string(), "article"),
             _column("split", pa.string(), "train | valid | test"),
             _column("title", _TOKENS, "token ids of the title, no special tokens"),
-            _column("source", pa.list_(_TOKENS), "token ids of the ranked paragraphs, best first, no special tokens"),
+            _column(
+                "source",
+                pa.list_(_TOKENS),
+                "token ids of the ranked paragraphs, best first, no special tokens",
+            ),
             _column("target", _TOKENS, "token ids of the lead, begin and end of summary included"),
             _column("title_text", pa.string(), "the title"),
             _column("target_text", pa.large_string(), "the lead"),
@@ -313,7 +333,9 @@ SCORES = Dataset(
         [
             _column("article_id", pa.string(), "article of the test split"),
             _column("system", pa.string(), "name of the summarizer"),
-            _column("metric", pa.string(), "rouge1 | rouge2 | rougeL | rougeLsum, with suffix -stem where stemmed"),
+            _column(
+                "metric", pa.string(), "rouge1 | rouge2 | rougeL | rougeLsum, with suffix -stem where stemmed"
+            ),
             _column("precision", pa.float32(), "0-1"),
             _column("recall", pa.float32(), "0-1"),
             _column("f1", pa.float32(), "0-1"),
