@@ -41,9 +41,13 @@ class SourceBatch:
 
     def to(self, device: torch.device | str) -> "SourceBatch":
         """Return the batch on `device`."""
-        graph = None if self.graph is None else self.graph.to(device, non_blocking=True)
-        tensors = (t.to(device, non_blocking=True) for t in (self.tokens, self.ranks, self.title))
-        return SourceBatch(*tensors, pad=self.pad, graph=graph)
+        return SourceBatch(
+            tokens=self.tokens.to(device, non_blocking=True),
+            ranks=self.ranks.to(device, non_blocking=True),
+            title=self.title.to(device, non_blocking=True),
+            pad=self.pad,
+            graph=None if self.graph is None else self.graph.to(device, non_blocking=True),
+        )
 
 
 class Memory(ABC):

@@ -86,9 +86,7 @@ SEARCH = Dataset(
             _column("url", pa.string(), "URL of the result; null where the query failed"),
             _column("rank", pa.int32(), "0-based rank of the result"),
             _column("provider", pa.string(), "search provider that answered"),
-            _column(
-                "reason", pa.string(), "why the result is not used, or why the query failed; null = used"
-            ),
+            _column("reason", pa.string(), "why the result is not used, or why the query failed; null = used"),
         ]
     ),
     sharded_by="article",
@@ -171,9 +169,7 @@ DOCUMENTS = Dataset(
             _column("provenance", pa.string(), "citation | search"),
             _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
             _column("title", pa.string(), "title of the page, or null"),
-            _column(
-                "paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"
-            ),
+            _column("paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"),
             _column("engine", pa.string(), "extraction engine that found the text, or null"),
             _column("reason", pa.string(), "why there is no text; null = there is"),
         ]
@@ -208,12 +204,8 @@ FEATURES = Dataset(
         [
             _column("article_id", pa.string(), "article"),
             _column("paragraph_id", pa.int32(), "kept paragraph of the article"),
-            _column(
-                "rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (000 sec. 3.1)"
-            ),
-            _column(
-                "title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (000 sec. 4)"
-            ),
+            _column("rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (000 sec. 3.1)"),
+            _column("title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (000 sec. 4)"),
         ]
     ),
     sharded_by="article",
@@ -274,12 +266,8 @@ GRAPHS = Dataset(
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article"),
-            _column(
-                "nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"
-            ),
-            _column(
-                "similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (000 app. A.1)"
-            ),
+            _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
+            _column("similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (000 app. A.1)"),
             _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (000 eq. 26)"),
         ]
     ),
@@ -333,9 +321,7 @@ SCORES = Dataset(
         [
             _column("article_id", pa.string(), "article of the test split"),
             _column("system", pa.string(), "name of the summarizer"),
-            _column(
-                "metric", pa.string(), "rouge1 | rouge2 | rougeL | rougeLsum, with suffix -stem where stemmed"
-            ),
+            _column("metric", pa.string(), "rouge1 | rouge2 | rougeL | rougeLsum, with suffix -stem where stemmed"),
             _column("precision", pa.float32(), "0-1"),
             _column("recall", pa.float32(), "0-1"),
             _column("f1", pa.float32(), "0-1"),

@@ -23,9 +23,7 @@ class Settings(BaseModel):
             if isinstance(extra, dict) and extra.get("tuning"):
                 continue
             value = getattr(self, name)
-            fields[name] = (
-                value.recipe() if isinstance(value, Settings) else self.model_dump(mode="json")[name]
-            )
+            fields[name] = value.recipe() if isinstance(value, Settings) else self.model_dump(mode="json")[name]
         return fields
 
 
