@@ -160,7 +160,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -170,6 +170,9 @@ DOCUMENTS = Dataset(
             _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
             _column("title", pa.string(), "title of the page, or null"),
             _column("paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"),
+            _column(
+                "boilerplate", pa.list_(pa.bool_()), "for each paragraph, whether it repeats across pages of its host"
+            ),
             _column("engine", pa.string(), "extraction engine that found the text, or null"),
             _column("reason", pa.string(), "why there is no text; null = there is"),
         ]
