@@ -109,3 +109,10 @@ class Summarizer(nn.Module, ABC):
     @abstractmethod
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article of `memory` and at most `length` target tokens."""
+
+    def projection(self) -> tuple[Tensor, Tensor | None] | None:
+        """Return weight [V, D] and bias [V] of `logits` where it is one linear map, else None.
+
+        Training then never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks.
+        """
+        return None
