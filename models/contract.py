@@ -16,7 +16,9 @@ class SourceBatch:
     """What a summarizer reads.
 
     Attributes:
-        tokens: [B, P, L] int64 token ids, paragraphs best first, padded with `pad`.
+        tokens: [B, P, L] int64 token ids, paragraphs best first, padded with `pad`. The first paragraph begins with
+            the title and the title mark (000 sec. 4, 001 sec. 4.2): whoever makes the batch joins them, no
+            architecture does.
         ranks: [B, P] int64 rank of each paragraph, 0-based.
         title: [B, Lt] int64 token ids of the title, padded with `pad`.
         pad: id of the padding token.
@@ -80,11 +82,12 @@ class Decoded:
     Attributes:
         hidden: [B*K, T, D] last hidden states; `Summarizer.logits` turns them into [B*K, T, V].
         paragraph_attention: [B*K, T, P] float32, rows sum to 1: how much each target position looks at each
-            paragraph, averaged over heads and layers (for a flat model the sum of its token weights).
+            paragraph, averaged over heads and layers (for a flat model the sum of its token weights). None where
+            `decode` was told to leave it out.
     """
 
     hidden: Tensor
-    paragraph_attention: Tensor
+    paragraph_attention: Tensor | None
 
 
 class Summarizer(nn.Module, ABC):
@@ -99,8 +102,14 @@ class Summarizer(nn.Module, ABC):
         """Encode B articles."""
 
     @abstractmethod
-    def decode(self, target_in: Tensor, memory: Memory, cache: Cache | None = None) -> Decoded:
-        """Decode target_in ([B*K, T] int64); with a cache, T new tokens that follow those already in it."""
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64); with a cache, T new tokens that follow those already in it.
+
+        `attention=False` leaves the paragraph attention out: a loss does not need it, and without it no attention
+        weights are ever materialised.
+        """
 
     @abstractmethod
     def logits(self, hidden: Tensor) -> Tensor:
