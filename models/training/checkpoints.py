@@ -1,0 +1,254 @@
+"""Checkpoints: everything a training run needs to go on as if it had never stopped, written so that a kill at any
+moment leaves the one before it whole.
+
+A checkpoint is a directory `step-00001000` with `model.safetensors`, `optimizer.safetensors` and `state.json`. The
+JSON holds the caller's state, the optimizer's settings, the random states, and the size and sha256 of each file; it
+carries its own sha256 as well. A truncated file or a flipped bit is found on loading. Nothing is ever unpickled.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from models.training.random_state import random_state, restore_random_state
+from models.training.weights import load_weights, own_memory, save_weights
+
+WEIGHTS, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+BEST = "best.json"
+_log = logging.getLogger(__name__)
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is damaged or incomplete."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint whose files were found whole.
+
+    Attributes:
+        path: its directory.
+        step: optimizer steps done.
+        score: validation score, lower is better; None where the step was not validated.
+        state: what the caller gave to `Checkpoints.save`.
+        optimizer: parameter groups of the optimizer and the values of its state that are not tensors.
+        random: random states, see `random_state`.
+    """
+
+    path: Path
+    step: int
+    score: float | None
+    state: dict[str, Any]
+    optimizer: dict[str, Any]
+    random: dict[str, Any]
+
+    def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
+        """Put weights, and with an optimizer also its state and the random states, back in place.
+
+        Raises:
+            ValueError: the checkpoint is of another model or optimizer.
+        """
+        load_weights(model, self.path / WEIGHTS)
+        if optimizer is not None:
+            _load_optimizer(optimizer, load_file(self.path / OPTIMIZER), self.optimizer)
+            restore_random_state(self.random)
+
+
+class Checkpoints:
+    """The checkpoints of one run: the most recent ones and the best ones by validation score."""
+
+    def __init__(self, directory: Path, *, keep_best: int = 5, keep_last: int = 2) -> None:
+        """Open `directory`, made where it is missing, and clear away what a killed run left half-written.
+
+        Args:
+            directory: where the checkpoints lie.
+            keep_best: how many of the best to keep (000 sec. 4 averages the scores of the 5 best).
+            keep_last: how many of the most recent to keep; 2, so that one damaged costs no more than one interval.
+        """
+        if keep_best < 0 or keep_last < 1:
+            raise ValueError(f"expected keep_best >= 0 and keep_last >= 1, got {keep_best} and {keep_last}")
+        self.directory = directory
+        self.keep_best = keep_best
+        self.keep_last = keep_last
+        directory.mkdir(parents=True, exist_ok=True)
+        for leftover in directory.glob(".writing-*"):
+            shutil.rmtree(leftover)
+
+    def save(
+        self,
+        step: int,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        state: Mapping[str, Any],
+        *,
+        score: float | None = None,
+    ) -> Path:
+        """Write the checkpoint of `step`, replace `best.json`, drop what need not be kept; return its directory.
+
+        Args:
+            step: optimizer steps done.
+            model: module whose weights are kept.
+            optimizer: its state is kept too.
+            state: JSON-able values of the caller (data position, settings, counts).
+            score: validation score of these weights, lower is better.
+        """
+        final = self.directory / f"step-{step:08d}"
+        writing = self.directory / f".writing-{final.name}"
+        writing.mkdir()
+        tensors, groups = _optimizer_parts(optimizer)
+        save_weights(model, writing / WEIGHTS)
+        save_file(tensors, writing / OPTIMIZER)
+        record: dict[str, Any] = {
+            "step": step,
+            "score": score,
+            "state": dict(state),
+            "optimizer": groups,
+            "random": random_state(),
+            "files": {name: _describe(writing / name) for name in (WEIGHTS, OPTIMIZER)},
+        }
+        record = json.loads(json.dumps(record))  # what a reader will see: its digest must be the same
+        (writing / STATE).write_text(json.dumps(record | {"sha256": _digest(record)}), encoding="utf-8")
+        for name in (WEIGHTS, OPTIMIZER, STATE):
+            sync(writing / name)
+        sync(writing)
+        if final.exists():
+            shutil.rmtree(final)
+        writing.rename(final)
+        sync(self.directory)
+        self._prune()
+        self._write_best()
+        return final
+
+    def latest(self) -> Checkpoint | None:
+        """Return the most recent whole checkpoint, or None where there is none.
+
+        A damaged one is renamed to `damaged-...`, a warning is logged, and the one before it is taken.
+        """
+        for path in reversed(self._paths()):
+            try:
+                return load_checkpoint(path)
+            except CheckpointError as error:
+                aside = path.with_name(f"damaged-{path.name}")
+                shutil.rmtree(aside, ignore_errors=True)
+                path.rename(aside)
+                _log.warning("%s; moved to %s, the checkpoint before it is used", error, aside.name)
+        return None
+
+    def best(self) -> list[tuple[float, Path]]:
+        """Return (score, directory) of the best checkpoints at hand, best first, the earlier first where equal."""
+        scored = []
+        for path in self._paths():
+            score = _read_state(path).get("score")
+            if score is not None:
+                scored.append((float(score), path))
+        return sorted(scored)[: self.keep_best]
+
+    def _paths(self) -> list[Path]:
+        return sorted(self.directory.glob("step-*"))
+
+    def _prune(self) -> None:
+        paths = self._paths()
+        kept = {path for _, path in self.best()} | set(paths[-self.keep_last :])
+        for path in paths:
+            if path not in kept:
+                shutil.rmtree(path)
+
+    def _write_best(self) -> None:
+        entries = [{"step": int(path.name[5:]), "score": score, "checkpoint": path.name} for score, path in self.best()]
+        write_text_atomically(self.directory / BEST, json.dumps(entries, indent=1) + "\n")
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read and verify the checkpoint in `path`.
+
+    Raises:
+        CheckpointError: a file is missing, truncated or changed, naming it.
+    """
+    record = _read_state(path)
+    if not record:
+        raise CheckpointError(f"checkpoint {path} is damaged: {STATE} cannot be read or does not match its sha256")
+    for name, expected in record["files"].items():
+        file = path / name
+        found = _describe(file) if file.is_file() else None
+        if found != expected:
+            raise CheckpointError(f"checkpoint {path} is damaged: expected {name} to be {expected}, found {found}")
+    return Checkpoint(path, record["step"], record["score"], record["state"], record["optimizer"], record["random"])
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """Replace the file `path` by `text` in one step; a kill leaves the old or the new one."""
+    temporary = path.with_name(f".writing-{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    sync(temporary)
+    temporary.replace(path)
+    sync(path.parent)
+
+
+def copy_file_atomically(source: Path, path: Path) -> None:
+    """Replace the file `path` by a copy of `source` in one step."""
+    temporary = path.with_name(f".writing-{path.name}.tmp")
+    shutil.copyfile(source, temporary)
+    sync(temporary)
+    temporary.replace(path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Make a file, or a directory's list of names, durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    """Return the record in `state.json`, or an empty one where it is missing or damaged."""
+    try:
+        record: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))
+        expected = record.pop("sha256")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return record if _digest(record) == expected else {}
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _optimizer_parts(optimizer: torch.optim.Optimizer) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Split an optimizer's state into tensors, named `parameter.value`, and JSON-able values."""
+    state = optimizer.state_dict()
+    tensors: dict[str, Tensor] = {}
+    values: dict[str, dict[str, Any]] = {}
+    for parameter, entries in state["state"].items():
+        for name, value in entries.items():
+            if isinstance(value, Tensor):
+                tensors[f"{parameter}.{name}"] = own_memory(value)
+            else:
+                values.setdefault(str(parameter), {})[name] = value
+    return tensors, {"groups": state["param_groups"], "values": values}
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], parts: dict[str, Any]) -> None:
+    state: dict[int, dict[str, Any]] = {int(parameter): dict(v) for parameter, v in parts["values"].items()}
+    for name, tensor in tensors.items():
+        parameter, _, value = name.partition(".")
+        state.setdefault(int(parameter), {})[value] = tensor
+    groups = [{k: tuple(v) if k == "betas" else v for k, v in group.items()} for group in parts["groups"]]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
