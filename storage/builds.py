@@ -1,0 +1,62 @@
+"""Builds: which shards and models belong together. Written last, so a build that is named is whole."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from storage.errors import StorageError
+from storage.store import Store
+
+LATEST = "builds/latest.json"
+
+
+@dataclass(frozen=True)
+class Build:
+    """The manifest of one finished build.
+
+    Attributes:
+        name: build name; sorts by time.
+        created: UTC time, ISO 8601.
+        config: the whole configuration.
+        stages: stage -> shard number (as a string) -> key.
+        models: model -> directory relative to the root.
+        counts: stage -> rows, drops by reason, bytes and seconds, added up over its shards.
+        report: the report's path relative to the root, or None.
+    """
+
+    name: str
+    created: str
+    config: Mapping[str, Any]
+    stages: Mapping[str, Mapping[str, str]]
+    models: Mapping[str, str]
+    counts: Mapping[str, Mapping[str, Any]]
+    report: str | None = None
+
+
+def save_build(store: Store, build: Build) -> None:
+    """Write a manifest, then point `latest` to it; both writes are atomic."""
+    store.write_bytes(f"builds/{build.name}.json", json.dumps(asdict(build), indent=1, ensure_ascii=False).encode())
+    store.write_bytes(LATEST, json.dumps({"build": build.name}).encode())
+
+
+def latest_build(store: Store) -> Build | None:
+    """Return the build `latest` points to, or None before the first one."""
+    if not store.exists(LATEST):
+        return None
+    return read_build(store, json.loads(store.read_bytes(LATEST))["build"])
+
+
+def read_build(store: Store, name: str) -> Build:
+    """Return a build by name.
+
+    Raises:
+        StorageError: there is none of that name, or its manifest cannot be read.
+    """
+    try:
+        return Build(**json.loads(store.read_bytes(f"builds/{name}.json")))
+    except FileNotFoundError:
+        names = sorted(file.removesuffix(".json") for file in store.sizes("builds") if file != "latest.json")
+        raise StorageError(f"no build {name!r} below {store.root}; there are: {', '.join(names) or 'none'}") from None
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"builds/{name}.json below {store.root} is not a build manifest: {error}") from error

@@ -1,0 +1,30 @@
+"""What can go wrong with files, each error naming the file and the way out."""
+
+
+class StorageError(Exception):
+    """A file could not be read or written; the message names it and says what to do."""
+
+
+class StorageFullError(StorageError):
+    """The device below the root has no space left; what was half-written has been removed."""
+
+
+class CorruptShardError(StorageError):
+    """A shard's bytes are not those its record describes.
+
+    Attributes:
+        path: the shard's file, relative to the root.
+    """
+
+    def __init__(self, path: str, problem: str) -> None:
+        """Name the file and what is wrong with it."""
+        super().__init__(path, problem)
+        self.path = path
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.path} is damaged: {self.problem}"
+
+
+class RootBusyError(StorageError):
+    """Another build is writing below the same root."""

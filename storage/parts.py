@@ -1,0 +1,67 @@
+"""What a shard reads of the stages above it: whole shards, or its row group of every shard."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from storage.recipes import ShardRecord
+from storage.schemas import DATASETS
+from storage.store import RowGroup, Store
+
+
+@dataclass(frozen=True)
+class Part:
+    """A whole shard, or one of its row groups; small enough to be sent to another process by the thousand.
+
+    Attributes:
+        stage: stage name.
+        path: the file, relative to the root.
+        sha256: digest of the file's bytes.
+        group: the row group to read, or None for the whole file.
+        digest: digest of the stable columns of what is read; part of the reader's key.
+        rows: rows that will be read.
+    """
+
+    stage: str
+    path: str
+    sha256: str
+    group: RowGroup | None
+    digest: str
+    rows: int
+
+    def read(self, store: Store) -> pa.Table:
+        """Return the rows after checking them.
+
+        Raises:
+            CorruptShardError: the file is gone, cut short or changed.
+        """
+        if self.group is None:
+            return store.read_table(self.path, self.sha256)
+        return store.read_group(self.path, self.group, DATASETS[self.stage])
+
+
+def whole(record: ShardRecord) -> Part:
+    """Return all of a shard."""
+    written = record.written
+    return Part(record.stage, record.path, written.sha256, None, written.digest, written.rows)
+
+
+def gather(records: Iterable[ShardRecord], destination: int) -> list[Part]:
+    """Return the row groups that shards of a grouped stage hold for one destination shard."""
+    found = ((record, record.written.groups.get(destination)) for record in records)
+    return [
+        Part(record.stage, record.path, record.written.sha256, group, group.digest, group.rows)
+        for record, group in found
+        if group is not None
+    ]
+
+
+def read_parts(store: Store, stage: str, parts: Iterable[Part]) -> pa.Table:
+    """Return the rows of several parts of one stage, in order; no parts give an empty table of its schema.
+
+    Raises:
+        CorruptShardError: a file is gone, cut short or changed.
+    """
+    tables = [part.read(store) for part in parts]
+    return pa.concat_tables(tables) if tables else DATASETS[stage].schema.empty_table()

@@ -1,0 +1,146 @@
+"""Keys and records: what a shard was made from, and whether it still holds.
+
+A shard's file name carries its key, a hash of everything that decides its content. So a changed setting, code version
+or input asks for a file that is not there, and an unchanged one finds the file that is: no state beside the files says
+what is done.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.errors import CorruptShardError
+from storage.schemas import Dataset
+from storage.store import RowGroup, Store, WrittenTable
+
+JSON = Mapping[str, Any]
+
+
+def recipe_key(stage: str, version: int, settings: JSON, shard: int, inputs: JSON) -> str:
+    """Return the 16 hex digits that name a shard.
+
+    Args:
+        stage: stage name.
+        version: the stage's version; schema and code of the stage share it.
+        settings: the fields that decide what the shard holds.
+        shard: shard number.
+        inputs: name of each input -> digests of what is read of it.
+    """
+    recipe = {"stage": stage, "version": version, "settings": settings, "shard": shard, "inputs": inputs}
+    canonical = json.dumps(recipe, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class ShardRecord:
+    """The sidecar of a shard's file.
+
+    Attributes:
+        stage: stage name.
+        shard: shard number.
+        key: the recipe's key, part of the file name.
+        written: rows, bytes and digests of the file.
+        drops: rows refused by the stage, by reason.
+        inputs: name of each input -> digests of what was read of it.
+        settings: the fields of the recipe.
+        version: the stage's version.
+        seconds: time the shard took.
+        peak_bytes: highest resident memory of the process that made it.
+        notes: what else a reader should know, such as the name of the model used.
+    """
+
+    stage: str
+    shard: int
+    key: str
+    written: WrittenTable
+    drops: Mapping[str, int]
+    inputs: JSON
+    settings: JSON
+    version: int
+    seconds: float
+    peak_bytes: int
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the root."""
+        return shard_path(self.stage, self.shard, self.key)
+
+    def to_json(self) -> bytes:
+        """Return the record as it is stored."""
+        return json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=False).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> "ShardRecord":
+        """Read a stored record.
+
+        Raises:
+            ValueError: it is not a record.
+        """
+        try:
+            fields = json.loads(data)
+            written = fields.pop("written")
+            groups = {int(shard): RowGroup(**group) for shard, group in written.pop("groups").items()}
+            return cls(written=WrittenTable(**written, groups=groups), **fields)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a shard record: {error}") from error
+
+
+def shard_path(stage: str, shard: int, key: str) -> str:
+    """Return the path of a shard's file, relative to the root."""
+    return f"{stage}/part-{shard:05d}.{key}.parquet"
+
+
+def record_path(stage: str, shard: int, key: str) -> str:
+    """Return the path of a shard's sidecar record."""
+    return f"{stage}/part-{shard:05d}.{key}.json"
+
+
+def save_record(store: Store, record: ShardRecord) -> None:
+    """Write a record: from here on the shard is done, so the file must be there before."""
+    store.write_bytes(record_path(record.stage, record.shard, record.key), record.to_json())
+
+
+def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int, key: str) -> ShardRecord | None:
+    """Return the record of a shard that is done, or None.
+
+    Done means: file and record exist and agree on the size. The bytes are checked when the shard is read.
+
+    Args:
+        store: where the stage's files are.
+        listing: the stage's files with their sizes (`Store.sizes`), fetched once for all shards.
+        stage: stage name.
+        shard: shard number.
+        key: the recipe's key.
+    """
+    path, sidecar = shard_path(stage, shard, key), record_path(stage, shard, key)
+    size = listing.get(path.rpartition("/")[2])
+    if size is None or sidecar.rpartition("/")[2] not in listing:
+        return None
+    try:
+        record = ShardRecord.from_json(store.read_bytes(sidecar))
+    except ValueError:
+        return None
+    return record if record.written.bytes == size else None
+
+
+def set_aside(store: Store, damage: CorruptShardError) -> None:
+    """Rename a damaged shard so that the next walk computes it anew and a person can still look at it."""
+    if store.exists(damage.path):
+        store.rename(damage.path, f"{damage.path}.damaged")
+    store.delete(damage.path.removesuffix(".parquet") + ".json")
+
+
+def count_drops(table: pa.Table, dataset: Dataset) -> dict[str, int]:
+    """Return how many rows a stage refused, by reason, most frequent first; kept rows are not counted."""
+    if dataset.reason is None:
+        return {}
+    counts = pc.value_counts(table.column(dataset.reason).drop_null()).to_pylist()
+    return {
+        pair["values"]: pair["counts"] for pair in sorted(counts, key=lambda pair: (-pair["counts"], pair["values"]))
+    }

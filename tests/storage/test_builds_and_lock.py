@@ -1,0 +1,53 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from storage.builds import Build, latest_build, read_build, save_build
+from storage.errors import RootBusyError, StorageError
+from storage.lock import root_lock
+from storage.store import Store
+
+BUILD = Build("20261120-101500", "2026-11-20T10:15:00+00:00", {"seed": 1}, {"articles": {"0": "ab"}}, {}, {})
+
+
+def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    assert latest_build(store) is None
+    save_build(store, BUILD)
+    later = Build("20261121-101500", *list(vars(BUILD).values())[1:])
+    save_build(store, later)
+    assert latest_build(store) == later
+    assert read_build(store, BUILD.name) == BUILD
+
+
+def test_an_unknown_build_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    save_build(store, BUILD)
+    with pytest.raises(StorageError, match=r"no build 'x' below .*; there are: 20261120-101500"):
+        read_build(store, "x")
+
+
+def test_a_second_run_is_refused_and_told_who_holds_the_root(tmp_path: Path) -> None:
+    script = (
+        "import sys; from storage.lock import root_lock; from storage.store import Store\n"
+        "with root_lock(Store(sys.argv[1])):\n    print('held', flush=True); sys.stdin.read()\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with (
+            pytest.raises(RootBusyError, match=f"another build is running on root .*process {holder.pid} on "),
+            root_lock(Store(str(tmp_path))),
+        ):
+            pass
+        holder.kill()
+    with root_lock(Store(str(tmp_path))):
+        pass  # the kernel let go with the killed process

@@ -1,0 +1,86 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from storage.errors import CorruptShardError
+from storage.recipes import (
+    ShardRecord,
+    count_drops,
+    find_record,
+    recipe_key,
+    record_path,
+    save_record,
+    set_aside,
+)
+from storage.schemas import DATASETS, FEATURES, PARAGRAPHS
+from storage.store import Store
+
+KEY = recipe_key("features", 1, {"stem": False}, 0, {"articles": ["d1"]})
+
+
+def saved(store: Store) -> ShardRecord:
+    record = ShardRecord("features", 0, KEY, None, {"clone": 2}, {}, {}, 1, 0.5, 9, {"ner": "rules"})  # type: ignore[arg-type]
+    table = pa.Table.from_pylist([{"article_id": "a", "paragraph_id": 0}], schema=FEATURES.schema)
+    record = replace(record, written=store.write_table(record.path, table, FEATURES))
+    save_record(store, record)
+    return record
+
+
+def found(store: Store) -> ShardRecord | None:
+    return find_record(store, store.sizes("features"), "features", 0, KEY)
+
+
+def test_the_key_follows_everything_a_shard_is_made_from() -> None:
+    keys = {
+        KEY,
+        recipe_key("labels", 1, {"stem": False}, 0, {"articles": ["d1"]}),
+        recipe_key("features", 2, {"stem": False}, 0, {"articles": ["d1"]}),
+        recipe_key("features", 1, {"stem": True}, 0, {"articles": ["d1"]}),
+        recipe_key("features", 1, {"stem": False}, 1, {"articles": ["d1"]}),
+        recipe_key("features", 1, {"stem": False}, 0, {"articles": ["d2"]}),
+        recipe_key("features", 1, {"stem": False}, 0, {"paragraphs": ["d1"]}),
+    }
+    assert len(keys) == 7
+    assert recipe_key("s", 1, {"a": 1, "b": 2}, 0, {}) == recipe_key("s", 1, {"b": 2, "a": 1}, 0, {})
+
+
+def test_a_record_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    record = saved(store)
+    assert found(store) == record
+
+
+@pytest.mark.parametrize("damage", ["no file", "short file", "no record", "half a record"])
+def test_a_shard_is_done_only_if_file_and_record_agree(tmp_path: Path, damage: str) -> None:
+    store = Store(str(tmp_path))
+    record = saved(store)
+    file, sidecar = tmp_path / record.path, tmp_path / record_path("features", 0, KEY)
+    {
+        "no file": file.unlink,
+        "short file": lambda: file.write_bytes(file.read_bytes()[:-1]),
+        "no record": sidecar.unlink,
+        "half a record": lambda: sidecar.write_bytes(sidecar.read_bytes()[:40]),
+    }[damage]()
+    assert found(store) is None
+
+
+def test_a_damaged_shard_set_aside_is_no_longer_done_and_stays_to_be_looked_at(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    record = saved(store)
+    set_aside(store, CorruptShardError(record.path, "bit flip"))
+    assert found(store) is None
+    assert [name for name in store.sizes("features") if name.endswith(".damaged")]
+
+
+def test_drops_are_counted_by_reason() -> None:
+    rows = [{"article_id": "a", "drop_reason": reason} for reason in (None, "clone", "too_short", "clone", None)]
+    assert count_drops(pa.Table.from_pylist(rows, schema=PARAGRAPHS.schema), PARAGRAPHS) == {"clone": 2, "too_short": 1}
+    assert count_drops(FEATURES.schema.empty_table(), FEATURES) == {}
+
+
+def test_every_column_of_every_dataset_is_documented() -> None:
+    for dataset in DATASETS.values():
+        for column in dataset.schema:
+            assert column.metadata[b"doc"], f"{dataset.name}.{column.name}"
