@@ -1,0 +1,1 @@
+"""Summarizers and the ranker in PyTorch: this room knows nothing of flows, tasks and storage."""

@@ -1,0 +1,249 @@
+"""HT, the hierarchical Transformer of Liu and Lapata (000 sec. 3.2): local layers, global layers, a flat decoder.
+
+The paper and the code its authors released differ in many small points (SYSTEMS.md, table HT); each is a field of
+`HierarchicalConfig`, so that one architecture serves as both.
+
+Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, S tokens of an article, H heads of a
+global layer, E size of such a head, D = H*E.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.layers.attention import attend, initialise
+from models.layers.decoder import TransformerDecoder
+from models.layers.embeddings import TiedEmbedding
+from models.layers.encoder import EncoderLayer
+from models.layers.feed_forward import FeedForward, Norm, Residual
+from models.layers.paragraphs import ParagraphRows
+from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
+from models.layers.positions import PositionOrder, paragraph_positions, sinusoids
+
+GlobalResidual = Literal["g+(x+c)", "g+x"]
+Projections = Literal["shared", "per-head"]
+Graph = Literal["none", "similarity", "discourse"]
+
+
+@dataclass(frozen=True)
+class HierarchicalConfig:
+    """The size and the switches of HT; the defaults are the released README's (SYSTEMS.md).
+
+    Attributes:
+        vocabulary_size: V.
+        pad: id of the padding token.
+        model_size: D (000 sec. 4: 256).
+        feed_forward_size: hidden size of feed-forward layers (000 sec. 4: 1,024).
+        heads: attention heads of local layers, global layers and decoder.
+        local_layers: Transformer layers within paragraphs.
+        global_layers: layers across paragraphs, on top of the local ones. 0 is the ablation "w/o GT".
+        decoder_layers: layers of the decoder.
+        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
+        attention_dropout: of attention weights; costs the fused attention kernel on CPUs.
+        norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
+        norm_epsilon: that of every LayerNorm.
+        position_order: which half of a source token's position is its place, which the paragraph's rank (eq. 9).
+        scale_embeddings: whether word embeddings are multiplied by sqrt(D) before positions are added (eq. 10).
+        paragraph_positions: False is the ablation "w/o PP": positions within the paragraph only.
+        pooling_heads: heads of the global layers; None = `heads`, 1 is the ablation "w/o MP".
+        pooling_weights: "normalised" sums values with eq. 15's distribution, "raw" with its scores as eq. 16 prints.
+        pooling_projection: whether the W_c^z of eq. 16 exists.
+        inter_projections: whether the heads share one Q, K and V (eq. 17-19).
+        inter_scaled: whether inter-paragraph logits are divided by sqrt(E) (eq. 20 does not).
+        global_residual: what the feed-forward's output g is added to: the token x (eq. 23) or x + c.
+        graph: which graph takes the place of the last inter-paragraph head (eq. 24); the batch must bring it.
+    """
+
+    vocabulary_size: int
+    pad: int = 0
+    model_size: int = 256
+    feed_forward_size: int = 1024
+    heads: int = 8
+    local_layers: int = 6
+    global_layers: int = 2
+    decoder_layers: int = 1
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    norm: Norm = "pre"
+    norm_epsilon: float = 1e-6
+    position_order: PositionOrder = "token-rank"
+    scale_embeddings: bool = True
+    paragraph_positions: bool = True
+    pooling_heads: int | None = None
+    pooling_weights: PoolingWeights = "normalised"
+    pooling_projection: bool = False
+    inter_projections: Projections = "shared"
+    inter_scaled: bool = True
+    global_residual: GlobalResidual = "g+(x+c)"
+    graph: Graph = "none"
+
+    def __post_init__(self) -> None:
+        for name, heads in (("heads", self.heads), ("pooling_heads", self.global_heads)):
+            if heads < 1 or self.model_size % heads:
+                raise ValueError(f"{name} must divide model_size {self.model_size}, got {heads}")
+        for name, value, kind in (
+            ("inter_projections", self.inter_projections, Projections),
+            ("global_residual", self.global_residual, GlobalResidual),
+            ("graph", self.graph, Graph),
+        ):
+            if value not in get_args(kind):
+                raise ValueError(f"unknown {name} {value!r}, expected one of {get_args(kind)}")
+        if self.graph != "none" and (self.global_heads < 2 or self.global_layers < 1):
+            raise ValueError("a graph takes the place of one head of a global layer: it needs a layer of two heads")
+
+    @property
+    def global_heads(self) -> int:
+        """Heads of a global layer."""
+        return self.heads if self.pooling_heads is None else self.pooling_heads
+
+
+class InterParagraphAttention(nn.Module):
+    """Attention of paragraphs to paragraphs, head by head (000 eq. 17-20), one of them perhaps a graph (eq. 24)."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        """Make the projections that `config` asks for."""
+        super().__init__()
+        heads = config.global_heads
+        size = config.model_size // heads
+        self.scale = None if config.inter_scaled else 1.0
+        self.project: nn.Module
+        if config.inter_projections == "shared":
+            self.project = nn.Linear(size, 3 * size)
+            initialise(*self.project.weight.chunk(3))
+            nn.init.zeros_(self.project.bias)
+        else:
+            self.project = HeadLinear(heads, size, 3 * size, parts=3)
+
+    def forward(self, head_BPHE: Tensor, mask_BP: Tensor, graph_BPP: Tensor | None) -> Tensor:
+        """Return the context vectors [B, P, H, E] of paragraphs among those where mask_BP is True."""
+        q_BHPE, k_BHPE, v_BHPE = self.project(head_BPHE).transpose(1, 2).chunk(3, dim=-1)
+        if graph_BPP is None:
+            return attend(q_BHPE, k_BHPE, v_BHPE, mask_BP[:, None, None, :], scale=self.scale).transpose(1, 2)
+        learned = attend(q_BHPE[:, :-1], k_BHPE[:, :-1], v_BHPE[:, :-1], mask_BP[:, None, None, :], scale=self.scale)
+        given = graph_context(graph_BPP, v_BHPE[:, -1], mask_BP).unsqueeze(1)
+        return torch.cat((learned, given), dim=1).transpose(1, 2)
+
+
+def graph_context(graph_BPP: Tensor, v_BPE: Tensor, mask_BP: Tensor) -> Tensor:
+    """Return the mean of paragraphs' values [B, P, E], weighted by the edges of each (000 eq. 24).
+
+    A paragraph without any edge, which a unit diagonal rules out, gets zeros.
+    """
+    weights_BPP = graph_BPP.masked_fill(~mask_BP.unsqueeze(1), 0.0)
+    total_BP1 = weights_BPP.sum(dim=-1, keepdim=True)
+    weights_BPP = weights_BPP / total_BP1.masked_fill(total_BP1 == 0, 1.0)
+    return weights_BPP.to(v_BPE.dtype) @ v_BPE
+
+
+class GlobalLayer(nn.Module):
+    """Exchange between paragraphs: pool each, attend among them, give the context to every token (000 sec. 3.2.3)."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        """Make one layer as `config` says."""
+        super().__init__()
+        size, heads = config.model_size, config.global_heads
+        self.pooling = MultiHeadPooling(
+            size,
+            heads,
+            weights=config.pooling_weights,
+            projection=config.pooling_projection,
+            epsilon=config.norm_epsilon,
+        )
+        self.attention = InterParagraphAttention(config)
+        self.output = nn.Linear(size, size)
+        initialise(self.output.weight)
+        nn.init.zeros_(self.output.bias)
+        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
+        self.residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
+        self.pooling_norm = nn.LayerNorm(size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
+        self.keep_context = config.global_residual == "g+(x+c)"
+
+    def forward(self, x_NLD: Tensor, paragraphs: ParagraphRows, mask_BP: Tensor, graph_BPP: Tensor | None) -> Tensor:
+        """Map tokens [N, L, D] to tokens [N, L, D] that know of the other paragraphs of their article."""
+        head_NHE = self.pooling(self.pooling_norm(x_NLD), paragraphs.mask)
+        context_BPHE = self.attention(paragraphs.grid(head_NHE), mask_BP, graph_BPP)
+        context_ND = self.output(paragraphs.rows(context_BPHE).flatten(-2))  # eq. 21
+        informed_NLD = x_NLD + self.dropout(context_ND).unsqueeze(1)
+        fed_NLD = self.feed_forward(self.residual.enter(informed_NLD))  # eq. 22
+        return self.residual.leave(informed_NLD if self.keep_context else x_NLD, fed_NLD)  # eq. 23
+
+
+class HierarchicalTransformer(Summarizer):
+    """HT: tokens attend within their paragraph, then paragraphs to each other; the decoder reads all tokens flat."""
+
+    def __init__(self, config: HierarchicalConfig) -> None:
+        """Make a fresh model, its weights drawn from PyTorch's default generator."""
+        super().__init__()
+        self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
+        self.local_layers = nn.ModuleList(
+            EncoderLayer(
+                config.model_size,
+                config.heads,
+                config.feed_forward_size,
+                norm=config.norm,
+                dropout=config.dropout,
+                attention_dropout=config.attention_dropout,
+                epsilon=config.norm_epsilon,
+            )
+            for _ in range(config.local_layers)
+        )
+        self.global_layers = nn.ModuleList(GlobalLayer(config) for _ in range(config.global_layers))
+        self.final_norm = (
+            nn.LayerNorm(config.model_size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
+        )
+        self.decoder = TransformerDecoder(
+            config.model_size,
+            config.heads,
+            config.feed_forward_size,
+            config.decoder_layers,
+            norm=config.norm,
+            dropout=config.dropout,
+            attention_dropout=config.attention_dropout,
+            epsilon=config.norm_epsilon,
+        )
+
+    def encode(self, source: SourceBatch) -> Memory:
+        """Encode B articles.
+
+        Raises:
+            ValueError: the config asks for a graph and the batch brings none.
+        """
+        if self.config.graph != "none" and source.graph is None:
+            raise ValueError(f"a summarizer with the {self.config.graph} graph needs SourceBatch.graph, got None")
+        graph_BPP = source.graph if self.config.graph != "none" else None
+        paragraphs = ParagraphRows.of(source)
+        mask_BP = source.paragraph_mask
+        x_NLD = self.embedding(paragraphs.tokens, self._positions(paragraphs))
+        for layer in self.local_layers:
+            x_NLD = layer(x_NLD, paragraphs.mask)
+        for layer in self.global_layers:
+            x_NLD = layer(x_NLD, paragraphs, mask_BP, graph_BPP)
+        return self.decoder.remember(paragraphs.flat(self.final_norm(x_NLD)), paragraphs.places)
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64)."""
+        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
+        return decoded
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+        return self.embedding.logits(hidden)
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return self.decoder.start_cache(memory, hypotheses, length)
+
+    def _positions(self, paragraphs: ParagraphRows) -> Tensor:
+        length, size = paragraphs.tokens.shape[1], self.config.model_size
+        if self.config.paragraph_positions:
+            return paragraph_positions(paragraphs.ranks, length, size, self.config.position_order)
+        return sinusoids(torch.arange(length, device=paragraphs.tokens.device), size)

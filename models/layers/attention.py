@@ -1,0 +1,235 @@
+"""Multi-head attention over PyTorch's fused kernel, with boolean masks throughout.
+
+Shapes: B articles, K hypotheses an article, T query positions, S key positions, H heads, E size of a head, D = H*E,
+P paragraphs, R rows of any batch (R = B*K in a decoder). A mask is True where a key may be seen; a query that may
+see no key at all gets a context of zeros and finite gradients.
+"""
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from models.contract import Cache
+
+
+def attend(
+    q_RHTE: Tensor,
+    k_RHSE: Tensor,
+    v_RHSE: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    dropout: float = 0.0,
+    scale: float | None = None,
+) -> Tensor:
+    """Return the context [R, H, T, E] of scaled dot-product attention.
+
+    `mask` is boolean and broadcasts to [R, H, T, S]; `scale` is 1/sqrt(E) unless given.
+    """
+    return F.scaled_dot_product_attention(
+        q_RHTE, k_RHSE, v_RHSE, attn_mask=mask, is_causal=causal, dropout_p=dropout, scale=scale
+    )
+
+
+def attention_weights(
+    q_RHTE: Tensor, k_RHSE: Tensor, mask: Tensor | None = None, *, scale: float | None = None
+) -> Tensor:
+    """Return the weights [R, H, T, S] (float32) that `attend` applies to the values: its plain twin.
+
+    Needed only where somebody asks how much each key was looked at.
+    """
+    scale = q_RHTE.shape[-1] ** -0.5 if scale is None else scale
+    logits_RHTS = (q_RHTE * scale) @ k_RHSE.transpose(-1, -2)
+    return masked_softmax(logits_RHTS.float(), mask)
+
+
+def masked_softmax(logits: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the softmax over the last dimension: zero where `mask` is False, also where that is everywhere."""
+    if mask is None:
+        return logits.softmax(dim=-1)
+    # A finite fill keeps the gradient of a row without any key free of NaN; the second mask makes its weights zero.
+    return logits.masked_fill(~mask, torch.finfo(logits.dtype).min).softmax(dim=-1).masked_fill(~mask, 0.0)
+
+
+def split_heads(x_RTD: Tensor, heads: int) -> Tensor:
+    """Return [R, T, D] as [R, H, T, E]."""
+    rows, length, size = x_RTD.shape
+    return x_RTD.reshape(rows, length, heads, size // heads).transpose(1, 2)
+
+
+def join_heads(x_RHTE: Tensor) -> Tensor:
+    """Return [R, H, T, E] as [R, T, D]."""
+    return x_RHTE.transpose(1, 2).flatten(-2)
+
+
+class KeyValueCache(Cache):
+    """Keys and values of the target decoded so far, one preallocated pair a layer.
+
+    Room is taken at the first `extend`, in the type of what is stored. Cross-attention needs no place in here: its
+    keys and values belong to the article and are shared by the hypotheses.
+    """
+
+    def __init__(self, layers: int, rows: int, capacity: int) -> None:
+        """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
+        self.length = 0
+        self.rows = rows
+        self.capacity = capacity
+        self._stored: list[Tensor | None] = [None] * layers
+
+    def extend(self, layer: int, k_RHTE: Tensor, v_RHTE: Tensor) -> tuple[Tensor, Tensor]:
+        """Store the keys and values of T new tokens and return those of all tokens so far, [R, H, length + T, E].
+
+        Raises:
+            ValueError: there is no room for T more tokens, or the number of rows is another one.
+        """
+        rows, heads, new, size = k_RHTE.shape
+        end = self.length + new
+        if end > self.capacity or rows != self.rows:
+            raise ValueError(
+                f"a cache of {self.rows} rows x {self.capacity} tokens cannot take {rows} rows to length {end}"
+            )
+        stored = self._stored[layer]
+        if stored is None:
+            stored = k_RHTE.new_empty(2, rows, heads, self.capacity, size)
+            self._stored[layer] = stored
+        stored[0, :, :, self.length : end] = k_RHTE
+        stored[1, :, :, self.length : end] = v_RHTE
+        return stored[0, :, :, :end], stored[1, :, :, :end]
+
+    def advance(self, tokens: int) -> None:
+        """Count `tokens` as decoded, once every layer has stored its keys and values."""
+        self.length += tokens
+
+    def reorder(self, hypotheses: Tensor) -> None:
+        """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
+        for layer, stored in enumerate(self._stored):
+            if stored is None:
+                continue
+            # Only what is filled is moved, not the room that is left.
+            filled = stored[:, :, :, : self.length].index_select(1, hypotheses)
+            kept = stored[:, : len(hypotheses)]
+            kept[:, :, :, : self.length] = filled
+            self._stored[layer] = kept
+        self.rows = len(hypotheses)
+
+
+class SelfAttention(nn.Module):
+    """Self-attention: of the tokens of a paragraph with each other, or of a target with what came before."""
+
+    def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
+        """Make projections of `size` for `heads` heads; `dropout` is that of the attention weights."""
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.query_key_value = nn.Linear(size, 3 * size)
+        self.output = nn.Linear(size, size)
+        initialise(*self.query_key_value.weight.chunk(3), self.output.weight)
+        _zero(self.query_key_value.bias, self.output.bias)
+
+    def forward(self, x_RTD: Tensor, mask_RS: Tensor) -> Tensor:
+        """Attend both ways, among the tokens where mask_RS ([R, T]) is True; returns [R, T, D]."""
+        q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
+        mask = mask_RS[:, None, None, :]
+        return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, mask, dropout=self._active_dropout))
+
+    def causal(self, x_RTD: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
+        """Attend to the past: that in `x_RTD`, and with a cache also that in `layer` of it; returns [R, T, D]."""
+        q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
+        if cache is None:
+            return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, causal=True, dropout=self._active_dropout))
+        k_RHSE, v_RHSE = cache.extend(layer, k_RHTE, v_RHTE)
+        return self._finish(attend(q_RHTE, k_RHSE, v_RHSE, causal_mask(x_RTD, k_RHSE.shape[-2])))
+
+    @property
+    def _active_dropout(self) -> float:
+        return self.dropout if self.training else 0.0
+
+    def _project(self, x_RTD: Tensor) -> Sequence[Tensor]:
+        return [split_heads(x, self.heads) for x in self.query_key_value(x_RTD).chunk(3, dim=-1)]
+
+    def _finish(self, context_RHTE: Tensor) -> Tensor:
+        output: Tensor = self.output(join_heads(context_RHTE))
+        return output
+
+
+def causal_mask(x_RTD: Tensor, keys: int) -> Tensor | None:
+    """Return the mask [T, S] of T newest tokens over S = `keys` tokens, or None where the newest sees them all."""
+    new = x_RTD.shape[1]
+    if new == 1:
+        return None
+    return torch.ones(new, keys, dtype=torch.bool, device=x_RTD.device).tril(diagonal=keys - new)
+
+
+class CrossAttention(nn.Module):
+    """Attention of target tokens to the memory of their article.
+
+    The K hypotheses of an article are folded into the query positions, so its keys and values are read where they
+    lie, never repeated or gathered.
+    """
+
+    def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
+        """Make projections of `size` for `heads` heads; `dropout` is that of the attention weights."""
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.query = nn.Linear(size, size)
+        self.key_value = nn.Linear(size, 2 * size)
+        self.output = nn.Linear(size, size)
+        initialise(self.query.weight, *self.key_value.weight.chunk(2), self.output.weight)
+        _zero(self.query.bias, self.key_value.bias, self.output.bias)
+
+    def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
+        """Return keys and values [B, H, S, E] of a memory, for `forward`."""
+        k_BSD, v_BSD = self.key_value(memory_BSD).chunk(2, dim=-1)
+        return split_heads(k_BSD, self.heads), split_heads(v_BSD, self.heads)
+
+    def forward(
+        self, x_RTD: Tensor, k_BHSE: Tensor, v_BHSE: Tensor, mask_BS: Tensor, *, weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the output [R, T, D] and, with `weights`, the weights [R, T, S] averaged over heads.
+
+        R = B*K, the hypotheses of an article next to each other.
+        """
+        articles = len(k_BHSE)
+        rows, new, _ = x_RTD.shape
+        q_BHQE = fold_hypotheses(split_heads(self.query(x_RTD), self.heads), articles)
+        mask = mask_BS[:, None, None, :]
+        if not weights:
+            context_BHQE = attend(q_BHQE, k_BHSE, v_BHSE, mask, dropout=self.dropout if self.training else 0.0)
+            return self.output(join_heads(unfold_hypotheses(context_BHQE, rows))), None
+        weights_BHQS = attention_weights(q_BHQE, k_BHSE, mask)
+        context_BHQE = weights_BHQS.to(v_BHSE.dtype) @ v_BHSE
+        output_RTD = self.output(join_heads(unfold_hypotheses(context_BHQE, rows)))
+        return output_RTD, weights_BHQS.mean(dim=1).reshape(rows, new, -1)
+
+
+def fold_hypotheses(x_RHTE: Tensor, articles: int) -> Tensor:
+    """Return [B*K, H, T, E] as [B, H, K*T, E]."""
+    rows, heads, new, size = x_RHTE.shape
+    folded_BKHTE = x_RHTE.reshape(articles, rows // articles, heads, new, size)
+    return folded_BKHTE.transpose(1, 2).flatten(2, 3)
+
+
+def unfold_hypotheses(x_BHQE: Tensor, rows: int) -> Tensor:
+    """Return [B, H, K*T, E] as [B*K, H, T, E], where B*K is `rows`."""
+    articles, heads, positions, size = x_BHQE.shape
+    hypotheses = rows // articles
+    unfolded_BHKTE = x_BHQE.reshape(articles, heads, hypotheses, positions // hypotheses, size)
+    return unfolded_BHKTE.transpose(1, 2).flatten(0, 1)
+
+
+def initialise(*weights: Tensor) -> None:
+    """Fill weights in place as Xavier does (000's released code, everywhere), each one by itself.
+
+    Projections that share one matrix for speed are given as its parts, or they would start too small.
+    """
+    with torch.no_grad():
+        for weight in weights:
+            nn.init.xavier_uniform_(weight)
+
+
+def _zero(*biases: Tensor) -> None:
+    for bias in biases:
+        nn.init.zeros_(bias)

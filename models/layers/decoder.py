@@ -1,0 +1,169 @@
+"""The Transformer decoder that HT and FT share (000 sec. 3: the one of Vaswani et al., over a flat memory).
+
+Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, D model size.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from models.contract import Cache, Decoded, Memory
+from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
+from models.layers.embeddings import TiedEmbedding
+from models.layers.feed_forward import FeedForward, Norm, Residual
+from models.layers.paragraphs import FlatTokens
+from models.layers.positions import sinusoids
+
+
+@dataclass(frozen=True)
+class TokenMemory(Memory):
+    """Keys and values of an article's source tokens for each decoder layer.
+
+    Attributes:
+        keys: one [B, H, S, E] a layer.
+        values: one [B, H, S, E] a layer.
+        mask: [B, S] bool, True where there is a token.
+        paragraph: [B, S] int64, the paragraph each token is from.
+        paragraphs: P.
+    """
+
+    keys: tuple[Tensor, ...]
+    values: tuple[Tensor, ...]
+    mask: Tensor
+    paragraph: Tensor
+    paragraphs: int
+
+    @property
+    def articles(self) -> int:
+        """Number of articles, B."""
+        return len(self.mask)
+
+    def select(self, articles: Tensor) -> "TokenMemory":
+        """Return the memory of some articles ([b] int64)."""
+        return TokenMemory(
+            keys=tuple(key.index_select(0, articles) for key in self.keys),
+            values=tuple(value.index_select(0, articles) for value in self.values),
+            mask=self.mask.index_select(0, articles),
+            paragraph=self.paragraph.index_select(0, articles),
+            paragraphs=self.paragraphs,
+        )
+
+    def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
+        """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""
+        rows, new, _ = weights_RTS.shape
+        member_BSP = F.one_hot(self.paragraph, self.paragraphs).to(weights_RTS.dtype)
+        weights_BQS = weights_RTS.reshape(self.articles, -1, weights_RTS.shape[-1])
+        return (weights_BQS @ member_BSP).reshape(rows, new, self.paragraphs)
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, cross-attention and feed-forward, each with its residual connection."""
+
+    def __init__(
+        self,
+        size: int,
+        heads: int,
+        feed_forward_size: int,
+        *,
+        norm: Norm,
+        dropout: float,
+        attention_dropout: float,
+        epsilon: float,
+    ) -> None:
+        """Make one layer; `dropout` is that of sub-layers, `attention_dropout` that of attention weights."""
+        super().__init__()
+        self.self_attention = SelfAttention(size, heads, attention_dropout)
+        self.cross_attention = CrossAttention(size, heads, attention_dropout)
+        self.feed_forward = FeedForward(size, feed_forward_size, dropout)
+        self.self_residual = Residual(size, norm, dropout, epsilon)
+        self.cross_residual = Residual(size, norm, dropout, epsilon)
+        self.feed_forward_residual = Residual(size, norm, dropout, epsilon)
+
+    def forward(
+        self, x_RTD: Tensor, memory: TokenMemory, layer: int, cache: KeyValueCache | None, *, weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return [R, T, D] and, with `weights`, the cross-attention's [R, T, S] averaged over heads."""
+        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
+        x_RTD = self.self_residual.leave(x_RTD, attended)
+        crossed, weights_RTS = self.cross_attention(
+            self.cross_residual.enter(x_RTD), memory.keys[layer], memory.values[layer], memory.mask, weights=weights
+        )
+        x_RTD = self.cross_residual.leave(x_RTD, crossed)
+        fed = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
+        return self.feed_forward_residual.leave(x_RTD, fed), weights_RTS
+
+
+class TransformerDecoder(nn.Module):
+    """A stack of decoder layers over the tokens of an article, whichever encoder made them."""
+
+    def __init__(
+        self,
+        size: int,
+        heads: int,
+        feed_forward_size: int,
+        layers: int,
+        *,
+        norm: Norm,
+        dropout: float,
+        attention_dropout: float = 0.0,
+        epsilon: float = 1e-6,
+    ) -> None:
+        """Make `layers` layers; pre-norm adds a LayerNorm at the end."""
+        super().__init__()
+        self.size = size
+        self.layers = nn.ModuleList(
+            DecoderLayer(
+                size,
+                heads,
+                feed_forward_size,
+                norm=norm,
+                dropout=dropout,
+                attention_dropout=attention_dropout,
+                epsilon=epsilon,
+            )
+            for _ in range(layers)
+        )
+        self.final_norm = nn.LayerNorm(size, eps=epsilon) if norm == "pre" else nn.Identity()
+
+    def remember(self, tokens: FlatTokens, paragraphs: int) -> TokenMemory:
+        """Make the memory of encoded source tokens [B, S, D] out of `paragraphs` paragraphs."""
+        pairs = []
+        for layer in self.layers:
+            assert isinstance(layer, DecoderLayer)
+            pairs.append(layer.cross_attention.keys_values(tokens.values))
+        return TokenMemory(
+            keys=tuple(key for key, _ in pairs),
+            values=tuple(value for _, value in pairs),
+            mask=tokens.mask,
+            paragraph=tokens.paragraph,
+            paragraphs=paragraphs,
+        )
+
+    def forward(
+        self, target_RT: Tensor, embedding: TiedEmbedding, memory: Memory, cache: Cache | None, *, attention: bool
+    ) -> Decoded:
+        """Decode target tokens [R, T]; see `Summarizer.decode`."""
+        assert isinstance(memory, TokenMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        x_RTD = embedding(target_RT, target_positions(target_RT, self.size, cache))
+        total_RTS: Tensor | None = None
+        for number, layer in enumerate(self.layers):
+            x_RTD, weights_RTS = layer(x_RTD, memory, number, cache, weights=attention)
+            if weights_RTS is not None:
+                total_RTS = weights_RTS if total_RTS is None else total_RTS + weights_RTS
+        if cache is not None:
+            cache.advance(target_RT.shape[1])
+        attended = None if total_RTS is None else memory.by_paragraph(total_RTS / len(self.layers))
+        return Decoded(hidden=self.final_norm(x_RTD), paragraph_attention=attended)
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> KeyValueCache:
+        """Return an empty cache; see `Summarizer.start_cache`."""
+        return KeyValueCache(len(self.layers), memory.articles * hypotheses, length)
+
+
+def target_positions(target_RT: Tensor, size: int, cache: Cache | None) -> Tensor:
+    """Return the positions' embeddings [T, D] of target tokens that follow those in the cache."""
+    start = 0 if cache is None else cache.length
+    return sinusoids(torch.arange(start, start + target_RT.shape[1], device=target_RT.device), size)

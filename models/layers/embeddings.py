@@ -1,0 +1,37 @@
+"""One matrix for source, target and output (000 sec. 4 of the released code; 001 sec. 3).
+
+Shapes: any leading shape; D model size, V vocabulary.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class TiedEmbedding(nn.Module):
+    """Word embeddings that are also the output layer, which adds a bias for each word.
+
+    Words start with a standard deviation of 1/sqrt(D): Xavier over [V, D] would depend on the size of the vocabulary.
+    So a logit of a normalised hidden state starts with a deviation near 1, whatever V and D are, and an embedding
+    scaled by sqrt(D) is about as large as a sinusoidal position.
+    """
+
+    def __init__(self, vocabulary_size: int, size: int, *, scaled: bool, dropout: float) -> None:
+        """Make a matrix of `vocabulary_size` words; `scaled` multiplies an embedding by sqrt(size)."""
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(vocabulary_size, size))
+        self.bias = nn.Parameter(torch.zeros(vocabulary_size))
+        self.scale = math.sqrt(size) if scaled else 1.0
+        self.dropout = nn.Dropout(dropout)
+        nn.init.normal_(self.weight, std=size**-0.5)
+
+    def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Return [..., D] of token ids [...], their positions' embeddings (broadcast to [..., D]) added."""
+        embedded: Tensor = self.dropout(F.embedding(tokens, self.weight) * self.scale + positions)
+        return embedded
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return [..., V] of hidden states [..., D]."""
+        return F.linear(hidden, self.weight, self.bias)

@@ -1,0 +1,97 @@
+"""The paragraphs of a batch as rows, and the way to a grid and to one flat sequence an article.
+
+Local layers work on rows, so empty places of the grid [B, P] cost nothing; a decoder's cross-attention works on the
+flat sequence, so padding within paragraphs costs nothing there.
+
+Shapes: B articles, P paragraphs, L tokens a paragraph, N rows (paragraphs that exist), S tokens of an article's flat
+sequence, D any size.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from models.contract import SourceBatch
+
+# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels plan anew for every shape.
+LENGTH_STEP = 32
+
+
+@dataclass(frozen=True)
+class FlatTokens:
+    """The tokens of each article in one sequence.
+
+    Attributes:
+        values: [B, S, ...] whatever was joined.
+        mask: [B, S] bool, True where there is a token.
+        paragraph: [B, S] int64 place in the grid of the paragraph each token is from; 0 at padding.
+    """
+
+    values: Tensor
+    mask: Tensor
+    paragraph: Tensor
+
+
+@dataclass(frozen=True)
+class ParagraphRows:
+    """The paragraphs that exist in a batch, one a row, article after article and by rank within an article.
+
+    Attributes:
+        tokens: [N, L] int64 token ids.
+        mask: [N, L] bool, True where there is a token.
+        ranks: [N] int64.
+        article: [N] int64 article of each row.
+        place: [N] int64 its place p in the grid of the batch.
+        articles: B.
+        places: P.
+    """
+
+    tokens: Tensor
+    mask: Tensor
+    ranks: Tensor
+    article: Tensor
+    place: Tensor
+    articles: int
+    places: int
+
+    @classmethod
+    def of(cls, source: SourceBatch) -> "ParagraphRows":
+        """Take the rows out of a batch."""
+        articles, places, _ = source.tokens.shape
+        # Rank order makes a flat sequence independent of the order in which paragraphs are given.
+        order_BP = source.ranks.argsort(dim=1, stable=True)
+        article, position = source.paragraph_mask.gather(1, order_BP).nonzero(as_tuple=True)
+        place = order_BP[article, position]
+        tokens = source.tokens[article, place]
+        return cls(tokens, tokens != source.pad, source.ranks[article, place], article, place, articles, places)
+
+    def grid(self, x_N: Tensor) -> Tensor:
+        """Lay rows [N, ...] into the grid [B, P, ...], zeros where there is no paragraph."""
+        grid_BP = x_N.new_zeros(self.articles, self.places, *x_N.shape[1:])
+        return grid_BP.index_put((self.article, self.place), x_N)
+
+    def rows(self, grid_BP: Tensor) -> Tensor:
+        """Take the rows [N, ...] out of a grid [B, P, ...]."""
+        return grid_BP[self.article, self.place]
+
+    def flat(self, x_NL: Tensor, limit: int | None = None) -> FlatTokens:
+        """Join the tokens' values [N, L, ...] of each article, best paragraph first, at most `limit` tokens of it."""
+        row_M, column_M = self.mask.nonzero(as_tuple=True)
+        article_M = self.article[row_M]
+        counts_B = torch.bincount(article_M, minlength=self.articles)
+        starts_B = counts_B.cumsum(0) - counts_B
+        offset_M = torch.arange(len(row_M), device=row_M.device) - starts_B[article_M]
+        longest = int(counts_B.max()) if self.articles else 0
+        if limit is not None and longest > limit:
+            kept = offset_M < limit
+            row_M, column_M, article_M, offset_M = row_M[kept], column_M[kept], article_M[kept], offset_M[kept]
+            longest = limit
+        length = max(1, -(-longest // LENGTH_STEP)) * LENGTH_STEP
+        shape = (self.articles, length)
+        values = x_NL.new_zeros(*shape, *x_NL.shape[2:]).index_put((article_M, offset_M), x_NL[row_M, column_M])
+        mask = torch.zeros(shape, dtype=torch.bool, device=x_NL.device)
+        mask[article_M, offset_M] = True
+        paragraph = torch.zeros(shape, dtype=torch.int64, device=x_NL.device)
+        paragraph[article_M, offset_M] = self.place[row_M]
+        return FlatTokens(values, mask, paragraph)
