@@ -1,0 +1,28 @@
+"""Labels against rouge-score and by hand."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score import rouge_scorer
+
+from tasks.labels import rouge2_recalls
+from tasks.ngrams import split_words
+
+TEXT = st.lists(st.sampled_from(["a", "B", "c.", "d-a", "é", "a b", "\n"]), max_size=25).map(" ".join)
+
+
+def test_labels_by_hand():
+    lead = split_words("The Severn is the longest river.")  # the severn, severn is, is the, the longest, longest river
+    paragraphs = ["The Severn is a river.", "the longest river of the longest river", "River", ""]
+    assert rouge2_recalls(lead, map(split_words, paragraphs)).tolist() == [2 / 5, 2 / 5, 0.0, 0.0]
+
+
+def test_a_lead_without_bigrams_labels_nothing():
+    assert rouge2_recalls(["severn"], [["severn"], []]).tolist() == [0.0, 0.0]
+    assert rouge2_recalls(["the", "severn"], []).tolist() == []
+
+
+@given(TEXT, st.lists(TEXT, max_size=5))
+def test_labels_are_those_of_rouge_score(lead, paragraphs):
+    scorer = rouge_scorer.RougeScorer(["rouge2"])
+    expected = [scorer.score(lead, paragraph)["rouge2"].recall for paragraph in paragraphs]
+    assert rouge2_recalls(split_words(lead), map(split_words, paragraphs)).tolist() == expected
