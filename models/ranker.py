@@ -1,0 +1,109 @@
+"""The paragraph ranker: how much a paragraph is worth to the summary of a title (000 sec. 3.1, eq. 1-6).
+
+Shapes: N paragraphs of L tokens, A titles of Lt tokens, E embedding size, H hidden size.
+
+What the paper leaves open and is chosen here: title and paragraph share one embedding matrix; the extracted features
+p_i are as wide as the LSTMs; dropout stands before both linear layers (sec. 4) and nowhere else, and drops one set of
+title features per paragraph rather than per token.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class RankerConfig:
+    """Sizes of a ranker.
+
+    Attributes:
+        vocabulary: number of pieces V.
+        pad: id of the padding piece.
+        embedding: size E of word embeddings (unstated in 000; 256 as its other models).
+        hidden: size H of both LSTMs (000 sec. 4).
+        dropout: probability before the linear layers (000 sec. 4).
+    """
+
+    vocabulary: int
+    pad: int
+    embedding: int = 256
+    hidden: int = 256
+    dropout: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.pad < self.vocabulary:
+            raise ValueError(f"pad id {self.pad} is not in a vocabulary of {self.vocabulary} pieces")
+        if min(self.embedding, self.hidden) < 1 or not 0 <= self.dropout < 1:
+            raise ValueError(f"expected positive sizes and a dropout below 1, got {self}")
+
+
+class ParagraphRanker(nn.Module):
+    """Scores paragraphs by title: two LSTMs, max-pooled and matched.
+
+    Texts are padded on the right. The LSTMs read from left to right, so padding never reaches a token's state, and the
+    poolings leave it out: a score is the same whatever the padding, and sequences need no packing.
+    """
+
+    def __init__(self, config: RankerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.embedding, padding_idx=config.pad)
+        self.title_lstm = nn.LSTM(config.embedding, config.hidden, batch_first=True)
+        self.paragraph_lstm = nn.LSTM(config.embedding, config.hidden, batch_first=True)
+        self.match = nn.Linear(2 * config.hidden, config.hidden)  # W_1 of eq. 4
+        self.score = nn.Linear(config.hidden, 1)  # W_2 of eq. 6
+        self.dropout = nn.Dropout(config.dropout)
+        self._initialise()
+
+    def encode_titles(self, titles: Tensor) -> Tensor:
+        """Return the title vectors of eq. 3, [A, H], for titles [A, Lt] int64; an empty title gets zeros."""
+        states_ALH, _ = self.title_lstm(self.embedding(titles))
+        present = titles != self.config.pad
+        return _max_over(states_ALH, present).masked_fill(~present.any(dim=1, keepdim=True), 0.0)
+
+    def forward(self, paragraphs: Tensor, titles: Tensor) -> Tensor:
+        """Return the logit of each paragraph's score, [N] float32; `sigmoid` makes it the s of eq. 6.
+
+        Args:
+            paragraphs: [N, L] int64 token ids.
+            titles: [N, H] vector of each paragraph's title, from `encode_titles`.
+        """
+        states_NLH, _ = self.paragraph_lstm(self.embedding(paragraphs))
+        # W_1 [u_p; u_t] = W_p u_p + W_t u_t, and the second term is the same for every token of a paragraph.
+        size = self.config.hidden
+        from_title = F.linear(self.dropout(titles), self.match.weight[:, size:], self.match.bias)
+        matched_NLH = F.linear(self.dropout(states_NLH), self.match.weight[:, :size])
+        # Both the title's term and the rising tanh commute with the maximum over tokens: eq. 4 and 5 on [N, H].
+        features = torch.tanh(_max_over(matched_NLH, paragraphs != self.config.pad) + from_title)
+        logits: Tensor = self.score(self.dropout(features)).squeeze(1).float()
+        return logits
+
+    def set_prior(self, score: float) -> None:
+        """Let an untrained ranker give every paragraph about this score, so that training starts at the mean label."""
+        score = min(max(score, 1e-4), 1 - 1e-4)
+        nn.init.constant_(self.score.bias, math.log(score / (1 - score)))
+
+    def _initialise(self) -> None:
+        """Xavier matrices, orthogonal recurrences, forget gates that remember, embeddings of about unit length."""
+        nn.init.normal_(self.embedding.weight, std=self.config.embedding**-0.5)
+        with torch.no_grad():
+            self.embedding.weight[self.config.pad].zero_()
+        for lstm in (self.title_lstm, self.paragraph_lstm):
+            for gate in lstm.get_parameter("weight_ih_l0").chunk(4):
+                nn.init.xavier_uniform_(gate)
+            for gate in lstm.get_parameter("weight_hh_l0").chunk(4):
+                nn.init.orthogonal_(gate)
+            nn.init.zeros_(lstm.get_parameter("bias_ih_l0"))
+            nn.init.zeros_(lstm.get_parameter("bias_hh_l0"))
+            nn.init.ones_(lstm.get_parameter("bias_hh_l0").chunk(4)[1])
+        for linear in (self.match, self.score):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+
+
+def _max_over(states: Tensor, present: Tensor) -> Tensor:
+    """Return the maximum of [N, L, H] over the positions that are `present` ([N, L] bool); -inf where none is."""
+    return states.masked_fill(~present.unsqueeze(2), -torch.inf).amax(dim=1)
