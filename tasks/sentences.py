@@ -12,12 +12,14 @@ _BOUNDARY = re.compile(r"""[.!?]+["'”’»)\]]*(?P<gap>[^\S\n]+)(?=["'“‘«
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
 
+
 # Words that carry a full stop of their own and rarely end a sentence.
-_ABBREVIATIONS = frozenset(
-    "mr mrs ms mx dr prof rev fr sr jr st ste mt ft gen col maj capt cmdr lt sgt cpl gov sen rep hon pres supt "
-    "no nos vol vols pp p ch fig figs eq sec ed eds trans op cit ca c cf vs v al e.g i.e viz approx est "
-    "jan feb mar apr jun jul aug sep sept oct nov dec b d r dept univ assn bros messrs".split()
-)
+_LIST = """
+    mr mrs ms mx dr prof rev fr sr jr st ste mt ft gen col maj capt cmdr lt sgt cpl gov sen rep hon pres supt
+    no nos vol vols pp p ch fig figs eq sec ed eds trans op cit ca c cf vs v al e.g i.e viz approx est jan feb
+    mar apr jun jul aug sep sept oct nov dec b d r dept univ assn bros messrs
+"""
+_ABBREVIATIONS = frozenset(_LIST.split())
 
 
 def split_sentences(text: str) -> list[str]:

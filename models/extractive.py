@@ -1,0 +1,148 @@
+"""Extractive systems: Lead, LexRank and the oracle (000 sec. 4), as pure functions over arrays.
+
+Shape: N paragraphs of one article. What makes two paragraphs similar, and what a choice is worth, is the caller's.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def lead(title: str, paragraphs: Iterable[str], length: int) -> str:
+    """Return the first `length` words of the title and the ranked paragraphs (000 sec. 4, "Lead").
+
+    Args:
+        title: title of the article.
+        paragraphs: its paragraphs, best first; no more of them are read than needed.
+        length: words of the result, at most; a word is what stands between white space.
+
+    Raises:
+        ValueError: `length` is negative.
+    """
+    return _first_words(chain([title], paragraphs), length)
+
+
+def take_until(paragraphs: Sequence[str], order: Iterable[int], length: int, *, cut: bool) -> str:
+    """Join paragraphs in `order` until `length` words are reached (000 sec. 4, "LexRank").
+
+    Args:
+        paragraphs: N paragraphs.
+        order: indices into them, best first.
+        length: words of the target.
+        cut: end the last paragraph at exactly `length` words, as Lead does; otherwise keep it whole.
+
+    Raises:
+        ValueError: `length` is negative.
+    """
+    if length < 0:
+        raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
+    chosen: list[str] = []
+    words = 0
+    for index in order:
+        if words >= length:
+            break
+        chosen.append(paragraphs[index])
+        words += len(paragraphs[index].split())
+    return _first_words(chosen, length) if cut else " ".join(" ".join(chosen).split())
+
+
+def _first_words(texts: Iterable[str], length: int) -> str:
+    if length < 0:
+        raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
+    words: list[str] = []
+    for text in texts:
+        if len(words) >= length:
+            break
+        words.extend(text.split())
+    return " ".join(words[:length])
+
+
+def lexrank_scores(
+    similarity: NDArray[np.floating],
+    *,
+    threshold: float | None = None,
+    damping: float = 0.85,
+    tolerance: float = 1e-8,
+    iterations: int = 200,
+) -> Floats:
+    """Score paragraphs by their centrality in the similarity graph (Erkan & Radev 2004; 000 sec. 4).
+
+    The stationary distribution of a walk that follows edges, in proportion to their weight, with probability
+    `damping` and jumps anywhere otherwise. Self links (the diagonal) count if they are there, as in the article's
+    algorithm. A paragraph without any edge is left for anywhere with equal chance.
+
+    Args:
+        similarity: [N, N] weights >= 0, symmetric for cosines.
+        threshold: None keeps the weights (continuous LexRank); a number makes every edge above it weigh 1 and
+            drops the others.
+        damping: probability of following an edge; 1 - d in the article's notation.
+        tolerance: stop when an iteration moves less than this probability mass (L1).
+        iterations: iterations at most; reaching them is no error, the result is then that close.
+
+    Returns:
+        [N] float64 probabilities that sum to 1.
+
+    Raises:
+        ValueError: the matrix is not square or has negative or non-finite weights, or damping is not in [0, 1).
+    """
+    weights = np.asarray(similarity, dtype=np.float64)
+    if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
+        raise ValueError(f"a similarity matrix of shape {weights.shape}: expected N x N")
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping {damping}: expected 0 <= damping < 1")
+    n = len(weights)
+    if n == 0:
+        return np.zeros(0)
+    if not weights.min() >= 0 or not np.isfinite(weights.max()):
+        raise ValueError("similarity has negative or non-finite weights: expected finite weights >= 0")
+    if threshold is not None:
+        weights = (weights > threshold).astype(np.float64)
+    degrees = weights.sum(axis=1)
+    isolated = degrees == 0
+    # Dividing the vector by the degrees instead of the matrix rows: same walk, no second N x N array.
+    inverse = np.divide(1.0, degrees, out=np.zeros(n), where=~isolated)
+    scores = np.full(n, 1.0 / n)
+    for _ in range(iterations):
+        flow = (scores * inverse) @ weights
+        flow += scores[isolated].sum() / n
+        moved = damping * flow + (1.0 - damping) / n
+        change = float(np.abs(moved - scores).sum())
+        scores = moved
+        if change < tolerance:
+            break
+    total = scores.sum()
+    return np.asarray(scores / total)
+
+
+def best_first(scores: NDArray[np.floating]) -> NDArray[np.intp]:
+    """Return the indices of `scores` ([N]) from the highest to the lowest; ties keep their order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def greedy_oracle(candidates: Iterable[int], score: Callable[[Sequence[int]], float]) -> list[int]:
+    """Pick the paragraphs that together score best against the target: an upper bound for extractive systems.
+
+    Greedy: the paragraph that lifts the score most is added until none lifts it; of equals, the first is taken.
+
+    Args:
+        candidates: paragraphs to choose from.
+        score: what a list of chosen paragraphs is worth, such as its ROUGE-2 F1; 0 for none.
+
+    Returns:
+        The chosen paragraphs in the order they were chosen; empty where no candidate scores above 0.
+    """
+    chosen: list[int] = []
+    free = list(candidates)
+    best = 0.0
+    while free:
+        gains = [score([*chosen, candidate]) for candidate in free]
+        top = max(gains)
+        if top <= best:
+            break
+        best = top
+        chosen.append(free.pop(gains.index(top)))
+    return chosen

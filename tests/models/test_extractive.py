@@ -1,0 +1,116 @@
+"""Lead, LexRank and the oracle."""
+
+from collections.abc import Sequence
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from models.extractive import best_first, greedy_oracle, lead, lexrank_scores, take_until
+
+MATRICES = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.floats(0, 1)))
+
+
+def test_lead_takes_the_title_and_then_paragraphs() -> None:
+    assert lead("The Ash", ["one  two", "three\nfour five"], 5) == "The Ash one two three"
+    assert lead("The Ash", ["one"], 10) == "The Ash one"
+    assert lead("The Ash", [], 1) == "The"
+    assert lead("The Ash", ["one"], 0) == ""
+
+
+def test_lead_reads_no_more_than_it_needs() -> None:
+    def paragraphs():  # type: ignore[no-untyped-def]
+        yield "one two"
+        raise AssertionError("read too far")
+
+    assert lead("T", paragraphs(), 3) == "T one two"
+
+
+@pytest.mark.parametrize(
+    ("cut", "length", "expected"),
+    [
+        (True, 3, "c c a"),
+        (False, 3, "c c a a"),
+        (True, 2, "c c"),
+        (False, 2, "c c"),
+        (True, 0, ""),
+        (False, 9, "c c a a b"),
+    ],
+)
+def test_take_until(cut: bool, length: int, expected: str) -> None:
+    assert take_until(["a a", "b", "c c"], [2, 0, 1], length, cut=cut) == expected
+
+
+def test_a_negative_length_is_an_error() -> None:
+    with pytest.raises(ValueError, match="-1 words"):
+        lead("T", [], -1)
+    with pytest.raises(ValueError, match="-1 words"):
+        take_until([], [], -1, cut=False)
+
+
+def test_lexrank_of_a_star_by_hand() -> None:
+    # Centre c and two leaves l: c = .05 + .85 * 2 l, l = .05 + .85 c / 2 and c + 2 l = 1: c = (.05 + .85) / 1.85.
+    scores = lexrank_scores(np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]]), tolerance=1e-12)
+    assert scores == pytest.approx([0.9 / 1.85, 0.475 / 1.85, 0.475 / 1.85])
+
+
+def test_lexrank_without_edges_is_uniform() -> None:
+    assert lexrank_scores(np.zeros((4, 4))) == pytest.approx([0.25] * 4)
+    assert lexrank_scores(np.zeros((0, 0))).shape == (0,)
+
+
+def test_threshold_makes_edges_equal() -> None:
+    similarity = np.array([[0.0, 0.9, 0.3], [0.9, 0.0, 0.1], [0.3, 0.1, 0.0]])
+    star = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+    assert lexrank_scores(similarity, threshold=0.2) == pytest.approx(lexrank_scores(star))
+
+
+@settings(max_examples=60, deadline=None)
+@given(MATRICES, st.booleans())
+def test_lexrank_equals_networkx(matrix: np.ndarray, symmetric: bool) -> None:
+    weights = (matrix + matrix.T) / 2 if symmetric else matrix
+    # Subnormal weights lose their digits when rows are divided by their sums, in both implementations differently.
+    weights = np.where(weights < 1e-6, 0.0, weights)
+    scores = lexrank_scores(weights, tolerance=1e-12, iterations=2000)
+    expected = networkx.pagerank(
+        networkx.from_numpy_array(weights, create_using=networkx.DiGraph), tol=1e-13, max_iter=2000
+    )
+    assert scores == pytest.approx([expected[i] for i in range(len(weights))], abs=1e-9)
+    assert scores.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [(np.zeros((2, 3)), r"\(2, 3\)"), (np.full((2, 2), -1.0), "negative"), (np.full((2, 2), np.nan), "non-finite")],
+)
+def test_lexrank_refuses(matrix: np.ndarray, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        lexrank_scores(matrix)
+
+
+def test_lexrank_refuses_a_damping_of_one() -> None:
+    with pytest.raises(ValueError, match="damping 1"):
+        lexrank_scores(np.ones((2, 2)), damping=1)
+
+
+def test_best_first_keeps_ties_in_order() -> None:
+    assert best_first(np.array([0.1, 0.5, 0.1, 0.9, 0.5])).tolist() == [3, 1, 4, 0, 2]
+
+
+def coverage(sets: Sequence[set[str]], target: set[str], chosen: Sequence[int]) -> float:
+    have = set().union(*(sets[i] for i in chosen))
+    return 2 * len(have & target) / (len(target) + sum(len(sets[i]) for i in chosen))
+
+
+def test_oracle_adds_while_it_gains() -> None:
+    sets, target = [{"x"}, {"a", "b"}, {"b", "c"}, {"c"}], {"a", "b", "c"}
+    # {a b}: 4/5; with {b c}: 6/7; with {c}: 6/6.
+    assert greedy_oracle(range(4), lambda chosen: coverage(sets, target, chosen)) == [1, 3]
+
+
+def test_oracle_chooses_nothing_where_nothing_overlaps() -> None:
+    assert greedy_oracle(range(3), lambda chosen: 0.0) == []
+    assert greedy_oracle([], lambda chosen: 1.0) == []
