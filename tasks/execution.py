@@ -1,0 +1,179 @@
+"""Running jobs as Prefect tasks, on threads, processes or Dask, and showing people what became of them."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import cloudpickle
+from prefect import get_run_logger, task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.futures import PrefectFuture, as_completed
+from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
+from prefect.tasks import Task, exponential_backoff
+
+from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
+from tasks.inputs import StageResult
+from tasks.settings import Settings, tuning
+from tasks.shard import Job
+from tasks.stage import Outcome, StagePlan
+
+_HEARTBEAT_SECONDS = 15.0
+
+
+class EngineSettings(Settings):
+    """Where shards are computed. Nothing here changes what they hold."""
+
+    kind: Literal["threads", "processes", "dask"] = tuning(
+        "processes", "task runner of the flow: threads | processes | dask"
+    )
+    workers: int = tuning(0, "shards computed at the same time; 0 = one a core", ge=0)
+    dask_address: str | None = tuning(None, "Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here")
+    retries: int = tuning(3, "how often a shard is tried again after a transient failure (network, storage)", ge=0)
+    retry_seconds: float = tuning(2.0, "wait before the first retry in seconds; doubles each time", ge=0)
+
+    @property
+    def parallel(self) -> int:
+        """How many shards are computed at the same time."""
+        return self.workers or os.cpu_count() or 1
+
+
+def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
+    """Return the Prefect task runner the settings ask for.
+
+    Raises:
+        ValueError: Dask is asked for and not installed.
+    """
+    if settings.kind == "threads":
+        return ThreadPoolTaskRunner(max_workers=settings.parallel)
+    if settings.kind == "processes":
+        return ProcessPoolTaskRunner(max_workers=settings.parallel)
+    try:
+        from prefect_dask import DaskTaskRunner
+    except ImportError as error:
+        raise ValueError(
+            "engine.kind is 'dask', but prefect-dask is not installed: pip install prefect-dask"
+        ) from error
+    if settings.dask_address:
+        return DaskTaskRunner(address=settings.dask_address)  # type: ignore[no-any-return]
+    return DaskTaskRunner(  # type: ignore[no-any-return]
+        cluster_kwargs={"n_workers": settings.parallel, "threads_per_worker": 1, "dashboard_address": None}
+    )
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help: the network or the storage failed, not the work."""
+    if isinstance(error, CorruptShardError | RootBusyError | StorageFullError):
+        return False
+    if isinstance(error, StorageError):
+        return not isinstance(error.__cause__, PermissionError | FileNotFoundError | NotADirectoryError)
+    return isinstance(error, ConnectionError | TimeoutError)
+
+
+def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
+    error = state.result(raise_on_failure=False)
+    return isinstance(error, BaseException) and is_transient(error)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE, log_prints=False)
+def compute(pickled: bytes) -> Any:
+    """Make one shard or model (`tasks.shard`) from a pickled (make, job).
+
+    As bytes, because Prefect and Dask look through every parameter for futures, and a job can name thousands of parts.
+    """
+    make, job = cloudpickle.loads(pickled)
+    return make(job)
+
+
+class PrefectExecutor:
+    """Runs jobs as tasks of the flow run it is used in."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        """Take the retries from the engine's settings; the runner is the flow's."""
+        self.settings = settings
+
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+        """Submit every job and wait for all; an exception is an outcome, never raised."""
+        log = get_run_logger()
+        stage, started = jobs[0].stage, time.monotonic()
+        log.info("%s: computing %d", stage, len(jobs))
+        names: dict[Any, str] = {}
+        futures: list[PrefectFuture[Any]] = []
+        for job in jobs:
+            shard_task = compute.with_options(
+                name=stage,
+                task_run_name=job.name,
+                tags=[stage],
+                retries=self.settings.retries,
+                retry_delay_seconds=exponential_backoff(self.settings.retry_seconds),
+                retry_jitter_factor=0.5,
+                retry_condition_fn=_retry,
+            )
+            future = shard_task.submit(cloudpickle.dumps((make, job)))
+            names[future.task_run_id] = job.name
+            futures.append(future)
+        outcomes: dict[str, Outcome] = {}
+        said = started
+        for future in as_completed(futures):
+            name = names[future.task_run_id]
+            outcome = outcomes[name] = future.result(raise_on_failure=False)
+            if isinstance(outcome, BaseException):
+                log.error("%s failed: %s: %s", name, type(outcome).__name__, outcome)
+            if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
+                said = time.monotonic()
+                remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))
+                log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
+        return outcomes
+
+    def publish(self, result: StageResult, planned: StagePlan) -> None:
+        """Log a stage's counts and keep them as a table artifact, so that the UI shows its history."""
+        summary = summarise(result)
+        drops = ", ".join(f"{reason} {count:,}" for reason, count in summary["drops"].items())
+        get_run_logger().info(
+            "%s: %s rows%s in %d shards, %s, %d computed now%s",
+            planned.stage,
+            f"{summary['rows']:,}",
+            f" (refused: {drops})" if drops else "",
+            planned.shards,
+            f"{summary['bytes'] / 1e6:.1f} MB",
+            planned.shards - planned.done,
+            f" in {summary['seconds']:.1f} s of work" if planned.done < planned.shards else "",
+        )
+        rows = [
+            {
+                "shard": shard,
+                "rows": record.written.rows,
+                "kept": record.written.rows - sum(record.drops.values()),
+                "refused": ", ".join(f"{reason} {count}" for reason, count in record.drops.items()),
+                "bytes": record.written.bytes,
+                "seconds": record.seconds,
+                "peak MB": round(record.peak_bytes / 1e6),
+                "key": record.key,
+            }
+            for shard, record in list(result.records.items())[:200]
+        ]
+        create_table_artifact(
+            key=f"stage-{planned.stage.replace('_', '-')}",
+            table=rows,
+            description=f"**{planned.stage}**: {summary['rows']:,} rows, refused {sum(summary['drops'].values()):,}"
+            f"{f' ({drops})' if drops else ''}, {summary['bytes'] / 1e6:.1f} MB, {summary['seconds']:.1f} s of work",
+        )
+
+
+def summarise(result: StageResult) -> dict[str, Any]:
+    """Add a stage's records up: rows, drops by reason, bytes, seconds and the highest peak memory."""
+    drops: dict[str, int] = {}
+    for record in result.records.values():
+        for reason, count in record.drops.items():
+            drops[reason] = drops.get(reason, 0) + count
+    records = result.records.values()
+    return {
+        "rows": sum(record.written.rows for record in records),
+        "drops": dict(sorted(drops.items(), key=lambda item: -item[1])),
+        "bytes": sum(record.written.bytes for record in records),
+        "seconds": round(sum(record.seconds for record in records), 3),
+        "peak_bytes": max((record.peak_bytes for record in records), default=0),
+        "notes": {name: note for record in records for name, note in record.notes.items()},
+    }

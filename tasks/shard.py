@@ -1,0 +1,134 @@
+"""One shard, from its inputs to its file and record; and one model, likewise. Runs wherever it is sent."""
+
+import functools
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from storage.directories import DirectoryRecord, publish_directory, working_directory
+from storage.recipes import ShardRecord, count_drops, save_record, shard_path
+from storage.schemas import DATASETS
+from storage.store import Store
+from tasks.inputs import Reference
+from tasks.settings import Settings
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that is needed to make one shard or model; small and picklable.
+
+    Attributes:
+        root: the store's root.
+        stage: stage or model name.
+        version: the stage's version.
+        shard: shard number; 0 for a model.
+        key: the recipe's key.
+        function: the stage's pure function.
+        inputs: argument name -> what to load.
+        digests: argument name -> digests, for the record.
+        settings: the stage's section, passed as `settings`; None where it takes none.
+        arguments: further arguments that are part of the recipe.
+        context: further arguments that are not: they change how the shard is made and never what it holds.
+        notes: what else the record should say.
+    """
+
+    root: str
+    stage: str
+    version: int
+    shard: int
+    key: str
+    function: Callable[..., Any]
+    inputs: Mapping[str, Reference]
+    digests: Mapping[str, list[str]]
+    settings: Settings | None
+    arguments: Mapping[str, Any]
+    context: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What logs and the UI call it."""
+        return f"{self.stage}-{self.shard:05d}"
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the settings and arguments of the recipe, JSON-able."""
+        return recipe_of(self.settings, self.arguments)
+
+
+def recipe_of(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that decide what a shard holds: those of the section, and the arguments."""
+    fields = settings.recipe() if settings is not None else {}
+    return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
+
+
+def _plain(value: Any) -> Any:
+    return value.recipe() if isinstance(value, Settings) else value
+
+
+def make_shard(job: Job) -> ShardRecord:
+    """Compute a shard, write its file and then its record, and return the record.
+
+    Raises:
+        CorruptShardError: an input is damaged.
+        StorageError: the shard could not be written.
+    """
+    store = Store(job.root)
+    started = time.monotonic()
+    table = _call(job, store)
+    written = store.write_table(shard_path(job.stage, job.shard, job.key), table, DATASETS[job.stage])
+    record = ShardRecord(
+        stage=job.stage,
+        shard=job.shard,
+        key=job.key,
+        written=written,
+        drops=count_drops(table, DATASETS[job.stage]),
+        inputs=job.digests,
+        settings=job.recipe(),
+        version=job.version,
+        seconds=round(time.monotonic() - started, 3),
+        peak_bytes=_peak_bytes(),
+        notes=job.notes,
+    )
+    save_record(store, record)
+    return record
+
+
+def make_model(job: Job) -> DirectoryRecord:
+    """Train a model into its directory, publish it, and return its record.
+
+    The function gets `directory` (a local path that an interrupted run finds again) and returns its metrics; under
+    `published` they name the files that readers load.
+
+    Raises:
+        CorruptShardError: an input is damaged.
+        StorageError: the directory could not be written.
+    """
+    store = Store(job.root)
+    folder = working_directory(store, job.stage, job.key)
+    started = time.monotonic()
+    metrics = _call(job, store, directory=folder)
+    return publish_directory(
+        store,
+        folder,
+        name=job.stage,
+        key=job.key,
+        published=metrics.pop("published"),
+        settings=job.recipe(),
+        inputs=job.digests,
+        metrics=metrics,
+        seconds=round(time.monotonic() - started, 3),
+    )
+
+
+def _call(job: Job, store: Store, **more: Any) -> Any:
+    loaded = {name: reference.load(store) for name, reference in job.inputs.items()}
+    settings = {} if job.settings is None else {"settings": job.settings}
+    return functools.partial(job.function, **loaded, **settings, **job.arguments, **job.context, **more)()
+
+
+def _peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
