@@ -55,9 +55,9 @@ def _first_words(texts: Iterable[str], length: int) -> str:
         raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
     words: list[str] = []
     for text in texts:
+        words.extend(text.split())
         if len(words) >= length:
             break
-        words.extend(text.split())
     return " ".join(words[:length])
 
 

@@ -47,27 +47,9 @@ def test_a_surname_alone_follows_the_full_name() -> None:
 
 
 def test_names_do_not_overlap_and_stay_in_order() -> None:
-    words = [
-        "The",
-        '"',
-        "Old",
-        "Mill",
-        '"',
-        "by",
-        "Sir",
-        "John",
-        "Ash",
-        "of",
-        "the",
-        "Royal",
-        "Society",
-        "of",
-        "London",
-        ",",
-        "UK",
-        ".",
-    ]
-    spans = [(name.start, name.stop) for name in find_names([word.text for word in words])]
+    doc = load_pipeline(RULES)('The "Old Mill" by Sir John Ash of the Royal Society of London, UK.')
+    words = [token.text for token in doc]
+    spans = [(name.start, name.stop) for name in find_names(words)]
     assert len(spans) == 4
     assert all(a[1] <= b[0] for a, b in pairwise(spans))
     assert all(0 <= start < stop <= len(words) for start, stop in spans)
