@@ -238,6 +238,10 @@ class HierarchicalTransformer(Summarizer):
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
         return self.embedding.logits(hidden)
 
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight [V, D] and bias [V] of `logits`."""
+        return self.embedding.weight, self.embedding.bias
+
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
         return self.decoder.start_cache(memory, hypotheses, length)

@@ -1,0 +1,123 @@
+"""Beam search over articles and hypotheses at once, with a cache, for every summarizer under the contract.
+
+Shapes: B articles, b of them still searched, K hypotheses an article, P paragraphs, V vocabulary.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from models.contract import Memory, SourceBatch, Summarizer
+from models.search.hypotheses import Hypotheses, Hypothesis
+from models.search.scorers import Scorer
+from models.search.settings import SearchSettings
+from models.search.step import Ended, TokenRules, advance
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Summarizer,
+    source: SourceBatch,
+    settings: SearchSettings,
+    *,
+    begin: int,
+    end: int,
+    unknown: int | None = None,
+    exempt: Sequence[int] = (),
+    scorers: Sequence[Scorer] = (),
+    prompt: Tensor | None = None,
+) -> list[Hypothesis]:
+    """Return the best summary found for each article of `source`.
+
+    The model decodes in evaluation mode, whatever mode it is in. An article whose search is over leaves the batch;
+    keys and values of its source are never repeated for its hypotheses.
+
+    Args:
+        model: any summarizer.
+        source: B articles, on the model's device.
+        settings: of the search.
+        begin: id the decoder starts from; never generated, as padding is not.
+        end: id that ends a summary.
+        unknown: id of the unknown token, which is generated only where the settings allow it.
+        exempt: ids that `settings.block_recent` leaves alone (commas).
+        scorers: terms of the score beside the normalised log-probability.
+        prompt: [B, n] int64 tokens every summary of an article starts with, padded with `source.pad`; they stay in
+            the summary and cost nothing.
+    """
+    never = {source.pad, begin, *([] if unknown is None or settings.allow_unknown else [unknown])}
+    rules = TokenRules(end=end, never=tuple(sorted(never)), exempt=tuple(exempt))
+    if end in never:
+        raise ValueError(f"the end token {end} cannot be one that is never generated: {sorted(never)}")
+    was_training = model.training
+    model.eval()
+    try:
+        memory = model.encode(source)
+        return _search(model, memory, source, settings, begin, rules, scorers, prompt)
+    finally:
+        model.train(was_training)
+
+
+def _search(
+    model: Summarizer,
+    memory: Memory,
+    source: SourceBatch,
+    settings: SearchSettings,
+    begin: int,
+    rules: TokenRules,
+    scorers: Sequence[Scorer],
+    prompt: Tensor | None,
+) -> list[Hypothesis]:
+    articles, paragraphs, _ = source.tokens.shape
+    beam, device = settings.beam, source.tokens.device
+    found: list[Hypothesis | None] = [None] * articles
+    cache = model.start_cache(memory, beam, settings.max_length + 1)
+    alive = Hypotheses.start(articles, beam, paragraphs, device)
+    ended = Ended.start(articles, settings.max_length, paragraphs, device)
+    newest_R1 = torch.full((articles * beam, 1), begin, device=device)
+    while len(alive.articles):
+        decoded = model.decode(newest_R1, memory, cache)
+        assert decoded.paragraph_attention is not None
+        log_probs_RV = model.logits(decoded.hidden[:, -1]).float().log_softmax(dim=-1)
+        step = advance(
+            alive,
+            log_probs_RV.view(-1, beam, log_probs_RV.shape[-1]),
+            decoded.paragraph_attention[:, -1].view(-1, beam, paragraphs),
+            ended,
+            settings,
+            rules,
+            scorers,
+            _forced(prompt, alive, source.pad),
+        )
+        alive, ended, parents_bK = step.alive, step.ended, step.parents
+        row_bK = torch.arange(len(parents_bK), device=device).unsqueeze(1) * beam + parents_bK
+        if step.done.any():
+            _keep(found, alive.articles[step.done], ended.select(step.done.nonzero().squeeze(1)))
+            going = (~step.done).nonzero().squeeze(1)
+            alive, ended, memory, row_bK = alive.select(going), ended.select(going), memory.select(going), row_bK[going]
+        cache.reorder(row_bK.flatten())
+        newest_R1 = alive.tokens[..., -1].reshape(-1, 1)
+    return [hypothesis for hypothesis in found if hypothesis is not None]
+
+
+def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int) -> Tensor | None:
+    """Return the prompt's next token of each article, -1 where the prompt is over."""
+    if prompt is None or alive.length >= prompt.shape[1]:
+        return None
+    next_b = prompt[alive.articles, alive.length]
+    return next_b.masked_fill(next_b == pad, -1)
+
+
+def _keep(found: list[Hypothesis | None], articles: Tensor, ended: Ended) -> None:
+    """Put the best hypotheses of articles whose search is over into their places."""
+    columns = zip(
+        articles.tolist(),
+        ended.tokens.tolist(),
+        ended.length.tolist(),
+        ended.score.tolist(),
+        ended.log_prob.tolist(),
+        ended.attention.float().cpu(),
+        strict=True,
+    )
+    for article, tokens, length, score, log_prob, attention in columns:
+        found[article] = Hypothesis(tokens[:length], score, log_prob, attention[:length].clone())

@@ -1,0 +1,38 @@
+"""Which tokens may not come next.
+
+Shapes: b articles, K hypotheses an article, t tokens so far, V vocabulary.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def repeated_ngrams(tokens_bKt: Tensor, n: int, vocabulary_size: int) -> Tensor | None:
+    """Return [b, K, V] bool, True for tokens that would end an n-gram the hypothesis already has; None for nothing."""
+    length = tokens_bKt.shape[-1]
+    if n < 1 or length < n:
+        return None
+    ngram_bKwn = tokens_bKt.unfold(-1, n, 1)
+    suffix_bK1m = tokens_bKt[..., length - n + 1 :].unsqueeze(-2)
+    repeats_bKw = (ngram_bKwn[..., :-1] == suffix_bK1m).all(dim=-1)
+    return _among(ngram_bKwn[..., -1], repeats_bKw, vocabulary_size)
+
+
+def recent_tokens(tokens_bKt: Tensor, count: int, vocabulary_size: int, exempt: Sequence[int] = ()) -> Tensor | None:
+    """Return [b, K, V] bool, True for the newest `count` tokens other than those of `exempt`; None for nothing."""
+    if count < 1 or tokens_bKt.shape[-1] == 0:
+        return None
+    recent_bKc = tokens_bKt[..., -count:]
+    blocked_bKc = ~torch.isin(recent_bKc, torch.tensor(list(exempt), dtype=torch.int64, device=tokens_bKt.device))
+    return _among(recent_bKc, blocked_bKc, vocabulary_size)
+
+
+def _among(tokens_bKw: Tensor, chosen_bKw: Tensor, vocabulary_size: int) -> Tensor:
+    """Return [b, K, V] bool, True for the tokens that are chosen at least once."""
+    b, beam, _ = tokens_bKw.shape
+    # Those not chosen go to a column of their own, which is cut off: a token may occur both chosen and not.
+    mask = torch.zeros(b, beam, vocabulary_size + 1, dtype=torch.bool, device=tokens_bKw.device)
+    mask.scatter_(2, tokens_bKw.masked_fill(~chosen_bKw, vocabulary_size), True)
+    return mask[..., :-1]

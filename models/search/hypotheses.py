@@ -1,0 +1,75 @@
+"""Hypotheses: those alive during a search, and the one that is found.
+
+Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """The summary found for an article.
+
+    Attributes:
+        tokens: its T token ids, without begin and end.
+        score: what it was chosen by.
+        log_prob: its log-probability, the end token included.
+        attention: [T, P] float32 on the CPU: how much each token looked at each paragraph.
+    """
+
+    tokens: list[int]
+    score: float
+    log_prob: float
+    attention: Tensor
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The hypotheses alive, as scorers see them: before the next token is chosen, its attention already known.
+
+    Attributes:
+        articles: [b] int64, place of each article in the batch that is searched.
+        tokens: [b, K, t] int64, without begin.
+        log_probs: [b, K] float32, -inf where a place of the beam is empty.
+        attention: [b, K, t, P] float32, one row a token; as a scorer sees it [b, K, t + 1, P], the next one's included.
+    """
+
+    articles: Tensor
+    tokens: Tensor
+    log_probs: Tensor
+    attention: Tensor
+
+    @classmethod
+    def start(cls, articles: int, beam: int, paragraphs: int, device: torch.device) -> "Hypotheses":
+        """Return one empty hypothesis for each article and `beam` - 1 empty places."""
+        log_probs = torch.full((articles, beam), -torch.inf, device=device)
+        log_probs[:, 0] = 0.0
+        return cls(
+            articles=torch.arange(articles, device=device),
+            tokens=torch.zeros(articles, beam, 0, dtype=torch.int64, device=device),
+            log_probs=log_probs,
+            attention=torch.zeros(articles, beam, 0, paragraphs, device=device),
+        )
+
+    @property
+    def length(self) -> int:
+        """Tokens so far, t."""
+        return self.tokens.shape[-1]
+
+    def attended(self, attention_bKP: Tensor) -> "Hypotheses":
+        """Return the same hypotheses with the attention of the next token added."""
+        attention = torch.cat((self.attention, attention_bKP.unsqueeze(2)), dim=2)
+        return Hypotheses(self.articles, self.tokens, self.log_probs, attention)
+
+    def extended(self, parents_bK: Tensor, tokens_bK: Tensor, log_probs_bK: Tensor) -> "Hypotheses":
+        """Return hypotheses that continue `parents_bK` (places in the beam) by a token each."""
+        row = torch.arange(len(parents_bK), device=parents_bK.device).unsqueeze(1)
+        tokens = torch.cat((self.tokens[row, parents_bK], tokens_bK.unsqueeze(-1)), dim=-1)
+        return Hypotheses(self.articles, tokens, log_probs_bK, self.attention[row, parents_bK])
+
+    def select(self, kept: Tensor) -> "Hypotheses":
+        """Return the hypotheses of some articles ([n] int64 over the b)."""
+        return Hypotheses(self.articles[kept], self.tokens[kept], self.log_probs[kept], self.attention[kept])

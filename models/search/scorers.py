@@ -1,0 +1,82 @@
+"""What may count in the score of a hypothesis beside its normalised log-probability; any number of them add up.
+
+Shapes: B articles, b of them still searched, K hypotheses an article, t tokens (the next one's attention included),
+P paragraphs.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+from models.search.hypotheses import Hypotheses
+
+When = Literal["step", "end"]
+
+# Attention below this counts as this: its logarithm stays finite where a paragraph was never looked at.
+FLOOR = 1e-9
+
+
+class Scorer(Protocol):
+    """A term of the score.
+
+    Attributes:
+        when: "step" counts whenever hypotheses are compared, "end" only once a hypothesis has ended.
+    """
+
+    @property
+    def when(self) -> When:
+        """When the term counts."""
+        ...
+
+    def __call__(self, hypotheses: Hypotheses) -> Tensor:
+        """Return the term [b, K] of each hypothesis, whatever its next token will be."""
+        ...
+
+
+@dataclass(frozen=True)
+class AttentionAlignment:
+    """How well the attention of a hypothesis covers the expected one (002 eq. 17-18).
+
+    With the attention predictor's output this is attAlign, with the ranker's normalised scores extProb (002 sec. 5.3).
+
+    Attributes:
+        expected: [B, P] float32, rows sum to 1, zero where there is no paragraph.
+        beta: weight of the term (002 sec. 5.3: .8).
+        when: at every step as the equations say, or at the end as the released code does.
+    """
+
+    expected: Tensor
+    beta: float = 0.8
+    when: When = "step"
+
+    def __call__(self, hypotheses: Hypotheses) -> Tensor:
+        """Return beta times the sum over paragraphs of log min(attention, expected attention), [b, K]."""
+        total_bKP = hypotheses.attention.sum(dim=2)
+        share_bKP = total_bKP / total_bKP.sum(dim=-1, keepdim=True).clamp_min(FLOOR)
+        expected_b1P = self.expected[hypotheses.articles].unsqueeze(1)
+        aligned_bKP = torch.minimum(share_bKP, expected_b1P).clamp_min(FLOOR).log()
+        term: Tensor = self.beta * aligned_bKP.masked_fill(expected_b1P == 0, 0.0).sum(dim=-1)
+        return term
+
+
+@dataclass(frozen=True)
+class StructuralCoverage:
+    """Reward for looking at paragraphs that were little looked at before (002 eq. 13 over paragraphs, strCov).
+
+    Attributes:
+        weight: of the sum of eq. 13 over the tokens of a hypothesis.
+        when: at every step or at the end.
+    """
+
+    weight: float = 1.0
+    when: When = "step"
+
+    def __call__(self, hypotheses: Hypotheses) -> Tensor:
+        """Return the weighted sum over tokens of 1 - sum_p min(attention, attention so far), [b, K]."""
+        attention_bKtP = hypotheses.attention
+        before_bKtP = attention_bKtP.cumsum(dim=2) - attention_bKtP
+        covered_bKt = torch.minimum(attention_bKtP, before_bKtP).sum(dim=-1)
+        term: Tensor = self.weight * (1.0 - covered_bKt).sum(dim=-1)
+        return term

@@ -1,0 +1,55 @@
+"""The settings of a search."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+LengthNormalisation = Literal["wu", "average", "none"]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How summaries are searched for; the defaults are 000's (sec. 4 and its released code).
+
+    Attributes:
+        beam: K, hypotheses kept for an article.
+        normalisation: what a log-probability is divided by: "wu" ((5 + |y|) / 6)^alpha, "average" |y| (001 sec. 4.2,
+            002 eq. 17), "none". |y| counts the end token.
+        alpha: exponent of the Wu length penalty; 0 is none.
+        min_length: fewest tokens of a summary, the end token not counted.
+        max_length: most tokens of a summary, the end token not counted; a hypothesis that gets there is ended, and
+            pays for its end token.
+        block_ngrams: n, no n-gram occurs twice in a summary (001 sec. 4.2: 3); 0 blocks nothing.
+        block_recent: no token equals one of this many before it (001 sec. 4.2: 2, commas excepted); 0 blocks nothing.
+        allow_unknown: whether the unknown token may be generated.
+    """
+
+    beam: int = 5
+    normalisation: LengthNormalisation = "wu"
+    alpha: float = 0.4
+    min_length: int = 20
+    max_length: int = 400
+    block_ngrams: int = 0
+    block_recent: int = 0
+    allow_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        if self.beam < 1:
+            raise ValueError(f"beam must be at least 1, got {self.beam}")
+        if not 0 <= self.min_length <= self.max_length:
+            raise ValueError(
+                f"expected 0 <= min_length <= max_length, got {self.min_length} and {self.max_length} tokens"
+            )
+        if self.normalisation not in get_args(LengthNormalisation):
+            raise ValueError(
+                f"unknown normalisation {self.normalisation!r}, expected one of {get_args(LengthNormalisation)}"
+            )
+        if self.block_ngrams < 0 or self.block_recent < 0:
+            raise ValueError(
+                f"block_ngrams and block_recent cannot be negative, got {self.block_ngrams} and {self.block_recent}"
+            )
+
+    def normaliser(self, length: int) -> float:
+        """Return what the log-probability of a hypothesis of `length` tokens, the end included, is divided by."""
+        if self.normalisation == "wu":
+            return float(((5 + length) / 6) ** self.alpha)
+        return float(length) if self.normalisation == "average" else 1.0

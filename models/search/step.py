@@ -1,0 +1,231 @@
+"""One step of a beam search: from what the model says about the next token to the hypotheses that go on.
+
+Pure tensor algebra over all articles at once; the loop that calls the model is `models.search.beam`.
+
+Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs, V vocabulary.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from models.search.blocking import recent_tokens, repeated_ngrams
+from models.search.hypotheses import Hypotheses
+from models.search.scorers import Scorer
+from models.search.settings import SearchSettings
+
+
+@dataclass(frozen=True)
+class TokenRules:
+    """The ids that a search treats in a special way.
+
+    Attributes:
+        end: ends a hypothesis.
+        never: are never generated.
+        exempt: may be repeated although `SearchSettings.block_recent` says otherwise.
+    """
+
+    end: int
+    never: tuple[int, ...]
+    exempt: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The best hypothesis of each article that has ended so far, and how many have.
+
+    Attributes:
+        score: [b] float32, -inf where none has ended.
+        log_prob: [b] float32.
+        tokens: [b, most] int64, `length` of them filled.
+        length: [b] int64, the end token not counted.
+        attention: [b, most, P] float32.
+        count: [b] int64.
+    """
+
+    score: Tensor
+    log_prob: Tensor
+    tokens: Tensor
+    length: Tensor
+    attention: Tensor
+    count: Tensor
+
+    @classmethod
+    def start(cls, articles: int, most: int, paragraphs: int, device: torch.device) -> "Ended":
+        """Return the state in which nothing has ended, with room for `most` tokens."""
+        return cls(
+            score=torch.full((articles,), -torch.inf, device=device),
+            log_prob=torch.full((articles,), -torch.inf, device=device),
+            tokens=torch.zeros(articles, most, dtype=torch.int64, device=device),
+            length=torch.zeros(articles, dtype=torch.int64, device=device),
+            attention=torch.zeros(articles, most, paragraphs, device=device),
+            count=torch.zeros(articles, dtype=torch.int64, device=device),
+        )
+
+    def select(self, kept: Tensor) -> "Ended":
+        """Return the state of some articles ([n] int64 over the b)."""
+        return Ended(
+            self.score[kept],
+            self.log_prob[kept],
+            self.tokens[kept],
+            self.length[kept],
+            self.attention[kept],
+            self.count[kept],
+        )
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a step leaves.
+
+    Attributes:
+        alive: the hypotheses that go on, one token longer.
+        parents: [b, K] int64, the place in the old beam each of them continues.
+        ended: the best that have ended.
+        done: [b] bool, True where the search is over: as many hypotheses have ended as the beam is wide, the
+            longest allowed length is reached, or nothing may go on.
+    """
+
+    alive: Hypotheses
+    parents: Tensor
+    ended: Ended
+    done: Tensor
+
+
+def advance(
+    alive: Hypotheses,
+    token_log_probs_bKV: Tensor,
+    attention_bKP: Tensor,
+    ended: Ended,
+    settings: SearchSettings,
+    rules: TokenRules,
+    scorers: Sequence[Scorer] = (),
+    forced_b: Tensor | None = None,
+) -> Step:
+    """Take one step.
+
+    The 2K best continuations of each article are found; those among the best K that end are hypotheses found, the
+    best K of those that do not end go on.
+
+    Args:
+        alive: the hypotheses before the step.
+        token_log_probs_bKV: [b, K, V] float32 log-probabilities of the next token.
+        attention_bKP: [b, K, P] attention of the next token.
+        ended: what has ended before.
+        settings: of the search.
+        rules: special ids.
+        scorers: terms of the score beside the normalised log-probability.
+        forced_b: [b] int64, the token that has to come next, or -1 for any: a prompt.
+    """
+    beam = alive.tokens.shape[1]
+    allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
+    attended = alive.attended(attention_bKP)
+    step_term_bK, end_term_bK = _terms(attended, scorers)
+
+    total_bKV = alive.log_probs.unsqueeze(-1) + allowed_bKV
+    # Within a hypothesis the score rises with the log-probability, so its 2K best are found before they are scored.
+    each = min(2 * beam, total_bKV.shape[-1])
+    total_bKc, token_bKc = total_bKV.topk(each, dim=-1)
+    score_bKc = total_bKc / settings.normaliser(alive.length + 1) + step_term_bK.unsqueeze(-1)
+    score_bC, flat_bC = score_bKc.flatten(1).topk(min(2 * beam, beam * each), dim=1)
+    parent_bC = flat_bC // each
+    token_bC = token_bKc.flatten(1).gather(1, flat_bC)
+    total_bC = total_bKc.flatten(1).gather(1, flat_bC)
+
+    ends_bC = (token_bC == rules.end) & score_bC.isfinite()
+    ended = _collect(ended, attended, ends_bC[:, :beam], score_bC, total_bC, parent_bC, end_term_bK)
+
+    # Continuations that end, or that may not be, sort behind all others and stay there as empty places.
+    score_bC = score_bC.masked_fill(token_bC == rules.end, -torch.inf)
+    best_bK = _first(score_bC, beam)
+    log_probs_bK = total_bC.gather(1, best_bK).masked_fill(score_bC.gather(1, best_bK).isneginf(), -torch.inf)
+    parents_bK = parent_bC.gather(1, best_bK)
+    over = alive.length >= settings.max_length
+    done_b = (ended.count >= beam) | log_probs_bK.isneginf().all(dim=1) | over
+    return Step(attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b)
+
+
+def restrict(
+    tokens_bKt: Tensor,
+    token_log_probs_bKV: Tensor,
+    settings: SearchSettings,
+    rules: TokenRules,
+    forced_b: Tensor | None = None,
+) -> Tensor:
+    """Return the log-probabilities with -inf for every token that may not come next.
+
+    A forced token costs nothing: it is given, not chosen.
+    """
+    length, vocabulary_size = tokens_bKt.shape[-1], token_log_probs_bKV.shape[-1]
+    allowed_bKV = token_log_probs_bKV.clone()
+    allowed_bKV[..., list(rules.never)] = -torch.inf
+    for mask_bKV in (
+        repeated_ngrams(tokens_bKt, settings.block_ngrams, vocabulary_size),
+        recent_tokens(tokens_bKt, settings.block_recent, vocabulary_size, rules.exempt),
+    ):
+        if mask_bKV is not None:
+            allowed_bKV.masked_fill_(mask_bKV, -torch.inf)
+    if length < settings.min_length:
+        allowed_bKV[..., rules.end] = -torch.inf
+    elif length >= settings.max_length:
+        end_bK = allowed_bKV[..., rules.end].clone()
+        allowed_bKV.fill_(-torch.inf)
+        allowed_bKV[..., rules.end] = end_bK
+    if forced_b is not None:
+        is_forced_b = forced_b >= 0
+        given_bV = torch.full_like(allowed_bKV[:, 0], -torch.inf).scatter_(1, forced_b.clamp_min(0)[:, None], 0.0)
+        allowed_bKV = torch.where(is_forced_b[:, None, None], given_bV.unsqueeze(1), allowed_bKV)
+    return allowed_bKV
+
+
+def _terms(attended: Hypotheses, scorers: Sequence[Scorer]) -> tuple[Tensor, Tensor]:
+    """Return the sums [b, K] of the terms that count at every step and of those that count at the end."""
+    step_term = torch.zeros_like(attended.log_probs)
+    end_term = torch.zeros_like(attended.log_probs)
+    for scorer in scorers:
+        if scorer.when == "step":
+            step_term = step_term + scorer(attended)
+        else:
+            end_term = end_term + scorer(attended)
+    return step_term, end_term
+
+
+def _collect(
+    ended: Ended,
+    attended: Hypotheses,
+    ends_bK: Tensor,
+    score_bC: Tensor,
+    total_bC: Tensor,
+    parent_bC: Tensor,
+    end_term_bK: Tensor,
+) -> Ended:
+    """Return what has ended with the continuations that end now among it."""
+    beam = ends_bK.shape[1]
+    parent_bK = parent_bC[:, :beam]
+    score_bK = (score_bC[:, :beam] + end_term_bK.gather(1, parent_bK)).masked_fill(~ends_bK, -torch.inf)
+    score_b, place_b = score_bK.max(dim=1)
+    better_b = score_b > ended.score
+    parent_b = parent_bK.gather(1, place_b[:, None]).squeeze(1)
+    article = torch.arange(len(parent_b), device=parent_b.device)
+    length = attended.length
+    tokens, attention = ended.tokens.clone(), ended.attention.clone()
+    tokens[:, :length] = torch.where(better_b[:, None], attended.tokens[article, parent_b], tokens[:, :length])
+    # The end token's own attention, the last row, belongs to no token of the summary.
+    found_btP = attended.attention[article, parent_b, :length]
+    attention[:, :length] = torch.where(better_b[:, None, None], found_btP, attention[:, :length])
+    log_prob_b = total_bC.gather(1, place_b[:, None]).squeeze(1)
+    return Ended(
+        score=torch.where(better_b, score_b, ended.score),
+        log_prob=torch.where(better_b, log_prob_b, ended.log_prob),
+        tokens=tokens,
+        length=torch.where(better_b, torch.full_like(ended.length, length), ended.length),
+        attention=attention,
+        count=ended.count + ends_bK.sum(dim=1),
+    )
+
+
+def _first(score_bC: Tensor, beam: int) -> Tensor:
+    """Return the places of the `beam` best scores, best first, the earlier one first where two are equal."""
+    return score_bC.argsort(dim=1, descending=True, stable=True)[:, :beam]

@@ -1,0 +1,124 @@
+"""Beam search for one article at a time, without a cache, in plain Python: what `models.search` has to equal.
+
+It reads as the definition does and shares no code with the search proper but its settings.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+
+from models.contract import SourceBatch, Summarizer
+from models.search.settings import SearchSettings
+
+
+@dataclass(frozen=True)
+class Found:
+    tokens: list[int]
+    score: float
+    log_prob: float
+    attention: list[list[float]]  # a row for each token, the end included
+
+
+@dataclass(frozen=True)
+class Rules:
+    begin: int
+    end: int
+    never: frozenset[int]
+    exempt: frozenset[int] = frozenset()
+    expected_attention: tuple[float, ...] | None = None  # attention alignment (002 eq. 17-18)
+    beta: float = 0.0
+    alignment_at_end: bool = False
+    coverage: float = 0.0  # structural coverage (002 eq. 13)
+    prompt: tuple[int, ...] = ()
+
+
+def reference_search(model: Summarizer, source: SourceBatch, settings: SearchSettings, rules: Rules) -> list[Found]:
+    return [_search_one(model, _article(source, b), settings, rules) for b in range(len(source.tokens))]
+
+
+def _article(source: SourceBatch, b: int) -> SourceBatch:
+    graph = None if source.graph is None else source.graph[b : b + 1]
+    row = slice(b, b + 1)
+    return replace(source, tokens=source.tokens[row], ranks=source.ranks[row], title=source.title[row], graph=graph)
+
+
+def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings, rules: Rules) -> Found:
+    alive = [Found([], 0.0, 0.0, [])]
+    ended: list[Found] = []
+    for length in range(settings.max_length + 1):
+        candidates: list[Found] = []
+        for hypothesis in alive:
+            log_probs, attention = _next(model, source, rules.begin, hypothesis.tokens)
+            rows = [*hypothesis.attention, attention]
+            for token, log_prob in enumerate(log_probs):
+                if length < len(rules.prompt):
+                    if token != rules.prompt[length]:
+                        continue
+                    log_prob = 0.0
+                elif _blocked(hypothesis.tokens, token, settings, rules):
+                    continue
+                total = hypothesis.log_prob + log_prob
+                score = total / _normaliser(settings, length + 1)
+                score += _alignment(rows, rules, at_end=False) + rules.coverage * _coverage(rows)
+                candidates.append(Found([*hypothesis.tokens, token], score, total, rows))
+        candidates.sort(key=lambda candidate: -candidate.score)
+        candidates = candidates[: 2 * settings.beam]
+        ended.extend(
+            replace(candidate, score=candidate.score + _alignment(candidate.attention, rules, at_end=True))
+            for candidate in candidates[: settings.beam]
+            if candidate.tokens[-1] == rules.end
+        )
+        alive = [candidate for candidate in candidates if candidate.tokens[-1] != rules.end][: settings.beam]
+        if len(ended) >= settings.beam or not alive:
+            break
+    if not ended:
+        return Found([], -math.inf, -math.inf, [])
+    best = max(ended, key=lambda candidate: candidate.score)
+    return replace(best, tokens=best.tokens[:-1])
+
+
+def _next(model: Summarizer, source: SourceBatch, begin: int, tokens: list[int]) -> tuple[list[float], list[float]]:
+    with torch.no_grad():
+        decoded = model.decode(torch.tensor([[begin, *tokens]]), model.encode(source))
+        log_probs = model.logits(decoded.hidden[0, -1]).float().log_softmax(dim=-1)
+    return log_probs.tolist(), decoded.paragraph_attention[0, -1].tolist()
+
+
+def _blocked(tokens: list[int], token: int, settings: SearchSettings, rules: Rules) -> bool:
+    if token in rules.never:
+        return True
+    if token == rules.end:
+        return len(tokens) < settings.min_length
+    if len(tokens) >= settings.max_length:
+        return True
+    n = settings.block_ngrams
+    if n:
+        grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+        if tuple([*tokens, token][-n:]) in grams:
+            return True
+    recent = tokens[-settings.block_recent :] if settings.block_recent else []
+    return token in recent and token not in rules.exempt
+
+
+def _normaliser(settings: SearchSettings, length: int) -> float:
+    if settings.normalisation == "wu":
+        return ((5 + length) ** settings.alpha) / (6**settings.alpha)
+    return float(length) if settings.normalisation == "average" else 1.0
+
+
+def _alignment(rows: list[list[float]], rules: Rules, at_end: bool) -> float:
+    if rules.expected_attention is None or rules.alignment_at_end != at_end:
+        return 0.0
+    sums = [sum(column) for column in zip(*rows, strict=True)]
+    shares = [value / sum(sums) for value in sums]
+    pairs = zip(shares, rules.expected_attention, strict=True)
+    return rules.beta * sum(math.log(max(1e-9, min(share, wanted))) for share, wanted in pairs if wanted > 0)
+
+
+def _coverage(rows: list[list[float]]) -> float:
+    total = 0.0
+    for t, row in enumerate(rows):
+        before = [sum(earlier[p] for earlier in rows[:t]) for p in range(len(row))]
+        total += 1.0 - sum(min(now, past) for now, past in zip(row, before, strict=True))
+    return total

@@ -1,0 +1,182 @@
+"""The batched, cached search against the plain one, and what it must never do."""
+
+import pytest
+import torch
+
+from models.contract import SourceBatch, Summarizer
+from models.registry import build_summarizer
+from models.search.beam import beam_search
+from models.search.blocking import recent_tokens, repeated_ngrams
+from models.search.scorers import AttentionAlignment, StructuralCoverage
+from models.search.settings import SearchSettings
+from tests.models.reference_search import Found, Rules, reference_search
+
+PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
+COMMA = 7
+VOCABULARY = 23
+NEVER = frozenset({PAD, UNKNOWN, BEGIN})
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def tiny(seed: int = 0) -> Summarizer:
+    """A fresh model whose words are spread out, so that its choices differ from step to step."""
+    torch.manual_seed(seed)
+    model = build_summarizer(
+        "ht-small", vocabulary_size=VOCABULARY, model_size=16, feed_forward_size=32, heads=2, local_layers=1
+    )
+    with torch.no_grad():
+        model.projection()[0].mul_(4.0)
+        model.projection()[1].normal_()
+    return model.eval()
+
+
+def source(seed: int = 0, articles: int = 4) -> SourceBatch:
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(4, VOCABULARY, (articles, 3, 5), generator=generator)
+    if articles > 1:
+        tokens[0, 1:] = PAD
+        tokens[1, 0, 2:] = PAD
+    ranks = torch.arange(3).expand(articles, -1).contiguous()
+    return SourceBatch(tokens, ranks, torch.zeros(articles, 1, dtype=torch.int64), PAD)
+
+
+SETTINGS = {
+    "greedy": SearchSettings(beam=1, min_length=0, max_length=8),
+    "beam": SearchSettings(beam=4, min_length=0, max_length=12),
+    "long": SearchSettings(beam=3, min_length=9, max_length=14),
+    "average": SearchSettings(beam=5, normalisation="average", min_length=2, max_length=10),
+    "sum": SearchSettings(beam=3, normalisation="none", min_length=0, max_length=10),
+    "trigrams": SearchSettings(beam=4, min_length=8, max_length=16, block_ngrams=3),
+    "bigrams": SearchSettings(beam=4, min_length=8, max_length=16, block_ngrams=2),
+    "words": SearchSettings(beam=2, min_length=8, max_length=16, block_ngrams=1),
+    "recent": SearchSettings(beam=4, min_length=8, max_length=16, block_recent=2),
+    "001": SearchSettings(beam=5, normalisation="average", min_length=5, max_length=16, block_ngrams=3, block_recent=2),
+    "empty": SearchSettings(beam=2, min_length=0, max_length=0),
+}
+
+
+def check_equal(found: list, expected: list[Found]) -> None:
+    assert [hypothesis.tokens for hypothesis in found] == [hypothesis.tokens for hypothesis in expected]
+    for ours, reference in zip(found, expected, strict=True):
+        assert ours.score == pytest.approx(reference.score, abs=1e-4)
+        assert ours.log_prob == pytest.approx(reference.log_prob, abs=1e-4)
+        rows = torch.tensor(reference.attention[:-1]).reshape(len(reference.tokens), 3)
+        torch.testing.assert_close(ours.attention, rows, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_equals_the_reference(name: str, seed: int) -> None:
+    model, batch, settings = tiny(seed), source(seed), SETTINGS[name]
+    found = beam_search(model, batch, settings, begin=BEGIN, end=END, unknown=UNKNOWN, exempt=[COMMA])
+    expected = reference_search(model, batch, settings, Rules(BEGIN, END, NEVER, exempt=frozenset({COMMA})))
+    check_equal(found, expected)
+
+
+@pytest.mark.parametrize("when", ["step", "end"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_attention_alignment_equals_the_reference(when: str, seed: int) -> None:
+    model, batch = tiny(seed), source(seed, articles=1)
+    settings = SearchSettings(beam=4, normalisation="average", min_length=2, max_length=9)
+    expected_attention = (0.2, 0.5, 0.3)
+    scorer = AttentionAlignment(torch.tensor([expected_attention]), beta=0.8, when=when)
+    rules = Rules(BEGIN, END, NEVER, expected_attention=expected_attention, beta=0.8, alignment_at_end=when == "end")
+    found = beam_search(model, batch, settings, begin=BEGIN, end=END, unknown=UNKNOWN, scorers=[scorer])
+    check_equal(found, reference_search(model, batch, settings, rules))
+
+
+def test_scorers_add_up_and_follow_articles_that_stay() -> None:
+    model, batch = tiny(3), source(3)
+    settings = SearchSettings(beam=3, normalisation="average", min_length=0, max_length=12)
+    expected = torch.tensor([[1.0, 0.0, 0.0], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.8, 0.1, 0.1]])
+    scorers = [AttentionAlignment(expected, beta=0.5), StructuralCoverage(weight=0.2)]
+    found = beam_search(model, batch, settings, begin=BEGIN, end=END, unknown=UNKNOWN, scorers=scorers)
+    for b, hypothesis in enumerate(found):
+        rules = Rules(BEGIN, END, NEVER, expected_attention=tuple(expected[b].tolist()), beta=0.5, coverage=0.2)
+        check_equal([hypothesis], reference_search(model, batch, settings, rules)[b : b + 1])
+
+
+def test_a_prompt_begins_the_summary_and_costs_nothing() -> None:
+    model, batch = tiny(4), source(4, articles=2)
+    settings = SearchSettings(beam=3, min_length=4, max_length=10)
+    prompt = torch.tensor([[9, 9, PAD], [8, 5, 6]])
+    found = beam_search(model, batch, settings, begin=BEGIN, end=END, unknown=UNKNOWN, prompt=prompt)
+    for b, forced in enumerate([(9, 9), (8, 5, 6)]):
+        assert tuple(found[b].tokens[: len(forced)]) == forced
+        check_equal(
+            [found[b]], reference_search(model, batch, settings, Rules(BEGIN, END, NEVER, prompt=forced))[b : b + 1]
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_never_generates_special_tokens_and_keeps_lengths(seed: int) -> None:
+    model = tiny(seed)
+    with torch.no_grad():
+        model.projection()[1][[PAD, UNKNOWN, BEGIN, END]] = 30.0
+    settings = SearchSettings(beam=3, min_length=6, max_length=9)
+    for hypothesis in beam_search(model, source(seed), settings, begin=BEGIN, end=END, unknown=UNKNOWN):
+        assert len(hypothesis.tokens) == 6
+        assert not {PAD, UNKNOWN, BEGIN, END} & set(hypothesis.tokens)
+        assert hypothesis.attention.shape == (6, 3)
+
+
+def test_the_unknown_token_may_be_allowed() -> None:
+    model = tiny()
+    with torch.no_grad():
+        model.projection()[1][UNKNOWN] = 30.0
+    settings = SearchSettings(beam=2, min_length=3, max_length=3, allow_unknown=True)
+    found = beam_search(model, source(), settings, begin=BEGIN, end=END, unknown=UNKNOWN)
+    assert {token for hypothesis in found for token in hypothesis.tokens} == {UNKNOWN}
+
+
+def test_decodes_in_evaluation_mode_and_leaves_the_mode_alone() -> None:
+    model = tiny()
+    expected = beam_search(model, source(), SETTINGS["beam"], begin=BEGIN, end=END)
+    model.train()
+    found = beam_search(model, source(), SETTINGS["beam"], begin=BEGIN, end=END)
+    assert [h.tokens for h in found] == [h.tokens for h in expected]
+    assert model.training
+
+
+def test_settings_refuse_nonsense() -> None:
+    with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
+        SearchSettings(beam=0)
+    with pytest.raises(ValueError, match="min_length <= max_length, got 5 and 4"):
+        SearchSettings(min_length=5, max_length=4)
+    with pytest.raises(ValueError, match="unknown normalisation 'gnmt'"):
+        SearchSettings(normalisation="gnmt")
+    with pytest.raises(ValueError, match="end token 0 cannot be"):
+        beam_search(tiny(), source(), SETTINGS["beam"], begin=BEGIN, end=PAD)
+
+
+def test_normalisers() -> None:
+    assert SearchSettings(alpha=0.0).normaliser(17) == 1.0
+    assert SearchSettings(alpha=1.0).normaliser(7) == 2.0  # (5 + 7) / 6
+    assert SearchSettings(normalisation="average").normaliser(9) == 9.0
+
+
+def blocked(mask: torch.Tensor | None) -> set[int]:
+    assert mask is not None
+    return set(mask[0, 0].nonzero().flatten().tolist())
+
+
+def test_repeated_ngrams() -> None:
+    tokens = torch.tensor([[[4, 5, 6, 4, 5]]])
+    assert blocked(repeated_ngrams(tokens, 3, 10)) == {6}
+    assert blocked(repeated_ngrams(tokens, 2, 10)) == {6}
+    assert blocked(repeated_ngrams(tokens, 1, 10)) == {4, 5, 6}
+    assert blocked(repeated_ngrams(torch.tensor([[[4, 4, 4]]]), 3, 10)) == {4}
+    assert repeated_ngrams(tokens, 6, 10) is None
+    assert repeated_ngrams(tokens, 0, 10) is None
+
+
+def test_recent_tokens() -> None:
+    tokens = torch.tensor([[[4, 5, 6]]])
+    assert blocked(recent_tokens(tokens, 2, 10)) == {5, 6}
+    assert blocked(recent_tokens(tokens, 2, 10, exempt=[6])) == {5}
+    assert blocked(recent_tokens(tokens, 9, 10)) == {4, 5, 6}
+    assert recent_tokens(tokens, 0, 10) is None
