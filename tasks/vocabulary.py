@@ -17,7 +17,8 @@ from pydantic import Field
 
 from models.vocabulary import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK, Vocabulary
 from storage.schemas import VOCABULARY
-from tasks.draws import draw, draws
+from tasks.draws import draws
+from tasks.hashing import stable_hash
 from tasks.settings import Settings
 
 
@@ -123,7 +124,7 @@ def train_vocabulary(
 def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:
     columns = (articles[name].to_pylist() for name in ("article_id", "title", "lead"))
     for article_id, title, lead in zip(*columns, strict=True):
-        drawn = draw(seed, "lead", article_id)
+        drawn = stable_hash(seed, "vocabulary", "lead", article_id)
         if drawn < sample.bound:
             sample.add(drawn, article_id, f"{title}\n{lead}")
 
@@ -136,7 +137,7 @@ def _sample_paragraphs(sample: _Sample, paragraphs: pa.Table, articles: pa.Chunk
         return
     ids = pc.dictionary_encode(kept["article_id"].combine_chunks())
     names = ids.dictionary.to_pylist()
-    bases = np.array([draw(seed, "paragraph", name) for name in names], dtype=np.uint64)
+    bases = np.array([stable_hash(seed, "vocabulary", "paragraph", name) for name in names], dtype=np.uint64)
     article = ids.indices.to_numpy()
     number = kept["paragraph_id"].to_numpy()
     drawn = draws(bases[article], number)

@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from tasks.draws import draw, draws
-
-
-def test_a_draw_hangs_on_seed_and_names_alone() -> None:
-    assert draw(1, "lead", "a") == 16776821467242822527  # another value would redraw every corpus
-    assert len({draw(1, "a", "bc"), draw(1, "ab", "c"), draw(2, "a", "bc"), draw(1, "a", "bc", 0)}) == 4
+from tasks.draws import draws
 
 
 def test_many_draws_are_those_of_splitmix64() -> None:
@@ -17,7 +12,13 @@ def test_many_draws_are_those_of_splitmix64() -> None:
     ]  # fmt: skip
 
 
+def test_each_number_may_have_its_own_base() -> None:
+    bases = np.array([5, 2**64 - 1], dtype=np.uint64)
+    together = draws(bases, np.array([9, 9]))
+    assert together.tolist() == [draws(5, np.array([9]))[0], draws(2**64 - 1, np.array([9]))[0]]
+
+
 def test_draws_are_distinct_and_even() -> None:
-    drawn = draws(draw(7, "a"), np.arange(100_000))
+    drawn = draws(7, np.arange(100_000))
     assert len(np.unique(drawn)) == 100_000
     assert abs((drawn < np.uint64(2**62)).mean() - 0.25) < 0.01
