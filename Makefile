@@ -1,0 +1,52 @@
+# Everything runs inside a virtual environment that the first target makes; `make help` lists the targets.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install build-wikisum lint types test test-all benchmarks lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
+
+install: $(VENV)/.runtime ## virtual environment with the locked packages
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"Python >= 3.11 is needed, {sys.executable} is {v.major}.{v.minor}: make PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(VENV)/.python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@touch $@
+
+build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; settings in ARGS='--source.miniweb.topics 1000'
+	$(BIN)/python -m flows.build_wikisum $(ARGS)
+
+lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy, strict
+	$(BIN)/mypy
+
+test: lint types ## what CI runs: lint, types and the tests that take minutes at most
+	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+
+test-all: lint types ## every test, faults and full tables included
+	$(BIN)/python -m pytest $(ARGS)
+
+benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer
+	for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+lock: ## resolve the locks anew, in throw-away environments
+	./.ci/lock $(PYTHON)
+
+clean: ## remove the virtual environment and caches; data stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache *.egg-info
