@@ -58,7 +58,6 @@ def build_paragraphs(articles: pa.Table, documents: pa.Table, settings: Paragrap
         ValueError: articles are not sorted.
     """
     kept = articles.filter(pc.is_null(articles["drop_reason"]))
-    documents = documents.filter(pc.is_null(documents["reason"]))
     batches = []
     for article, rows, places in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
         candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
@@ -119,10 +118,12 @@ class _Candidates:
 
 
 def _in_order(documents: pa.Table) -> pa.Table:
-    """Return article_id and the place of each document, sorted by article, provenance (citation first), rank and URL.
+    """Return article_id and place of each usable document, sorted by article, provenance (citation first) and rank.
 
-    The documents themselves stay where they are: sorting them would hold their text twice.
+    The documents themselves stay where they are: filtering or sorting them would hold their text twice.
     """
-    keys = ("article_id", "provenance", "rank", "url")
-    places = pc.sort_indices(documents.select(keys), sort_keys=[(key, "ascending") for key in keys])
-    return pa.table({"article_id": documents["article_id"].take(places), "place": places})
+    keys = documents.select(["article_id", "provenance", "rank", "url", "reason"])
+    keys = keys.append_column("place", pa.array(range(documents.num_rows), pa.int64()))
+    keys = keys.filter(pc.is_null(keys["reason"]))
+    order = [(key, "ascending") for key in ("article_id", "provenance", "rank", "url")]
+    return keys.sort_by(order).select(["article_id", "place"])

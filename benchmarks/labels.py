@@ -1,0 +1,99 @@
+"""Time of labels and clones on one article of the mean size, against rouge-score; and what a full corpus costs.
+
+    python -m benchmarks.labels [--rounds N]
+
+525 paragraphs of 70 words against a lead of 139 (000 sec. 4). Peer: rouge-score 0.1.2 computing the labels alone.
+Labels and clones are timed as the stages run them: each cuts the texts into words for itself. Rounds of peer and own
+code alternate, the fastest of each counts. Exit status 1 where the bar is missed or the labels differ.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+from rouge_score import rouge_scorer
+
+from benchmarks.synthetic import Corpus
+from storage.schemas import ARTICLES, PARAGRAPHS
+from tasks.clones import CloneSettings, LeadClones
+from tasks.features import FeatureSettings, compute_features
+from tasks.labels import rouge2_recalls
+from tasks.ngrams import split_words
+
+PARAGRAPH_COUNT, PARAGRAPH_WORDS, LEAD_WORDS = 525, 70, 139
+BAR = 1 / 8
+CORPUS_ARTICLES = 1_579_360  # training articles of the released ranked WikiSum
+
+
+def peer_labels(lead: str, paragraphs: list[str]) -> list[float]:
+    """Return the labels by rouge-score."""
+    scorer = rouge_scorer.RougeScorer(["rouge2"])
+    return [scorer.score(lead, paragraph)["rouge2"].recall for paragraph in paragraphs]
+
+
+def own_labels(lead: str, paragraphs: list[str]) -> list[float]:
+    """Return the labels as the features stage computes them."""
+    labels: list[float] = rouge2_recalls(split_words(lead), map(split_words, paragraphs)).tolist()
+    return labels
+
+
+def own_clones(lead: str, paragraphs: list[str]) -> list[str | None]:
+    """Return the reasons as the paragraphs stage computes them."""
+    clones = LeadClones(lead, CloneSettings())
+    return [clones.reason(split_words(paragraph)) for paragraph in paragraphs]
+
+
+def article_tables(title: str, lead: str, paragraphs: list[str]) -> tuple[pa.Table, pa.Table]:
+    """Return one article and its kept paragraphs as the features stage reads them."""
+    articles = [{"article_id": "a", "title": title, "lead": lead}]
+    rows = [{"article_id": "a", "paragraph_id": place, "text": text} for place, text in enumerate(paragraphs)]
+    return pa.Table.from_pylist(articles, ARTICLES.schema), pa.Table.from_pylist(rows, PARAGRAPHS.schema)
+
+
+def fastest(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Return the shortest time of each function in seconds, rounds alternating between them."""
+    best = dict.fromkeys(functions, float("inf"))
+    for _ in range(rounds):
+        for name, function in functions.items():
+            started = time.perf_counter()
+            function()
+            best[name] = min(best[name], time.perf_counter() - started)
+    return best
+
+
+def main() -> int:
+    """Print times and ratio; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    corpus = Corpus()
+    topic = corpus.topic()
+    paragraphs = corpus.texts(PARAGRAPH_COUNT, PARAGRAPH_WORDS, topic)
+    lead, title = corpus.texts(1, LEAD_WORDS, topic)[0], corpus.texts(1, 3, topic)[0]
+    article, rows = article_tables(title, lead, paragraphs)
+    same = own_labels(lead, paragraphs) == peer_labels(lead, paragraphs)
+    times = fastest(
+        {
+            "rouge-score, labels alone": lambda: peer_labels(lead, paragraphs),
+            "labels": lambda: own_labels(lead, paragraphs),
+            "clones": lambda: own_clones(lead, paragraphs),
+            "features stage: labels + tf-idf": lambda: compute_features(article, rows, FeatureSettings()),
+        },
+        rounds,
+    )
+    for name, seconds in times.items():
+        print(f"{name:34}{seconds * 1000:8.2f} ms")
+    ratio = (times["labels"] + times["clones"]) / times["rouge-score, labels alone"]
+    print(f"labels + clones / rouge-score     {ratio:8.3f} = 1/{1 / ratio:.1f}   bar 1/{1 / BAR:.0f}")
+    print(f"labels equal rouge-score's        {same!s:>8}")
+    article_seconds = times["clones"] + times["features stage: labels + tf-idf"]
+    core_hours = CORPUS_ARTICLES * article_seconds / 3600
+    print(f"clones + labels + tf-idf          {1 / article_seconds:8.1f} articles a second on one core")
+    print(f"{CORPUS_ARTICLES:,} articles                {core_hours:8.1f} core-hours")
+    return 0 if ratio <= BAR and same else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
