@@ -67,21 +67,28 @@ class Checkpoint:
 class Checkpoints:
     """The checkpoints of one run: the most recent ones and the best ones by validation score."""
 
-    def __init__(self, directory: Path, *, keep_best: int = 5, keep_last: int = 2) -> None:
-        """Open `directory`, made where it is missing, and clear away what a killed run left half-written.
+    def __init__(
+        self, directory: Path, *, keep_best: int = 5, keep_last: int = 2, best_file: Path | None = None
+    ) -> None:
+        """Open `directory`, made where it is missing.
 
         Args:
             directory: where the checkpoints lie.
             keep_best: how many of the best to keep (000 sec. 4 averages the scores of the 5 best).
             keep_last: how many of the most recent to keep; 2, so that one damaged costs no more than one interval.
+            best_file: JSON that names the best ones, relative to its folder; `best.json` in `directory` if not given.
         """
         if keep_best < 0 or keep_last < 1:
             raise ValueError(f"expected keep_best >= 0 and keep_last >= 1, got {keep_best} and {keep_last}")
         self.directory = directory
         self.keep_best = keep_best
         self.keep_last = keep_last
+        self.best_file = best_file or directory / BEST
         directory.mkdir(parents=True, exist_ok=True)
-        for leftover in directory.glob(".writing-*"):
+
+    def clear_unfinished(self) -> None:
+        """Remove what a killed run left half-written; only the process that saves may call it."""
+        for leftover in self.directory.glob(".writing-step-*"):
             shutil.rmtree(leftover)
 
     def save(
@@ -93,7 +100,7 @@ class Checkpoints:
         *,
         score: float | None = None,
     ) -> Path:
-        """Write the checkpoint of `step`, replace `best.json`, drop what need not be kept; return its directory.
+        """Write the checkpoint of `step`, list the best anew and drop what need not be kept; return its directory.
 
         Args:
             step: optimizer steps done.
@@ -104,6 +111,7 @@ class Checkpoints:
         """
         final = self.directory / f"step-{step:08d}"
         writing = self.directory / f".writing-{final.name}"
+        self.clear_unfinished()
         writing.mkdir()
         tensors, groups = _optimizer_parts(optimizer)
         save_weights(model, writing / WEIGHTS)
@@ -134,7 +142,7 @@ class Checkpoints:
 
         A damaged one is renamed to `damaged-...`, a warning is logged, and the one before it is taken.
         """
-        for path in reversed(self._paths()):
+        for path in reversed(self.paths()):
             try:
                 return load_checkpoint(path)
             except CheckpointError as error:
@@ -147,25 +155,29 @@ class Checkpoints:
     def best(self) -> list[tuple[float, Path]]:
         """Return (score, directory) of the best checkpoints at hand, best first, the earlier first where equal."""
         scored = []
-        for path in self._paths():
+        for path in self.paths():
             score = _read_state(path).get("score")
             if score is not None:
                 scored.append((float(score), path))
         return sorted(scored)[: self.keep_best]
 
-    def _paths(self) -> list[Path]:
+    def paths(self) -> list[Path]:
+        """Return the directories of all checkpoints, the oldest first."""
         return sorted(self.directory.glob("step-*"))
 
     def _prune(self) -> None:
-        paths = self._paths()
+        paths = self.paths()
         kept = {path for _, path in self.best()} | set(paths[-self.keep_last :])
         for path in paths:
             if path not in kept:
                 shutil.rmtree(path)
 
     def _write_best(self) -> None:
-        entries = [{"step": int(path.name[5:]), "score": score, "checkpoint": path.name} for score, path in self.best()]
-        write_text_atomically(self.directory / BEST, json.dumps(entries, indent=1) + "\n")
+        entries = [
+            {"step": int(path.name[5:]), "score": score, "checkpoint": str(path.relative_to(self.best_file.parent))}
+            for score, path in self.best()
+        ]
+        write_text_atomically(self.best_file, json.dumps(entries, indent=1) + "\n")
 
 
 def load_checkpoint(path: Path) -> Checkpoint:

@@ -138,7 +138,9 @@ def test_nothing_is_found_in_an_empty_directory_and_half_written_ones_are_cleare
     half = tmp_path / ".writing-step-00000003"
     half.mkdir()
     (half / "model.safetensors").write_bytes(b"x")
-    assert Checkpoints(tmp_path).latest() is None
+    checkpoints = Checkpoints(tmp_path)
+    assert checkpoints.latest() is None
+    checkpoints.clear_unfinished()
     assert not half.exists()
 
 

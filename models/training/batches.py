@@ -1,0 +1,235 @@
+"""Batches of examples: a stream over shards that never holds more than a window of them, in a seeded order that can
+be taken up again at any batch.
+
+An epoch reads all shards in an order drawn from (seed, epoch). Whole shards are gathered until a window is full; its
+examples are sorted by shape, cut into batches whose padded source and padded target both fit the token budget, and
+the batches are shuffled. So padding is small, order is random, and a position is three numbers: epoch, place in the
+epoch's shard order where the window begins, and batch within the window.
+
+With several ranks every rank plans the same stream and lays out only each `world`-th batch of it: one update then
+sees the same examples however many ranks share the work, and a run may be resumed on another number of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.contract import SourceBatch
+from models.training.layout import ExampleTable, Layout, source_batch, target_batch
+
+
+class ExampleShards(Protocol):
+    """Shards of the `examples` dataset, read one at a time."""
+
+    def __len__(self) -> int:
+        """Number of shards."""
+        ...
+
+    def read(self, i: int) -> pa.Table:
+        """Return shard i: the columns of `examples` and, where a graph is asked for, a column `graph`.
+
+        `graph` is list<struct<i: int32, j: int32, weight: float32>>: the edges between ranks of paragraphs.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class TableShards:
+    """Shards that lie in memory."""
+
+    tables: Sequence[pa.Table]
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def read(self, i: int) -> pa.Table:
+        """Return table i."""
+        return self.tables[i]
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a stream stands: the next batch to be read by rank 0."""
+
+    epoch: int = 0
+    shard: int = 0
+    batch: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch under the contract of `models.contract`.
+
+    Attributes:
+        source: what the encoder reads.
+        target: [B, T] int64 lead tokens, begin and end included, padded.
+        examples: number of examples, B.
+        source_tokens: source tokens that are not padding.
+        padded_tokens: source tokens with padding, B x P x L.
+        following: where the stream stands once every rank has its batch.
+    """
+
+    source: SourceBatch
+    target: Tensor
+    examples: int
+    source_tokens: int
+    padded_tokens: int
+    following: Position
+
+
+class BatchStream:
+    """The endless stream of training batches of one rank."""
+
+    def __init__(
+        self,
+        shards: ExampleShards,
+        layout: Layout,
+        *,
+        batch_tokens: int,
+        window: int,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+    ) -> None:
+        """Set the stream up; nothing is read yet.
+
+        Args:
+            shards: training examples.
+            layout: how an example is cut and padded.
+            batch_tokens: largest padded source (B x P x L) and largest padded target (B x T) of a batch, in tokens.
+            window: examples gathered before they are sorted and shuffled; whole shards are read until there are as
+                many.
+            seed: decides the order of shards and batches.
+            rank: this process among `world`.
+            world: processes that train together.
+        """
+        if window < 1 or seed < 0 or not 0 <= rank < world:
+            raise ValueError(f"expected window >= 1, seed >= 0, 0 <= rank < world: {window}, {seed}, {rank}, {world}")
+        check_budget(layout, batch_tokens)
+        self.shards, self.layout = shards, layout
+        self.batch_tokens, self.window, self.seed = batch_tokens, window, seed
+        self.rank, self.world = rank, world
+
+    def batches(self, start: Position | None = None) -> Iterator[Batch]:
+        """Yield this rank's batches from a position on, without end.
+
+        Raises:
+            ValueError: the shards hold no example, or the position is not one of this stream.
+        """
+        plans = self._plans(start or Position())
+        while group := list(islice(plans, self.world)):
+            table, rows, _ = group[self.rank]
+            yield lay_out(table, rows, group[-1][2])
+
+    def _plans(self, start: Position) -> Iterator[tuple[ExampleTable, NDArray[np.int64], Position]]:
+        epoch, shard, skip = start.epoch, start.shard, start.batch
+        while True:
+            order = np.random.default_rng((self.seed, epoch)).permutation(len(self.shards))
+            found = shard > 0
+            while shard < len(order):
+                table, following = self._window(order, shard)
+                rng = np.random.default_rng((self.seed, epoch, shard))
+                plans = plan_batches(table.shapes(), self.layout, self.batch_tokens, rng)
+                rng.shuffle(plans)
+                if skip and skip >= len(plans):
+                    raise ValueError(f"{start} is not a position in these examples: that window has {len(plans)}")
+                ends = following < len(order)
+                after = Position(epoch, following, 0) if ends else Position(epoch + 1, 0, 0)
+                for n in range(skip, len(plans)):
+                    yield table, plans[n], Position(epoch, shard, n + 1) if n + 1 < len(plans) else after
+                found = found or bool(plans)
+                shard, skip = following, 0
+            if not found:
+                raise ValueError(f"expected training examples, found none in {len(self.shards)} shards")
+            epoch, shard = epoch + 1, 0
+
+    def _window(self, order: NDArray[np.int64], shard: int) -> tuple[ExampleTable, int]:
+        """Read shards from a place in the order on until the window is full; return it and the place after it."""
+        tables: list[pa.Table] = []
+        while shard < len(order) and sum(table.num_rows for table in tables) < self.window:
+            tables.append(_needed(self.shards.read(int(order[shard])), self.layout))
+            shard += 1
+        return ExampleTable(pa.concat_tables(tables), self.layout), shard
+
+
+def sweep(
+    shards: ExampleShards, layout: Layout, *, batch_tokens: int, rank: int = 0, world: int = 1
+) -> Iterator[Batch]:
+    """Yield each example once, in batches by shape, shard after shard: this rank's share of a validation."""
+    check_budget(layout, batch_tokens)
+    batch = 0
+    for shard in range(len(shards)):
+        table = ExampleTable(_needed(shards.read(shard), layout), layout)
+        for rows in plan_batches(table.shapes(), layout, batch_tokens):
+            if batch % world == rank:
+                yield lay_out(table, rows, Position(0, shard, batch))
+            batch += 1
+
+
+def plan_batches(
+    shapes: NDArray[np.int64], layout: Layout, batch_tokens: int, rng: np.random.Generator | None = None
+) -> list[NDArray[np.int64]]:
+    """Cut examples of the given shapes ([N, 3]: paragraphs, longest, target tokens) into batches of row numbers.
+
+    Rows are sorted by padded paragraph length, then by number of paragraphs and by target; the direction of the
+    latter two turns with each length, so that neighbours in the order are alike. `rng` breaks ties.
+    """
+    if not len(shapes):
+        return []
+    paragraphs, longest, target = shapes.T
+    longest = -(-longest // layout.length_multiple) * layout.length_multiple
+    target = 1 + -(-(target - 1) // layout.length_multiple) * layout.length_multiple
+    turn = np.where(np.unique(longest, return_inverse=True)[1] % 2, -1, 1)
+    ties = rng.permutation(len(shapes)) if rng else np.arange(len(shapes))
+    order = np.lexsort((ties, target * turn, paragraphs * turn, longest))
+    plans: list[list[int]] = []
+    most = (0, 0, 0)
+    for row, *shape in np.column_stack([order, paragraphs[order], longest[order], target[order]]).tolist():
+        size = len(plans[-1]) + 1 if plans else 1
+        p, length, t = (max(pair) for pair in zip(most, shape, strict=True))
+        if not plans or size * max(p * length, t) > batch_tokens:
+            plans.append([])
+            p, length, t = shape
+        plans[-1].append(row)
+        most = (p, length, t)
+    return [np.array(plan, dtype=np.int64) for plan in plans]
+
+
+def lay_out(table: ExampleTable, rows: NDArray[np.int64], following: Position) -> Batch:
+    """Make the batch of some rows."""
+    examples = [table.example(int(row)) for row in rows]
+    source = source_batch(examples, table.layout)
+    return Batch(
+        source=source,
+        target=target_batch(examples, table.layout),
+        examples=len(examples),
+        source_tokens=sum(len(paragraph) for example in examples for paragraph in example.paragraphs),
+        padded_tokens=source.tokens.numel(),
+        following=following,
+    )
+
+
+def check_budget(layout: Layout, batch_tokens: int) -> None:
+    """Raise ValueError where one example could pass the token budget of a batch."""
+    longest = layout.rounded(layout.max_paragraph_tokens)
+    largest = layout.max_paragraphs * longest
+    target = 1 + layout.rounded(layout.max_target_tokens - 1)
+    if batch_tokens < max(largest, target):
+        raise ValueError(
+            f"batch_tokens of {batch_tokens} cannot hold one example of {layout.max_paragraphs} paragraphs x {longest} "
+            f"tokens = {largest} and a target of {target}: expected at least {max(largest, target)}"
+        )
+
+
+def _needed(table: pa.Table, layout: Layout) -> pa.Table:
+    columns = ["title", "source", "target", *(["graph"] if layout.graph else [])]
+    missing = [name for name in columns if name not in table.column_names]
+    if missing:
+        raise ValueError(f"expected the columns {columns} in a shard of examples, found no {missing[0]!r}")
+    return table.select(columns)

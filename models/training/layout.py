@@ -1,0 +1,222 @@
+"""From rows of the `examples` dataset to the tensors a summarizer reads: what is cut, where the title goes, how rows
+of one batch are padded.
+
+The layout is that of the released WikiSum examples: the first paragraph begins with the title and `<T>`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.contract import SourceBatch
+
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How much of an example a summarizer reads, and how its batches are padded.
+
+    Attributes:
+        pad: id of the padding token.
+        title_mark: id of `<T>`, which ends the title.
+        max_paragraphs: best ranked paragraphs read (24 in training, 000 sec. 4).
+        max_paragraph_tokens: tokens of a paragraph read, the first one's title included.
+        max_source_tokens: tokens of all paragraphs together, in order; None = no limit.
+        max_target_tokens: tokens of the lead, begin and end included. A lead that is cut has no end token: it does
+            not end there.
+        length_multiple: padded lengths of paragraphs and targets are rounded up to a multiple of this, so that
+            kernels meet few shapes.
+        graph: whether batches carry the paragraph graph (column `graph`).
+    """
+
+    pad: int
+    title_mark: int
+    max_paragraphs: int = 24
+    max_paragraph_tokens: int = 100
+    max_source_tokens: int | None = None
+    max_target_tokens: int = 400
+    length_multiple: int = 8
+    graph: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_paragraphs", 1), ("max_paragraph_tokens", 1), ("max_target_tokens", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"expected {name} of at least {least}, got {getattr(self, name)}")
+        if self.length_multiple < 1 or (self.max_source_tokens is not None and self.max_source_tokens < 1):
+            raise ValueError(f"expected length_multiple and max_source_tokens of at least 1, got {self}")
+
+    def rounded(self, length: int) -> int:
+        """Return `length` rounded up to the length multiple."""
+        return -(-length // self.length_multiple) * self.length_multiple
+
+
+@dataclass(frozen=True)
+class Example:
+    """One laid out example.
+
+    Attributes:
+        paragraphs: token ids of each paragraph that has any, best first; the first begins with the title.
+        ranks: rank of each of them.
+        title: token ids of the title.
+        target: token ids of the lead.
+        edges: (i, j, weight) arrays over ranks, or None where no graph was asked for.
+    """
+
+    paragraphs: list[Numbers]
+    ranks: Numbers
+    title: Numbers
+    target: Numbers
+    edges: tuple[Numbers, Numbers, Numbers] | None
+
+
+class ExampleTable:
+    """Rows of `examples` (columns title, source, target and, with a graph, graph) ready to be laid out.
+
+    The tokens stay in Arrow's flat buffers; an example's own arrays are made when it is asked for.
+    """
+
+    def __init__(self, table: pa.Table, layout: Layout) -> None:
+        """Take the rows of `table`.
+
+        Raises:
+            ValueError: a column is missing or holds nulls, or a target has not even a begin and an end.
+        """
+        self.layout = layout
+        self._title_starts, titles = _lists(table, "title")
+        self._target_starts, targets = _lists(table, "target")
+        self._source_starts, paragraphs = _lists(table, "source")
+        self._paragraph_starts = paragraphs.offsets.to_numpy()
+        self._titles, self._targets, self._tokens = (_numbers(a) for a in (titles, targets, paragraphs.values))
+        short = np.flatnonzero(np.diff(self._target_starts) < 2)
+        if short.size:
+            raise ValueError(f"expected a target of at least 2 tokens (begin and end), row {short[0]} has fewer")
+        if layout.graph:
+            self._graph_starts, edges = _lists(table, "graph")
+            self._edges = tuple(_numbers(edges.field(name)) for name in ("i", "j", "weight"))
+
+    def __len__(self) -> int:
+        return len(self._target_starts) - 1
+
+    def shape(self, row: int) -> tuple[int, int, int]:
+        """Return (paragraphs, tokens of the longest, target tokens) of a row as laid out."""
+        lengths = self._lengths(row)
+        return int(np.count_nonzero(lengths)), int(lengths.max()), self._target_tokens(row)
+
+    def shapes(self) -> NDArray[np.int64]:
+        """Return `shape` of every row, [rows, 3]."""
+        return np.array([self.shape(row) for row in range(len(self))], dtype=np.int64).reshape(-1, 3)
+
+    def example(self, row: int) -> Example:
+        """Lay out a row."""
+        title = self._titles[self._title_starts[row] : self._title_starts[row + 1]]
+        first = self._source_starts[row]
+        paragraphs, ranks = [], []
+        for rank, length in enumerate(self._lengths(row)):
+            if length == 0:
+                continue
+            has_text = first + rank < self._source_starts[row + 1]
+            start, stop = self._paragraph_starts[first + rank : first + rank + 2] if has_text else (0, 0)
+            tokens = self._tokens[start:stop]
+            if rank == 0:
+                tokens = np.concatenate([title, np.array([self.layout.title_mark], dtype=title.dtype), tokens])
+            paragraphs.append(tokens[:length])
+            ranks.append(rank)
+        start = self._target_starts[row]
+        target = self._targets[start : start + self._target_tokens(row)]
+        return Example(paragraphs, np.array(ranks, dtype=np.int64), title, target, self._edges_of(row))
+
+    def _lengths(self, row: int) -> Numbers:
+        """Tokens taken from each of the best paragraphs, zeros included; the title and its mark count in the first."""
+        layout = self.layout
+        first = self._source_starts[row]
+        last = min(self._source_starts[row + 1], first + layout.max_paragraphs)
+        lengths: Numbers = np.diff(self._paragraph_starts[first : last + 1]).astype(np.int64)
+        if lengths.size == 0:
+            lengths = np.zeros(1, dtype=np.int64)
+        lengths[0] += self._title_starts[row + 1] - self._title_starts[row] + 1
+        lengths = np.minimum(lengths, layout.max_paragraph_tokens)
+        if layout.max_source_tokens is not None:
+            ends = np.minimum(np.cumsum(lengths), layout.max_source_tokens)
+            lengths = np.diff(ends, prepend=np.int64(0))
+        return lengths
+
+    def _target_tokens(self, row: int) -> int:
+        return int(min(self._target_starts[row + 1] - self._target_starts[row], self.layout.max_target_tokens))
+
+    def _edges_of(self, row: int) -> tuple[Numbers, Numbers, Numbers] | None:
+        if not self.layout.graph:
+            return None
+        span = slice(self._graph_starts[row], self._graph_starts[row + 1])
+        i, j, weight = self._edges
+        return i[span], j[span], weight[span]
+
+
+def source_batch(examples: Sequence[Example], layout: Layout) -> SourceBatch:
+    """Pad laid out examples to one SourceBatch: [B, P, L] with L rounded up."""
+    most = max(len(example.paragraphs) for example in examples)
+    longest = layout.rounded(max(len(p) for example in examples for p in example.paragraphs))
+    tokens = np.full((len(examples), most, longest), layout.pad, dtype=np.int64)
+    ranks = np.zeros((len(examples), most), dtype=np.int64)
+    for b, example in enumerate(examples):
+        ranks[b, : len(example.ranks)] = example.ranks
+        for p, paragraph in enumerate(example.paragraphs):
+            tokens[b, p, : len(paragraph)] = paragraph
+    return SourceBatch(
+        tokens=torch.from_numpy(tokens),
+        ranks=torch.from_numpy(ranks),
+        title=_padded([example.title for example in examples], layout, 1),
+        pad=layout.pad,
+        graph=torch.from_numpy(_graphs(examples, most)) if layout.graph else None,
+    )
+
+
+def target_batch(examples: Sequence[Example], layout: Layout) -> Tensor:
+    """Pad the targets to [B, T] int64, T - 1 (what a decoder reads and predicts) rounded up."""
+    longest = max(len(example.target) for example in examples)
+    return _padded([example.target for example in examples], layout, 1 + layout.rounded(longest - 1))
+
+
+def _padded(rows: Sequence[Numbers], layout: Layout, least: int) -> Tensor:
+    padded = np.full((len(rows), max(least, *(len(row) for row in rows), 1)), layout.pad, dtype=np.int64)
+    for b, row in enumerate(rows):
+        padded[b, : len(row)] = row
+    return torch.from_numpy(padded)
+
+
+def _graphs(examples: Sequence[Example], most: int) -> NDArray[np.float32]:
+    """Return [B, P, P] symmetric weights with a unit diagonal; an edge to a paragraph not read is left out."""
+    graphs = np.zeros((len(examples), most, most), dtype=np.float32)
+    graphs[:, np.arange(most), np.arange(most)] = 1.0
+    for b, example in enumerate(examples):
+        assert example.edges is not None
+        i, j, weight = example.edges
+        highest = max(int(i.max(initial=0)), int(j.max(initial=0)), int(example.ranks[-1]))
+        place = np.full(highest + 1, -1, dtype=np.int64)
+        place[example.ranks] = np.arange(len(example.ranks))
+        i, j = place[i], place[j]
+        read = (i >= 0) & (j >= 0) & (i != j)
+        graphs[b, i[read], j[read]] = weight[read]
+        graphs[b, j[read], i[read]] = weight[read]
+    return graphs
+
+
+def _lists(table: pa.Table, name: str) -> tuple[NDArray[np.int32], pa.Array]:
+    """Return a list column's offsets and the values they point into."""
+    if name not in table.column_names:
+        raise ValueError(f"expected a column {name!r} among the examples' columns, found {table.column_names}")
+    column = table.column(name).combine_chunks()
+    if column.null_count:
+        raise ValueError(f"expected no nulls in the examples' column {name!r}, found {column.null_count}")
+    return column.offsets.to_numpy(), column.values
+
+
+def _numbers(array: pa.Array) -> Numbers:
+    values: Numbers = array.to_numpy(zero_copy_only=False)
+    return values

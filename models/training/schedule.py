@@ -1,0 +1,34 @@
+"""Learning rates as functions of the step: nothing to save, nothing to restore."""
+
+from collections.abc import Callable
+
+Schedule = Callable[[int], float]
+
+
+def noam(*, factor: float, model_size: int, warmup: int) -> Schedule:
+    """Return the schedule of Vaswani et al. 2017: linear warm-up, then decay with the inverse square root.
+
+    rate(step) = factor x model_size^-.5 x min(step^-.5, step x warmup^-1.5); it peaks at step `warmup`.
+
+    Args:
+        factor: 3 for the released HT, with model size 256 and warm-up 8,000 a peak of 2.1e-3.
+        model_size: D.
+        warmup: steps of warm-up.
+
+    Raises:
+        ValueError: an argument is not positive.
+    """
+    if factor <= 0 or model_size < 1 or warmup < 1:
+        raise ValueError(f"expected a positive factor, model size and warm-up, got {factor}, {model_size}, {warmup}")
+    return lambda step: factor * model_size**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def constant(rate: float) -> Schedule:
+    """Return the schedule that stays at `rate`.
+
+    Raises:
+        ValueError: the rate is not positive.
+    """
+    if rate <= 0:
+        raise ValueError(f"expected a positive learning rate, got {rate}")
+    return lambda step: rate

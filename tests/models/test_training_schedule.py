@@ -1,0 +1,25 @@
+"""Learning rates against numbers worked out by hand."""
+
+import pytest
+
+from models.training.schedule import constant, noam
+
+
+def test_noam_peaks_at_the_end_of_warm_up() -> None:
+    rate = noam(factor=3, model_size=256, warmup=8000)
+    # The released HT: 3 / 16 / sqrt(8000) = 2.0963e-3 (SYSTEMS.md: "peak 2.1e-3").
+    assert rate(8000) == pytest.approx(2.09631e-3, rel=1e-5)
+    assert rate(1) == pytest.approx(2.09631e-3 / 8000, rel=1e-5)
+    assert rate(4000) == pytest.approx(2.09631e-3 / 2, rel=1e-5)
+    assert rate(32000) == pytest.approx(2.09631e-3 / 2, rel=1e-5)
+
+
+def test_constant_stays() -> None:
+    assert [constant(0.15)(step) for step in (1, 10_000)] == [0.15, 0.15]
+
+
+def test_rates_that_are_not_positive_are_refused() -> None:
+    with pytest.raises(ValueError, match="got 0, 256, 8000"):
+        noam(factor=0, model_size=256, warmup=8000)
+    with pytest.raises(ValueError, match="got -1"):
+        constant(-1)
