@@ -31,8 +31,8 @@ class ParagraphSettings(Settings):
     max_paragraphs: int | None = Field(
         2000,
         ge=1,
-        description="candidates an article may have, the first in order of citation, then search; the mean of 000 "
-        "sec. 4 is 525; null = no limit",
+        description="candidates an article may have (the mean of 000 sec. 4 is 525); an article with more keeps the "
+        "first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit",
     )
     words: WordRule = Field(
         "rouge", description="how words are cut for clones: `rouge` as the papers, `unicode` for scripts beyond ASCII"
@@ -63,6 +63,7 @@ def build_paragraphs(articles: pa.Table, documents: pa.Table, settings: Paragrap
         candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
         for place in places["place"].to_pylist():
             candidates.add(documents, place)
+        candidates.limit()
         batches.append(pa.RecordBatch.from_pydict(candidates.columns, schema=PARAGRAPHS.schema))
     return pa.Table.from_batches(batches, schema=PARAGRAPHS.schema)
 
@@ -76,7 +77,6 @@ class _Candidates:
         self._settings = settings
         self._clones = LeadClones(lead, settings.clones, settings.words)
         self._seen: set[str] = set()
-        self._kept = 0
 
     def add(self, documents: pa.Table, place: int) -> None:
         """Add every paragraph of the document that stands at a place of the table."""
@@ -90,6 +90,20 @@ class _Candidates:
         columns["position"] += range(len(texts))
         columns["text"] += texts
         columns["drop_reason"] += self._reasons(texts, repeats)
+
+    def limit(self) -> None:
+        """Refuse the candidates beyond the limit: those that stand deepest among the candidates of their document."""
+        if self._settings.max_paragraphs is None:
+            return
+        reasons, depths, depth = self.columns["drop_reason"], [], 0
+        for row, (reason, position) in enumerate(zip(reasons, self.columns["position"], strict=True)):
+            if position == 0:
+                depth = 0
+            if reason is None:
+                depths.append((depth, row))
+                depth += 1
+        for _, row in sorted(depths)[self._settings.max_paragraphs :]:
+            reasons[row] = "over_limit"
 
     def _reasons(self, texts: list[str], repeats: list[bool]) -> Iterator[str | None]:
         settings = self._settings
@@ -106,14 +120,11 @@ class _Candidates:
             yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
 
     def _repeated(self, text: str) -> str | None:
-        """Refuse a text the article has already, or has no room for; else keep it."""
+        """Refuse a text the article has already; else remember it."""
         key = " ".join(text.split()).casefold()
         if self._settings.drop_duplicates and key in self._seen:
             return "duplicate"
-        if self._settings.max_paragraphs is not None and self._kept >= self._settings.max_paragraphs:
-            return "over_limit"
         self._seen.add(key)
-        self._kept += 1
         return None
 
 

@@ -13,6 +13,9 @@ WIDE = "Near its mouth the river is more than a mile wide at high tide."
 BORE = "A tidal bore runs up the estuary on most days of the spring tides."
 SALMON = "Anglers come to the upper reaches every autumn to fish for salmon."
 
+FERRY = "A ferry crossed the river below the town until the bridge was built."
+BRIDGE = "Three spans of cast iron carry the old road over the gorge."
+
 
 def article(name: str = "a1", **columns: object) -> dict:
     return {"article_id": name, "title": "River Severn", "lead": LEAD, "drop_reason": None, **columns}
@@ -95,10 +98,21 @@ def test_duplicates_are_seen_within_an_article_only():
     assert rows["drop_reason"] == [None, None]
 
 
-def test_candidates_beyond_the_limit_are_counted():
-    rows = build([article()], [document(WIDE, "Menu", BORE, WIDE, SALMON)], max_paragraphs=2)
-    assert rows["drop_reason"][0] is None
-    assert rows["drop_reason"][2:] == [None, "duplicate", "over_limit"]
+def test_the_limit_takes_from_every_document_alike():
+    documents = [
+        document("Menu", WIDE, BORE, SALMON, url="u1"),
+        document(WIDE, FERRY, BRIDGE, url="u2", rank=1),  # its first text is a duplicate: the next one counts as first
+    ]
+    filtered = drop_reason("Menu", ParagraphSettings().filter)
+    reasons = {
+        limit: build([article()], documents, max_paragraphs=limit)["drop_reason"] for limit in (None, 5, 4, 3, 2, 1)
+    }
+    over = "over_limit"
+    assert reasons[None] == reasons[5] == [filtered, None, None, None, "duplicate", None, None]
+    assert reasons[4] == [filtered, None, None, over, "duplicate", None, None]
+    assert reasons[3] == [filtered, None, None, over, "duplicate", None, over]
+    assert reasons[2] == [filtered, None, over, over, "duplicate", None, over]
+    assert reasons[1] == [filtered, None, over, over, "duplicate", over, over]
 
 
 def test_a_document_that_repeats_the_lead_goes_whole():
