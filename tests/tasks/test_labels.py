@@ -1,5 +1,9 @@
 """Labels against rouge-score and by hand."""
 
+import json
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
@@ -26,3 +30,14 @@ def test_labels_are_those_of_rouge_score(lead, paragraphs):
     scorer = rouge_scorer.RougeScorer(["rouge2"])
     expected = [scorer.score(lead, paragraph)["rouge2"].recall for paragraph in paragraphs]
     assert rouge2_recalls(split_words(lead), map(split_words, paragraphs)).tolist() == expected
+
+
+@pytest.mark.shared_data
+def test_labels_of_real_text_are_those_of_rouge_score(shared_data: Path):
+    lines = (shared_data / "wikigraph" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    leads = [json.loads(line)["lead"] for line in lines[:60:3]]
+    scorer = rouge_scorer.RougeScorer(["rouge2"])
+    for lead, neighbour in zip(leads, leads[1:], strict=False):
+        paragraphs = neighbour.split("\n")
+        expected = [scorer.score(lead, paragraph)["rouge2"].recall for paragraph in paragraphs]
+        assert rouge2_recalls(split_words(lead), map(split_words, paragraphs)).tolist() == expected
