@@ -1,0 +1,1 @@
+"""Fetching pages: politely, safely, and with an outcome for every URL."""

@@ -1,0 +1,94 @@
+"""What a body is: the declared media type and character set, and what the first bytes say instead."""
+
+import re
+from collections.abc import Collection
+
+SNIFF_BYTES = 1024
+
+_MEDIA_TYPE = re.compile(r"\s*([\w!#$&^.+-]+/[\w!#$&^.+-]+)\s*(?:[;,]|$)", re.ASCII)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.ASCII | re.IGNORECASE)
+
+# Types that servers give to what they do not know.
+_VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
+_TEXT_OR_MARKUP = frozenset({"text/plain", "text/xml", "application/xml"})
+
+_BINARY = (
+    (b"%PDF-", "application/pdf"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"%!PS-Adobe-", "application/postscript"),
+    (b"OggS\x00", "application/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"Rar!\x1a\x07", "application/x-rar-compressed"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"\x7fELF", "application/x-elf"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
+    (b"\x1aE\xdf\xa3", "video/webm"),
+    (b"wOFF", "font/woff"),
+)
+_HTML = re.compile(
+    rb"<(?:!doctype\s+html|html|head|body|script|iframe|h1|div|font|table|a|style|title|b|br|p|!--)[\s>/]",
+    re.IGNORECASE,
+)
+_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+def declared_type(header: str | None) -> tuple[str | None, str | None]:
+    """Return media type and character set of a Content-Type header, each lower-case or None."""
+    if not header:
+        return None, None
+    media = _MEDIA_TYPE.match(header)
+    charset = _CHARSET.search(header)
+    return (media.group(1).lower() if media else None, charset.group(1).lower() if charset else None)
+
+
+def sniffed_type(start: bytes) -> str | None:
+    """Return the media type that the first bytes of a body show, or None where they show none.
+
+    Binary formats by their signatures, HTML by an opening tag of it, plain text by the absence of control
+    characters; anything else is `application/octet-stream`.
+    """
+    head = start[:SNIFF_BYTES]
+    for signature, media in _BINARY:
+        if head.startswith(signature):
+            return media
+    if head[:4] == b"RIFF" and head[8:12] in (b"WEBP", b"WAVE", b"AVI "):
+        return "application/riff"
+    if head[4:8] == b"ftyp":
+        return "video/mp4"
+    for mark, charset in _MARKS.items():
+        if head.startswith(mark):
+            head = head[len(mark) :].decode(charset, "replace").encode()
+            break
+    text = head.lstrip()
+    if _HTML.match(text) or (text.startswith(b"<?xml") and re.search(rb"<(!doctype\s+)?html", text, re.IGNORECASE)):
+        return "text/html"
+    if not text:
+        return None
+    return "application/octet-stream" if re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", text) else "text/plain"
+
+
+def settled_type(declared: str | None, start: bytes) -> str | None:
+    """Return the media type to believe: the declared one, or the sniffed one where that is missing or wrong.
+
+    A signature of a binary format overrules every declaration. HTML overrules a vague type, plain text and XML.
+    """
+    sniffed = sniffed_type(start)
+    if sniffed is None or sniffed == declared:
+        return declared
+    if declared is None or declared in _VAGUE:
+        return sniffed
+    if sniffed == "text/html":
+        return sniffed if declared in _TEXT_OR_MARKUP else declared
+    if sniffed in ("text/plain", "application/octet-stream"):
+        return declared
+    return sniffed
+
+
+def hopeless_type(declared: str | None, accepted: Collection[str]) -> bool:
+    """Say whether a declared type alone decides that a body is not wanted, so that it need not be read."""
+    return declared is not None and declared not in accepted and declared not in _VAGUE | _TEXT_OR_MARKUP

@@ -1,0 +1,284 @@
+"""The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
+
+One thread holds all state (queues, robots, journal) and hands single requests to a pool of threads. What a killed run
+has in its journal is not fetched again.
+"""
+
+import contextlib
+import logging
+import queue
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import PAGES
+from tasks.crawl.http import Client
+from tasks.crawl.journal import BATCH_BYTES, Journal
+from tasks.crawl.politeness import HostQueues
+from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.replay import Replay
+from tasks.crawl.robots import Robots, judge_robots
+from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import host_of, origin_of
+from tasks.crawl.visit import Step, Visit, page_row, refused_row, step
+
+logger = logging.getLogger(__name__)
+
+Report = Callable[[CrawlProgress], None]
+
+
+def crawl_pages(
+    frontier: pa.Table,
+    captures: pa.Table | None,
+    settings: CrawlSettings,
+    *,
+    journal: Journal,
+    connect_to: Mapping[str, str],
+    progress: Report,
+) -> pa.Table:
+    """Return one row for each distinct URL of the frontier's kept rows, sorted by URL.
+
+    The whole table is in memory; `crawl_batches` gives the same rows in pieces.
+
+    Args:
+        frontier: rows of `frontier` of the hosts of one shard.
+        captures: rows of `captures`; used where the settings name an archive, then pages come from nowhere else.
+        settings: settings of the crawl.
+        journal: rows fetched so far; the new ones are added.
+        connect_to: pattern of host (or host:port) -> `address:port` where its connections are made instead.
+        progress: called about once a second, and once at the end.
+
+    Returns:
+        Rows of `pages`.
+
+    Raises:
+        ValueError: the settings name an archive and there are no captures.
+        KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
+    """
+    batches = crawl_batches(frontier, captures, settings, journal=journal, connect_to=connect_to, progress=progress)
+    return pa.Table.from_batches(batches, schema=PAGES.schema)
+
+
+def crawl_batches(
+    frontier: pa.Table,
+    captures: pa.Table | None,
+    settings: CrawlSettings,
+    *,
+    journal: Journal,
+    connect_to: Mapping[str, str],
+    progress: Report,
+    resolver: Resolver = system_resolver,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of `crawl_pages` in batches of some 32 MB: memory stays flat however large the shard.
+
+    Arguments and errors are those of `crawl_pages`; `resolver` looks host names up.
+    """
+    kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
+    urls: list[str] = sorted(set(kept.column("url").to_pylist()))
+    if settings.archive:
+        if captures is None:
+            raise ValueError(f"crawl.archive names {len(settings.archive)} files: expected their captures, got none")
+        yield from _replay(urls, captures, settings, progress)
+        return
+    guard = Guard(settings.allowed_hosts, connect_to, resolver)
+    client = Client(settings, guard)
+    try:
+        with _stopped_by_sigterm():
+            unfetched = _Crawl(client, settings, journal, progress).run(urls)
+    finally:
+        journal.close()
+        client.close()
+    yield from journal.batches(urls, unfetched)
+
+
+def _replay(urls: list[str], captures: pa.Table, settings: CrawlSettings, progress: Report) -> Iterator[pa.RecordBatch]:
+    count = ProgressCount(0, len(urls), progress)
+    group: list[dict[str, Any]] = []
+    size = 0
+    with Replay(captures, settings) as replay:
+        for url in urls:
+            row = replay.row(url)
+            count.add(row)
+            count.tick()
+            group.append(row)
+            size += len(row["body"] or b"")
+            if size >= BATCH_BYTES:
+                yield pa.RecordBatch.from_pylist(group, schema=PAGES.schema)
+                group, size = [], 0
+    if group:
+        yield pa.RecordBatch.from_pylist(group, schema=PAGES.schema)
+    count.tick(last=True)
+
+
+@contextlib.contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the crawl by an exception, so that the journal is closed, where nobody else handles it."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(143)
+
+    if ours:
+        signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+class _Crawl:
+    """The state of a running crawl; every method runs in the thread that called `run`, but for `_work`."""
+
+    def __init__(self, client: Client, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
+        self._client = client
+        self._settings = settings
+        self._journal = journal
+        self._progress = progress
+        self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
+        self._robots: dict[str, Robots] = {}
+        self._held: dict[str, list[tuple[Visit, float]]] = {}  # by origin, until its robots.txt is known
+        self._failures: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+        self._jobs: queue.SimpleQueue[tuple[str, Visit] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[str, Visit, Step]] = queue.SimpleQueue()
+        self._running = 0
+        self._open = 0  # URLs without their row
+
+    def run(self, urls: list[str]) -> list[dict[str, Any]]:
+        """Fetch the URLs that the journal lacks; return the rows of those that the budget left out."""
+        missing = [url for url in urls if url not in self._journal]
+        self._count = ProgressCount(len(urls) - len(missing), len(urls), self._progress)
+        self._open = len(missing)
+        for url in missing:
+            self._enqueue(Visit(url, url))
+        self._start_workers(min(self._settings.connections, max(1, len(missing))))
+        try:
+            while self._open and not self._budget_spent():
+                self._start_ready()
+                self._wait()
+                self._count.tick()
+            left = [url for url in missing if url not in self._journal]
+            rows = [refused_row(url, "budget_spent") for url in left]
+            for row in rows:
+                self._count.add(row)
+            return rows
+        finally:
+            for _ in self._workers:
+                self._jobs.put(None)
+            self._count.tick(last=True)
+
+    def _start_workers(self, number: int) -> None:
+        # Daemons: an interrupted crawl must not wait for its slowest server.
+        self._workers = [threading.Thread(target=self._work, name=f"crawl-{n}", daemon=True) for n in range(number)]
+        for worker in self._workers:
+            worker.start()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            host, visit = job
+            self._results.put((host, visit, step(visit, self._client, self._settings)))
+
+    def _start_ready(self) -> None:
+        now = time.monotonic()
+        while self._running < len(self._workers) and (turn := self._queues.take(now)) is not None:
+            self._running += 1
+            self._jobs.put(turn)
+
+    def _wait(self) -> None:
+        """Wait for a result, or until another request may start, and handle all results that are there."""
+        ready = self._queues.next_time() if self._running < len(self._workers) else None
+        wait = 1.0 if ready is None else min(1.0, max(0.0, ready - time.monotonic()))
+        try:
+            result = self._results.get(timeout=wait)
+            while True:
+                self._handle(*result)
+                result = self._results.get_nowait()
+        except queue.Empty:
+            return
+
+    def _handle(self, host: str, visit: Visit, done: Step) -> None:
+        self._running -= 1
+        now = time.monotonic()
+        if done.pause:
+            self._queues.pause(host, now + done.pause)
+        self._queues.finish(host)
+        self._judge_host(host, done.host_failed)
+        if done.answer is None:
+            self._enqueue(visit, now + done.delay)
+        elif visit.robots:
+            self._admit(origin_of(visit.url), judge_robots(done.answer, self._settings.user_agent))
+        else:
+            self._finish(page_row(visit, done.answer, self._settings))
+
+    def _finish(self, row: dict[str, Any]) -> None:
+        self._journal.append(row)
+        self._count.add(row)
+        self._open -= 1
+
+    def _enqueue(self, visit: Visit, not_before: float = 0.0) -> None:
+        """Queue a visit at the host of its next request, behind that host's robots.txt."""
+        host = host_of(visit.target)
+        if host in self._given_up:
+            self._end(visit, "host_unavailable")
+            return
+        if self._settings.robots and not visit.robots:
+            origin = origin_of(visit.target)
+            robots = self._robots.get(origin)
+            if robots is None:
+                self._hold(origin, visit, not_before)
+                return
+            reason = robots.reason(visit.target)
+            if reason is not None:
+                self._end(visit, reason)
+                return
+        self._queues.put(host, visit, not_before=not_before)
+
+    def _hold(self, origin: str, visit: Visit, not_before: float) -> None:
+        first = origin not in self._held
+        self._held.setdefault(origin, []).append((visit, not_before))
+        if first:
+            url = f"{origin}/robots.txt"
+            self._enqueue(Visit(url, url, robots=True))
+
+    def _admit(self, origin: str, robots: Robots) -> None:
+        """Take in what the robots.txt of an origin says and release the visits that waited for it."""
+        self._robots[origin] = robots
+        if robots.delay:
+            delay = min(robots.delay, self._settings.max_crawl_delay_seconds)
+            self._queues.set_delay(host_of(origin), max(delay, self._settings.host_delay_seconds))
+        for visit, not_before in self._held.pop(origin, []):
+            self._enqueue(visit, not_before)
+
+    def _end(self, visit: Visit, reason: str) -> None:
+        """End a visit without a further request."""
+        if visit.robots:
+            self._admit(origin_of(visit.url), Robots("robots_unreachable", None, self._settings.user_agent))
+        else:
+            self._finish(page_row(visit, FetchError(reason, visit.target), self._settings))
+
+    def _judge_host(self, host: str, failed: bool | None) -> None:
+        if failed is None:
+            return
+        self._failures[host] = self._failures[host] + 1 if failed else 0
+        if self._failures[host] >= self._settings.host_failure_limit and host not in self._given_up:
+            logger.warning("%s failed %d times in a row: its other URLs are given up", host, self._failures[host])
+            self._given_up.add(host)
+            for visit in self._queues.drain(host):
+                self._end(visit, "host_unavailable")
+
+    def _budget_spent(self) -> bool:
+        settings, count = self._settings, self._count
+        return (
+            (settings.budget_seconds is not None and count.seconds >= settings.budget_seconds)
+            or (settings.budget_bytes is not None and self._journal.bytes >= settings.budget_bytes)
+            or (settings.budget_pages is not None and len(self._journal) >= settings.budget_pages)
+        )

@@ -1,0 +1,285 @@
+"""One HTTP request: sent safely, read within limits, and its faults named.
+
+Redirects are not followed here; `visit.py` follows them hop by hop, so that each hop is checked, polite and obeys the
+robots.txt of its own host.
+"""
+
+import contextlib
+import http.client
+import logging
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+from requests.cookies import RequestsCookieJar
+from urllib3 import BaseHTTPResponse
+from urllib3 import exceptions as faults
+from urllib3.util import Retry
+from urllib3.util.request import ACCEPT_ENCODING
+
+from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
+from tasks.crawl.settings import CrawlSettings
+
+logger = logging.getLogger(__name__)
+
+_BLOCK = 65_536
+_REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the connection, no more
+
+
+@dataclass(frozen=True)
+class Response:
+    """What came back for one request.
+
+    Attributes:
+        url: the URL asked for.
+        status: HTTP status.
+        headers: response headers, names lower-case, values of repeated headers joined by commas.
+        body: decoded body; empty where it was not wanted or did not arrive whole.
+        received: decoded body bytes read, also where the body was refused.
+        fault: what went wrong after the headers, or None.
+        arrived: time of the last byte, seconds since 1970; of a capture its date, None where that is unknown.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    received: int
+    fault: FetchError | None
+    arrived: float | None
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def location(self) -> str | None:
+        """Where a redirect leads, as written; empty where it does not say; None where this is no redirect."""
+        if self.status not in (301, 302, 303, 307, 308):
+            return None
+        raw = self.headers.get("location", "")
+        try:
+            return raw.encode("latin-1").decode("utf-8")  # http.client reads headers as Latin-1
+        except UnicodeError:
+            return raw
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that Retry-After asks for, or None."""
+        header = self.headers.get("retry-after")
+        if header is None:
+            return None
+        try:
+            return max(0.0, float(Retry().parse_retry_after(header)))
+        except (faults.InvalidHeader, ValueError, OverflowError):
+            return None
+
+
+# Looks at status, headers and the first bytes of a success; returns a reason to refuse the body, or None.
+Inspector = Callable[[int, Mapping[str, str], bytes | None], str | None]
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Return None: requests would otherwise read a redirect's body, however long it is."""
+        return None
+
+
+class Client:
+    """Sends requests that may go to hostile servers; usable from many threads."""
+
+    def __init__(self, settings: CrawlSettings, guard: Guard) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._session = _Session()
+        self._session.trust_env = False  # no proxy and no .netrc from the environment
+        self._session.cookies = RequestsCookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
+        self._session.headers.clear()
+        self._session.headers.update(
+            {
+                "User-Agent": settings.user_agent_header,
+                "Accept-Encoding": ACCEPT_ENCODING,
+                "Accept-Language": "en,*;q=0.5",
+            }
+        )
+        adapter = GuardedAdapter(
+            guard,
+            hosts=max(settings.connections * 2, 16),
+            connections_per_host=settings.host_concurrency,
+            ca_bundle=settings.ca_bundle,
+        )
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._session.close()
+
+    def get(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int | None = None,
+        cut: bool = False,
+        inspect: Inspector | None = None,
+    ) -> Response:
+        """Send one GET request and read the answer within the limits of the settings.
+
+        Args:
+            url: URL in normal form.
+            headers: headers added to the client's own.
+            max_bytes: limit for the decoded body; default: that of the settings.
+            cut: keep the first `max_bytes` of a longer body, rather than refuse it.
+            inspect: called with the first bytes None when the headers of a success are there, and again with the
+                first bytes of its body; a reason it returns refuses the body.
+
+        Raises:
+            FetchError: there is no response.
+        """
+        settings = self._settings
+        self._guard.deadline = time.monotonic() + settings.total_seconds
+        try:
+            with named_faults():
+                answer = self._session.get(
+                    url,
+                    headers=dict(headers or {}),
+                    stream=True,
+                    allow_redirects=False,
+                    timeout=(settings.connect_seconds, settings.read_seconds),
+                )
+            limit = settings.max_bytes if max_bytes is None else max_bytes
+            return self._received(url, answer.raw, limit, cut, inspect)
+        finally:
+            self._guard.deadline = None
+
+    def _received(self, url: str, raw: BaseHTTPResponse, limit: int, cut: bool, inspect: Inspector | None) -> Response:
+        headers = {name.lower(): value for name, value in raw.headers.items()}
+        body, received, fault = b"", 0, None
+        try:
+            if 200 <= raw.status < 300:
+                check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
+                body, received = read_body(raw, limit, cut=cut, check=check)
+            else:
+                with contextlib.suppress(FetchError):  # nobody reads it: an error page's own faults do not count
+                    _, received = read_body(raw, min(limit, _REFUSED_BODY_BYTES), cut=True)
+        except FetchError as error:
+            fault, received = error, error.received
+        return Response(url, raw.status, headers, body, received, fault, time.time())
+
+
+def read_body(
+    raw: BaseHTTPResponse,
+    limit: int,
+    *,
+    cut: bool = False,
+    decode: bool = True,
+    check: Callable[[bytes | None], str | None] | None = None,
+) -> tuple[bytes, int]:
+    """Read a body block by block, decompressing at most a block beyond the limit.
+
+    Args:
+        raw: response whose headers have been read; closed afterwards, or its connection given back.
+        limit: decoded bytes allowed.
+        cut: stop at the limit, rather than refuse the body.
+        decode: undo the Content-Encoding.
+        check: called with None at once and with the first kilobyte; a reason it returns refuses the body.
+
+    Returns:
+        The body and the number of decoded bytes read.
+
+    Raises:
+        FetchError: the body is refused, broken or cut off.
+    """
+    blocks: list[bytes] = []
+    received, checked, whole = 0, check is None, False
+    try:
+        if check is not None:
+            _refuse(check(None), 0)
+        while True:
+            with named_faults(received):
+                block = raw.read1(min(_BLOCK, limit + 1), decode_content=decode) or b""
+            blocks.append(block)
+            received += len(block)
+            if not checked and (received >= 1024 or not block):
+                assert check is not None
+                _refuse(check(b"".join(blocks)[:1024]), received)
+                checked = True
+            if not block:
+                whole = True
+                return b"".join(blocks), received
+            if received > limit or raw.tell() > 2 * limit + _BLOCK:
+                if not cut:
+                    raise FetchError("too_large", f"more than {limit} bytes", received=received)
+                return b"".join(blocks)[:limit], received
+    finally:
+        if whole:
+            raw.release_conn()
+        else:
+            raw.close()
+
+
+def _refuse(reason: str | None, received: int) -> None:
+    if reason is not None:
+        raise FetchError(reason, received=received)
+
+
+@contextlib.contextmanager
+def named_faults(received: int = 0) -> Iterator[None]:
+    """Turn whatever the client libraries raise into a fault with a reason."""
+    try:
+        yield
+    except FetchError:
+        raise
+    except Exception as error:
+        named = _name(error)
+        if named is None:
+            raise
+        reason, transient = named
+        raise FetchError(reason, error, transient=transient, received=received) from error
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what it wraps, innermost last."""
+    seen: set[int] = set()
+    waiting: list[Any] = [error]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, BaseException) and id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting += [current.__context__, current.__cause__, getattr(current, "reason", None), *current.args]
+
+
+# The first line that fits any error of the chain decides: special kinds before the general ones that contain them.
+_NAMES: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
+    ((FetchError,), "", False),
+    ((http.client.LineTooLong,), "headers_too_large", False),
+    ((TimeoutError, faults.TimeoutError, requests.Timeout), "timeout", True),
+    ((ssl.SSLCertVerificationError,), "tls_error", False),
+    ((faults.DecodeError,), "bad_encoding", False),
+    ((http.client.RemoteDisconnected, ConnectionError, ssl.SSLEOFError), "connection_reset", True),
+    ((faults.InvalidChunkLength,), "malformed_response", False),
+    ((faults.IncompleteRead, http.client.IncompleteRead), "truncated_body", True),
+    ((ssl.SSLError, faults.SSLError), "tls_error", False),
+    ((faults.ProtocolError, http.client.HTTPException, faults.InvalidHeader), "malformed_response", False),
+    ((faults.HTTPError, requests.RequestException, ValueError, OSError), "malformed_response", False),
+)
+
+
+def _name(error: Exception) -> tuple[str, bool] | None:
+    chain = list(_causes(error))
+    if any(isinstance(cause, http.client.HTTPException) and "headers" in str(cause) for cause in chain):
+        return "headers_too_large", False
+    for kinds, reason, transient in _NAMES:
+        for cause in chain:
+            if isinstance(cause, kinds):
+                if isinstance(cause, FetchError):
+                    return cause.reason, cause.transient
+                return reason, transient
+    return None

@@ -1,0 +1,102 @@
+"""Whose turn is it: one queue for each host, with a pause between requests to it, many hosts at once.
+
+Holds no thread and no clock: the crawl asks with its own time, so the order can be tested without waiting.
+"""
+
+import heapq
+import itertools
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+@dataclass
+class _Host(Generic[Item]):
+    delay: float
+    waiting: list[tuple[float, int, Item]] = field(default_factory=list)  # heap by (not before, order)
+    next_start: float = 0.0
+    running: int = 0
+
+
+class HostQueues(Generic[Item]):
+    """Items waiting for their host.
+
+    Between the starts of two items of one host lies at least the host's delay, and never do more of them run at once
+    than `concurrency`. Hosts take turns by the time at which they become ready.
+    """
+
+    def __init__(self, delay: float, concurrency: int) -> None:
+        """Start empty.
+
+        Args:
+            delay: seconds between starts, for hosts that no `set_delay` speaks of.
+            concurrency: items of one host that may run at the same time.
+        """
+        self._delay = delay
+        self._concurrency = concurrency
+        self._hosts: dict[str, _Host[Item]] = {}
+        self._ready: list[tuple[float, int, str]] = []  # heap of (time, order, host); stale entries are put right
+        self._orders = itertools.count()
+        self.waiting = 0
+
+    def put(self, host: str, item: Item, *, not_before: float = 0.0) -> None:
+        """Add an item, to be started at `not_before` at the earliest."""
+        state = self._hosts.setdefault(host, _Host(self._delay))
+        heapq.heappush(state.waiting, (not_before, next(self._orders), item))
+        self.waiting += 1
+        self._schedule(host, state)
+
+    def set_delay(self, host: str, seconds: float) -> None:
+        """Set the pause between starts on a host, from its next start on."""
+        self._hosts.setdefault(host, _Host(self._delay)).delay = seconds
+
+    def pause(self, host: str, until: float) -> None:
+        """Start nothing on a host before `until`."""
+        state = self._hosts.setdefault(host, _Host(self._delay))
+        state.next_start = max(state.next_start, until)
+
+    def take(self, now: float) -> tuple[str, Item] | None:
+        """Return the next host and item whose turn has come, or None; `finish` must follow when it is done."""
+        while self._ready and self._ready[0][0] <= now:
+            _, _, host = heapq.heappop(self._ready)
+            state = self._hosts[host]
+            if not state.waiting or state.running >= self._concurrency:
+                continue
+            if self._ready_at(state) > now:
+                self._schedule(host, state)
+                continue
+            _, _, item = heapq.heappop(state.waiting)
+            self.waiting -= 1
+            state.running += 1
+            state.next_start = now + state.delay
+            self._schedule(host, state)
+            return host, item
+        return None
+
+    def finish(self, host: str) -> None:
+        """Note that an item of the host is done."""
+        state = self._hosts[host]
+        state.running -= 1
+        self._schedule(host, state)
+
+    def next_time(self) -> float | None:
+        """Return a time before which `take` gives nothing, or None where nothing waits that could start."""
+        return self._ready[0][0] if self._ready else None
+
+    def drain(self, host: str) -> list[Item]:
+        """Take out and return all that waits for a host, in order."""
+        state = self._hosts.get(host)
+        if state is None:
+            return []
+        items = [item for _, _, item in sorted(state.waiting, key=lambda entry: entry[:2])]
+        state.waiting.clear()
+        self.waiting -= len(items)
+        return items
+
+    def _ready_at(self, state: _Host[Item]) -> float:
+        return max(state.next_start, state.waiting[0][0])
+
+    def _schedule(self, host: str, state: _Host[Item]) -> None:
+        if state.waiting and state.running < self._concurrency:
+            heapq.heappush(self._ready, (self._ready_at(state), next(self._orders), host))

@@ -1,0 +1,66 @@
+"""Every reason a URL, a capture or a search result can end with: the one list that the ledger is read by.
+
+A null reason means that the row is used. Besides those below, a response whose status is no success ends as
+`http_` and its status: `http_404`, `http_410`, `http_500`, `http_503`.
+"""
+
+FRONTIER_REASONS = {
+    "bad_url": "not an absolute URL with a host, or one that no server could be asked for",
+    "bad_scheme": "neither http nor https",
+    "bad_port": "a port that belongs to another service than the web",
+    "mirror_host": "the encyclopedia itself or a mirror of it: the target would be among its own sources",
+    "already_cited": "a search result that the article cites too; the citation stays",
+    "duplicate_url": "the article has the same URL already, of the same provenance",
+}
+
+CAPTURE_REASONS = {
+    "bad_url": "the record names no absolute web address",
+    "bad_scheme": "the record is of no web address (metadata:, file:, dns:)",
+    "bad_port": "a port that belongs to another service than the web",
+    "revisit": "the record repeats an earlier capture and has no body of its own",
+    "empty_record": "the record has no content, or a length that is none",
+    "truncated_record": "the file ends inside the record, or the archiver cut it",
+    "gzip_not_per_record": "one gzip stream over several records: none but the first can be read by offset",
+    "broken_record": "no record where one should start; reading went on at the next one found",
+    "unsupported_compression": "the file is compressed in a way that is not read",
+}
+
+PAGE_REASONS = {
+    "bad_url": "a redirect to something that is no URL",
+    "bad_scheme": "a redirect to neither http nor https",
+    "bad_port": "a redirect to a port that belongs to another service than the web",
+    "bad_redirect": "a redirect that does not say where to",
+    "redirect_loop": "a redirect to a URL that was asked already",
+    "too_many_redirects": "more redirects than the settings allow",
+    "private_address": "the host has no public address (private, loopback, link-local, metadata, ...)",
+    "dns_error": "the host name has no address",
+    "connect_error": "no connection: refused or unreachable",
+    "connection_reset": "the server closed the connection before it had answered",
+    "tls_error": "no trustworthy encrypted connection",
+    "timeout": "connecting, a single read, or the whole response took too long",
+    "malformed_response": "what came back is not HTTP",
+    "headers_too_large": "a header line or the number of headers passes the limit",
+    "truncated_body": "the body ended before the length or the last chunk that was announced",
+    "bad_encoding": "the body is not compressed as its Content-Encoding says",
+    "too_large": "more decoded bytes than the settings allow",
+    "not_html": "a media type that no text is extracted from",
+    "empty_body": "a success without content",
+    "rate_limited": "the server asked for fewer requests (429) until our patience ended",
+    "robots_disallowed": "robots.txt forbids it",
+    "robots_unreachable": "robots.txt could not be read, which forbids the host (RFC 9309, 2.3.1.4)",
+    "host_unavailable": "the host failed so often in a row that its other URLs were not asked for",
+    "budget_spent": "the crawl's budget of time, bytes or pages was spent before",
+    "not_in_archive": "no capture of the URL, or of what it redirects to",
+    "internal_error": "a fault of ours; the log has the traceback",
+}
+
+SEARCH_REASONS = {
+    "query_failed": "the provider did not answer the query",
+    "bad_answer": "the provider's answer is not what its interface promises",
+    "no_results": "the provider knows nothing of the title",
+}
+
+
+def http_reason(status: int) -> str:
+    """Return the reason for a response that is no success."""
+    return "rate_limited" if status == 429 else f"http_{status}"

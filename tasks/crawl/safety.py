@@ -1,0 +1,253 @@
+"""Connections that go only where they may: the address that was checked is the address that is connected to.
+
+A name is resolved once per connection, its addresses are filtered, and the socket is opened to one of those that
+are left. There is no second look-up that could give another answer (DNS rebinding). Sockets also carry a deadline, so
+that a server which sends a byte now and then cannot hold a request longer than its total time.
+"""
+
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import certifi
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util.ssl_ import create_urllib3_context
+
+from tasks.crawl.urls import host_matches
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolver = Callable[[str, int], list[str]]
+
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Global by their number, yet no one's public server: tunnels (6to4 and its relays, Teredo) that lead to an embedded
+# IPv4 address, and Azure's host agent.
+_REFUSED = tuple(
+    ipaddress.ip_network(network) for network in ("192.88.99.0/24", "168.63.129.16/32", "2001::/32", "2002::/16")
+)
+
+
+class FetchError(Exception):
+    """Why there is no response, or no whole one.
+
+    Attributes:
+        reason: reason of the ledger.
+        transient: whether another try may succeed.
+        retry_after: seconds the server asked us to wait, or None.
+        received: decoded body bytes read before the fault.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: object = "",
+        *,
+        transient: bool = False,
+        retry_after: float | None = None,
+        received: int = 0,
+    ) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.transient = transient
+        self.retry_after = retry_after
+        self.received = received
+
+
+def is_public(address: str) -> bool:
+    """Say whether an IP address belongs to the public internet, also when it hides an IPv4 address in IPv6.
+
+    Raises:
+        ValueError: it is no IP address.
+    """
+    ip: Address = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return is_public(str(ip.ipv4_mapped))
+        if ip in _NAT64:
+            return is_public(str(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)))
+        if ip not in _GLOBAL_UNICAST or _isatap(ip):
+            return False
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _REFUSED)
+
+
+def _isatap(ip: ipaddress.IPv6Address) -> bool:
+    return (int(ip) >> 32) & 0xFCFFFFFF == 0x5EFE  # RFC 5214: an interface identifier that embeds IPv4
+
+
+def system_resolver(host: str, port: int) -> list[str]:
+    """Return the addresses of a host by the system's resolver.
+
+    Raises:
+        OSError: the name has none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Guard:
+    """Decides which addresses a host may be connected at, and how long the current request of a thread may last."""
+
+    def __init__(
+        self,
+        allowed_hosts: Iterable[str] = (),
+        connect_to: Mapping[str, str] | None = None,
+        resolver: Resolver = system_resolver,
+    ) -> None:
+        self._allowed = tuple(allowed_hosts)
+        self._connect_to = dict(connect_to or {})
+        self._resolver = resolver
+        self._current = threading.local()
+
+    @property
+    def deadline(self) -> float | None:
+        """Monotonic time at which the calling thread's request ends, or None."""
+        return getattr(self._current, "deadline", None)
+
+    @deadline.setter
+    def deadline(self, value: float | None) -> None:
+        self._current.deadline = value
+
+    def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
+        """Return the addresses and ports where a connection to host:port may be made; never an empty list.
+
+        Raises:
+            FetchError: `dns_error`, or `private_address` where the host has no address but refused ones.
+        """
+        for pattern, target in self._connect_to.items():
+            if host_matches(f"{host}:{port}", [pattern]):
+                name, _, target_port = target.rpartition(":")
+                return [(address, int(target_port)) for address in self._resolve(name.strip("[]"), int(target_port))]
+        found = self._resolve(host, port)
+        if not host_matches(f"{host}:{port}", self._allowed):
+            found = [address for address in found if is_public(address)]
+        if not found:
+            raise FetchError("private_address", host)
+        return [(address, port) for address in found]
+
+    def _resolve(self, host: str, port: int) -> list[str]:
+        try:
+            found = self._resolver(host, port)
+        except socket.gaierror as error:
+            raise FetchError("dns_error", error, transient=error.errno == socket.EAI_AGAIN) from error
+        except (OSError, UnicodeError) as error:
+            raise FetchError("dns_error", error) from error
+        if not found:
+            raise FetchError("dns_error", f"no address for {host}")
+        return found
+
+    def connect(self, host: str, port: int, timeout: float, options: Iterable[tuple[Any, ...]] = ()) -> socket.socket:
+        """Open a socket to the first permitted address of host:port that answers.
+
+        Args:
+            host: host name or literal address.
+            port: TCP port.
+            timeout: seconds for each address.
+            options: arguments of setsockopt calls.
+
+        Raises:
+            FetchError: no address, no permitted address, or none that answers.
+        """
+        fault: FetchError | None = None
+        for address, real_port in self.addresses(host, port):
+            family = socket.AF_INET6 if ":" in address else socket.AF_INET
+            sock = _DeadlineSocket(family, socket.SOCK_STREAM)
+            try:
+                for option in options:
+                    sock.setsockopt(*option)
+                sock.settimeout(_remaining(self.deadline, timeout))
+                sock.connect((address, real_port))
+                return sock
+            except TimeoutError as error:
+                sock.close()
+                fault = FetchError("timeout", error, transient=True)
+            except OSError as error:
+                sock.close()
+                fault = FetchError("connect_error", error, transient=True)
+        assert fault is not None
+        raise fault
+
+
+def _remaining(deadline: float | None, timeout: float | None) -> float | None:
+    """Return the shorter of a timeout and the time left; TimeoutError where none is."""
+    if deadline is None:
+        return timeout
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the time for the whole response is over")
+    return left if timeout is None else min(left, timeout)
+
+
+class _DeadlineSocket(socket.socket):
+    """A socket whose reads end at a deadline, however often they succeed before."""
+
+    deadline: float | None = None
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(_remaining(self.deadline, self.gettimeout()))
+        return super().recv_into(*args, **kwargs)
+
+
+class _DeadlineTLSSocket(ssl.SSLSocket):
+    """The same over TLS."""
+
+    deadline: float | None = None
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(_remaining(self.deadline, self.gettimeout()))
+        return super().recv_into(*args, **kwargs)
+
+
+def _connection_class(base: Any, guard: Guard) -> Any:
+    class Connection(base):  # type: ignore[misc]
+        """A connection opened by the guard, under the deadline of the thread that uses it."""
+
+        def _new_conn(self) -> socket.socket:
+            seconds = self.timeout if isinstance(self.timeout, (int, float)) else 60.0
+            return guard.connect(self._dns_host, self.port, seconds, self.socket_options or ())
+
+        def connect(self) -> None:
+            super().connect()
+            self.sock.deadline = guard.deadline
+
+        def request(self, *args: Any, **kwargs: Any) -> None:
+            if self.sock is not None:  # a connection that served an earlier request
+                self.sock.deadline = guard.deadline
+            super().request(*args, **kwargs)
+
+    return Connection
+
+
+class GuardedAdapter(HTTPAdapter):
+    """A requests adapter whose every connection is made by a guard, without retries and without proxies."""
+
+    def __init__(self, guard: Guard, *, hosts: int, connections_per_host: int, ca_bundle: str | None = None) -> None:
+        self._guard = guard
+        # Loaded once: reading the authorities anew costs tens of milliseconds a connection.
+        self._context = create_urllib3_context()
+        self._context.load_verify_locations(ca_bundle or certifi.where())
+        self._context.sslsocket_class = _DeadlineTLSSocket
+        super().__init__(pool_connections=hosts, pool_maxsize=connections_per_host, max_retries=0)
+
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any) -> None:
+        """Make the pool manager of guarded connections."""
+        guard = self._guard
+
+        class HTTPPool(HTTPConnectionPool):
+            ConnectionCls = _connection_class(HTTPConnection, guard)
+
+        class HTTPSPool(HTTPSConnectionPool):
+            ConnectionCls = _connection_class(HTTPSConnection, guard)
+
+        self.poolmanager = PoolManager(
+            num_pools=connections, maxsize=maxsize, block=block, ssl_context=self._context, **pool_kwargs
+        )
+        self.poolmanager.pool_classes_by_scheme = {"http": HTTPPool, "https": HTTPSPool}
+
+    def cert_verify(self, conn: Any, url: str, verify: Any, cert: Any) -> None:
+        """Do nothing: the context has its authorities, and the pool requires a certificate."""

@@ -1,0 +1,71 @@
+"""Settings of the crawl: what decides which pages it finds, and what only decides how fast and how politely."""
+
+from pydantic import Field, field_validator
+
+from tasks.settings import Settings, tuning
+
+# Wikipedia and sites that copy it. A page of these would hand the target to the summarizer as a source.
+MIRROR_HOSTS = (
+    "wikipedia.org", "wikiwand.com", "dbpedia.org", "alchetron.com", "en-academic.com", "enacademic.com",
+    "everipedia.org", "everybodywiki.com", "infogalactic.com", "justapedia.org", "kiddle.co", "thereaderwiki.com",
+    "wiki2.org", "wikimili.com", "wikitia.com", "wikizero.com",
+)  # fmt: skip
+
+
+class CrawlSettings(Settings):
+    """How pages are fetched. Times are seconds, sizes bytes; limits hold for one response unless said otherwise."""
+
+    user_agent: str = Field(
+        "wikisum-builder/0.1",
+        description="product token and version sent as User-Agent; the token is what robots.txt rules are matched with",
+        pattern=r"^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9._-]+)?$",
+    )
+    contact: str = tuning("", "URL or e-mail address added to User-Agent: whom a site may turn to (set it on the web)")
+    robots: bool = Field(True, description="obey robots.txt as RFC 9309 says; its Crawl-delay too")
+    accepted_types: tuple[str, ...] = Field(
+        ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
+    )
+    connect_seconds: float = Field(10.0, gt=0, description="limit for connecting to one address, TLS included")
+    read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data")
+    total_seconds: float = Field(60.0, gt=0, description="limit for one response, from request to last byte")
+    max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, counted after decompression")
+    max_redirects: int = Field(5, ge=0, description="redirects followed for one URL")
+    allowed_hosts: tuple[str, ...] = Field(
+        (),
+        description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port",
+    )
+    archive: tuple[str, ...] = Field(
+        (), description="WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"
+    )
+    mirror_hosts: tuple[str, ...] = Field(
+        MIRROR_HOSTS, description="domains never fetched from, subdomains included: the encyclopedia and its mirrors"
+    )
+    host_failure_limit: int = Field(
+        20, ge=1, description="failed requests in a row after which the rest of a host is given up"
+    )
+    budget_seconds: float | None = Field(None, gt=0, description="stop a shard after this time; null = never")
+    budget_bytes: int | None = Field(None, gt=0, description="stop a shard after this many body bytes; null = never")
+    budget_pages: int | None = Field(None, gt=0, description="stop a shard after this many URLs; null = never")
+
+    retries: int = tuning(2, "further requests for a URL after a fault that may pass", ge=0)
+    backoff_seconds: float = tuning(1.0, "wait before the first retry; each further wait is twice as long", ge=0)
+    max_backoff_seconds: float = tuning(60.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
+    host_delay_seconds: float = tuning(
+        1.0, "between the starts of requests to one host; Crawl-delay can raise it", ge=0
+    )
+    max_crawl_delay_seconds: float = tuning(30.0, "a longer Crawl-delay is cut to this", ge=0)
+    host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
+    connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)
+    ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
+    journal_rows: int = tuning(2_000, "rows after which a journal segment is closed", ge=1)
+    journal_seconds: float = tuning(30.0, "seconds after which a journal segment is closed", gt=0)
+
+    @field_validator("mirror_hosts", "allowed_hosts", "accepted_types")
+    @classmethod
+    def _lower(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(value.strip().lower() for value in values)
+
+    @property
+    def user_agent_header(self) -> str:
+        """The User-Agent header, contact included."""
+        return f"{self.user_agent} (+{self.contact})" if self.contact else self.user_agent

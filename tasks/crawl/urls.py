@@ -1,0 +1,143 @@
+"""URLs in one normal form, and why some are refused.
+
+The parser is urllib3's, which the HTTP client uses too: what is checked here and what is connected to cannot differ.
+"""
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from urllib.parse import urljoin, urlsplit
+
+from requests.exceptions import InvalidURL
+from requests.utils import requote_uri
+from urllib3.exceptions import LocationParseError
+from urllib3.util import parse_url
+
+MAX_URL_CHARACTERS = 4096
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Above 1023 every port may be a web server's, but for these, where a request could do harm (the Fetch standard's
+# list of blocked ports, and databases).
+_OTHER_SERVICES = frozenset(
+    [1719, 1720, 1723, 2049, 2379, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
+     6669, 6679, 6697, 9042, 10080, 11211, 27017]
+)  # fmt: skip
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_IPV6 = re.compile(r"\[[0-9a-f:.]+\]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class BadUrlError(ValueError):
+    """A URL that is not fetched.
+
+    Attributes:
+        reason: reason of the ledger: bad_url | bad_scheme | bad_port.
+    """
+
+    def __init__(self, reason: str, url: str) -> None:
+        super().__init__(f"{reason}: {url[:200]!r}; expected an absolute http or https URL")
+        self.reason = reason
+
+
+def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
+    """Return the normal form of an absolute URL.
+
+    Scheme and host are lower-case, the host in its IDNA form and without a final dot; default port, fragment and
+    credentials are gone; dot segments are resolved; percent-encoding is upper-case and stands exactly where it must.
+    A URL without a scheme that begins with `//` counts as https. The normal form is its own normal form.
+
+    Args:
+        url: the URL as written.
+        allowed_hosts: patterns of hosts for which any port is right.
+
+    Raises:
+        BadUrlError: it cannot be fetched.
+    """
+    text = re.sub(r"[\t\r\n]", "", url.strip())
+    if not text or len(text) > MAX_URL_CHARACTERS or _CONTROL.search(text):
+        raise BadUrlError("bad_url", url)
+    if text.startswith("//"):
+        text = f"https:{text}"
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        raise BadUrlError("bad_url", url)
+    if scheme.group(1).lower() not in DEFAULT_PORTS:
+        raise BadUrlError("bad_scheme", url)
+    try:
+        # Twice, because undoing needless escapes can reveal dot segments, and resolving those leaves escapes.
+        normal = requote_uri(_parsed(requote_uri(_parsed(text, url)), url))
+    except (LocationParseError, InvalidURL, UnicodeError) as error:
+        raise BadUrlError("bad_url", url) from error
+    _check_port(normal, allowed_hosts, url)
+    return normal
+
+
+def _parsed(text: str, url: str) -> str:
+    parts = parse_url(text)
+    host = (parts.host or "").lower().removesuffix(".")
+    if parts.scheme is None or len(host) > 253 or not (_HOST.fullmatch(host) or _IPV6.fullmatch(host)):
+        raise BadUrlError("bad_url", url)
+    if any(len(label) > 63 for label in host.split(".")) or parts.port == 0:
+        raise BadUrlError("bad_url", url)
+    port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{host}{port}{parts.path or '/'}{query}"
+
+
+def _check_port(normal: str, allowed_hosts: Iterable[str], url: str) -> None:
+    port = urlsplit(normal).port
+    if port is None or port in DEFAULT_PORTS.values():
+        return
+    if (port < 1024 or port in _OTHER_SERVICES) and not host_matches(host_of(normal), allowed_hosts):
+        raise BadUrlError("bad_port", url)
+
+
+def join_url(base: str, reference: str, *, allowed_hosts: Iterable[str] = ()) -> str:
+    """Return the normal form of a reference (absolute or relative) found at the normal URL `base`.
+
+    Raises:
+        BadUrlError: it cannot be fetched.
+    """
+    try:
+        joined = urljoin(base, reference.strip())
+    except ValueError as error:
+        raise BadUrlError("bad_url", reference) from error
+    return normalise_url(joined, allowed_hosts=allowed_hosts)
+
+
+def host_of(url: str) -> str:
+    """Return the host[:port] of a URL in normal form."""
+    return urlsplit(url).netloc
+
+
+def origin_of(url: str) -> str:
+    """Return the scheme://host[:port] of a URL in normal form: what one robots.txt speaks for."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def host_matches(host: str, patterns: Iterable[str]) -> bool:
+    """Say whether a host or host:port matches one of the patterns (`*.example.org`, `127.0.0.1:80??`)."""
+    name = host.rpartition(":")[0] if re.search(r":\d+$", host) and not host.endswith("]") else host
+    bare = name.strip("[]")
+    return any(fnmatchcase(form, pattern) for pattern in patterns for form in {host, name, bare})
+
+
+def under_domain(url: str, domains: Iterable[str]) -> bool:
+    """Say whether the host of a URL in normal form is one of the domains or below one of them."""
+    host = urlsplit(url).hostname or ""
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
+def archived_url(url: str) -> str | None:
+    """Return the URL that a Wayback Machine address is a capture of, or None where it is no such address."""
+    match = re.match(r"https?://web\.archive\.org/web/[^/]+/(.+)", url)
+    if match is None:
+        return None
+    try:
+        inner = match.group(1)
+        return normalise_url(inner if _SCHEME.match(inner) else f"http://{inner}")
+    except BadUrlError:
+        return None

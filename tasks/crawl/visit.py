@@ -1,0 +1,215 @@
+"""One URL on its way: each step sends one request and says what follows from it.
+
+A step never waits. A retry, or a redirect to another host, goes back to the queues, so that no thread sleeps and every
+hop keeps to the politeness and the robots.txt of the host it leads to.
+"""
+
+import hashlib
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from tasks.crawl.content import declared_type, hopeless_type, settled_type
+from tasks.crawl.http import Client, Response
+from tasks.crawl.reasons import http_reason
+from tasks.crawl.robots import ROBOTS_BYTES, ROBOTS_REDIRECTS
+from tasks.crawl.safety import FetchError
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import BadUrlError, host_of, join_url
+
+logger = logging.getLogger(__name__)
+
+Answer = Response | FetchError
+
+_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
+_ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1"
+
+
+@dataclass
+class Visit:
+    """A URL between its first request and its result.
+
+    Attributes:
+        url: URL of the frontier, or of a robots.txt.
+        target: URL of the next request: `url`, or where its redirects have led.
+        robots: whether this is a robots.txt.
+        seen: URLs asked so far.
+        attempts: requests sent, redirect hops not counted.
+        tries: requests sent for `target`.
+        started: monotonic time of the first request, or None.
+    """
+
+    url: str
+    target: str
+    robots: bool = False
+    seen: list[str] = field(default_factory=list)
+    attempts: int = 0
+    tries: int = 0
+    started: float | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one request led to.
+
+    Attributes:
+        answer: final answer, or None where another request follows.
+        delay: seconds to wait before that request.
+        pause: seconds for which the host asked us to leave it alone.
+        host_failed: whether the request failed in a way that speaks against the host; None where it says nothing.
+    """
+
+    answer: Answer | None
+    delay: float = 0.0
+    pause: float = 0.0
+    host_failed: bool | None = None
+
+
+# Faults of a host rather than of one of its pages.
+_HOST_FAULTS = frozenset({"dns_error", "connect_error", "connection_reset", "timeout", "tls_error", "private_address"})
+
+
+def step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
+    """Send the next request of a visit and update it.
+
+    An unexpected error ends the visit with `internal_error`, so that no fault of ours loses another URL.
+    """
+    try:
+        return _step(visit, client, settings)
+    except Exception as error:
+        logger.exception("fetching %s failed unexpectedly", visit.target)
+        return Step(FetchError("internal_error", error))
+
+
+def _step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
+    if visit.started is None:
+        visit.started = time.monotonic()
+    visit.tries += 1
+    visit.attempts += 1 if visit.tries > 1 or not visit.seen else 0
+    if visit.tries == 1:
+        visit.seen.append(visit.target)
+    answer = _ask(visit, client, settings)
+    retry = _retry(visit, answer, settings)
+    if retry is not None:
+        return retry
+    if isinstance(answer, Response) and answer.location is not None:
+        return _follow(visit, answer, settings)
+    return Step(answer, host_failed=_speaks_against_host(answer))
+
+
+def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
+    try:
+        if visit.robots:
+            return client.get(visit.target, max_bytes=ROBOTS_BYTES, cut=True)
+
+        def inspect(_status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
+            declared, _ = declared_type(headers.get("content-type"))
+            if start is None:
+                return "not_html" if hopeless_type(declared, settings.accepted_types) else None
+            media = settled_type(declared, start)
+            return None if media is None or media in settings.accepted_types else "not_html"
+
+        return client.get(visit.target, headers={"Accept": _ACCEPT}, inspect=inspect)
+    except FetchError as fault:
+        return fault
+
+
+def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None:
+    """Return the step that asks the same again later, or None where that is not to be done."""
+    fault = answer if isinstance(answer, FetchError) else answer.fault
+    status = answer.status if isinstance(answer, Response) else None
+    transient = fault.transient if fault is not None else status in _TRANSIENT_STATUS
+    asked = answer.retry_after if isinstance(answer, Response) and status in (429, 503) else None
+    wait = asked if asked is not None else settings.backoff_seconds * 2.0 ** (visit.tries - 1)
+    wait = min(wait, settings.max_backoff_seconds)
+    pause = wait if status == 429 or asked is not None else 0.0
+    failed = _speaks_against_host(answer)
+    if not transient:
+        return None
+    if visit.tries > settings.retries:
+        return Step(answer, pause=pause, host_failed=failed)
+    return Step(None, delay=wait, pause=pause, host_failed=failed)
+
+
+def _speaks_against_host(answer: Answer) -> bool | None:
+    if isinstance(answer, FetchError):
+        return answer.reason in _HOST_FAULTS
+    if answer.fault is not None:
+        return answer.fault.reason in _HOST_FAULTS
+    return answer.status == 429
+
+
+def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
+    limit = ROBOTS_REDIRECTS if visit.robots else settings.max_redirects
+    try:
+        if not answer.location:
+            raise FetchError("bad_redirect", visit.target)
+        target = join_url(visit.target, answer.location, allowed_hosts=settings.allowed_hosts)
+        if target in visit.seen:
+            raise FetchError("redirect_loop", target)
+        if len(visit.seen) > limit:
+            raise FetchError("too_many_redirects", target)
+    except BadUrlError as error:
+        return Step(_with_response(FetchError(error.reason, error), answer), host_failed=False)
+    except FetchError as fault:
+        return Step(_with_response(fault, answer), host_failed=False)
+    visit.target, visit.tries = target, 0
+    return Step(None, host_failed=False)
+
+
+def _with_response(fault: FetchError, answer: Response) -> Response:
+    """Return the response with the fault, so that the row keeps status and URL of the last hop."""
+    return Response(answer.url, answer.status, answer.headers, b"", answer.received, fault, answer.arrived)
+
+
+def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str, Any]:
+    """Return the row of `pages` for a finished visit."""
+    seconds = 0.0 if visit.started is None else time.monotonic() - visit.started
+    row = refused_row(visit.url, answer.reason if isinstance(answer, FetchError) else None)
+    row.update(attempts=visit.attempts, seconds=seconds)
+    if isinstance(answer, FetchError):
+        row["final_url"] = visit.target if len(visit.seen) > 1 else None
+        return row
+    row.update(response_columns(answer, settings))
+    return row
+
+
+def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any]:
+    """Return the columns of `pages` that a response decides, its reason among them."""
+    declared, charset = declared_type(answer.headers.get("content-type"))
+    media = settled_type(declared, answer.body)
+    reason: str | None = None
+    if answer.fault is not None:
+        reason = answer.fault.reason
+    elif not answer.success:
+        reason = http_reason(answer.status)
+    elif not answer.body.strip():
+        reason = "empty_body"
+    elif media not in settings.accepted_types:
+        reason = "not_html"
+    body = answer.body if reason is None else None
+    return {
+        "status": answer.status,
+        "reason": reason,
+        "final_url": answer.url,
+        "mime": media,
+        "charset": charset,
+        "bytes": answer.received,
+        "sha256": None if body is None else hashlib.sha256(body).hexdigest(),
+        "etag": answer.headers.get("etag"),
+        "last_modified": answer.headers.get("last-modified"),
+        "fetched_at": None if answer.arrived is None else datetime.fromtimestamp(answer.arrived, UTC),
+        "body": body,
+    }
+
+
+def refused_row(url: str, reason: str | None) -> dict[str, Any]:
+    """Return a row of `pages` for a URL without any response."""
+    return {
+        "url": url, "host": host_of(url), "status": None, "reason": reason, "final_url": None, "mime": None,
+        "charset": None, "bytes": 0, "sha256": None, "etag": None, "last_modified": None, "fetched_at": None,
+        "seconds": 0.0, "attempts": 0, "body": None,
+    }  # fmt: skip

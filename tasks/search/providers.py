@@ -1,0 +1,213 @@
+"""Search providers behind one small interface."""
+
+import json
+import logging
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlencode, urlsplit
+
+from tasks.crawl.http import Client, Response
+from tasks.crawl.safety import FetchError, Guard
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import host_of, normalise_url
+from tasks.search.settings import SearchSettings
+
+logger = logging.getLogger(__name__)
+
+_MAX_QUERY_CHARACTERS = 300
+_MAX_ANSWER_BYTES = 4_000_000
+_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
+_MAX_WAIT_SECONDS = 60.0
+
+
+class SearchError(Exception):
+    """A query without an answer.
+
+    Attributes:
+        reason: reason of the ledger: query_failed | bad_answer.
+    """
+
+    def __init__(self, reason: str, detail: object) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+
+
+class SearchProvider(Protocol):
+    """Who answers queries."""
+
+    name: str
+
+    def search(self, query: str, results: int) -> list[str]:
+        """Return the URLs of at most `results` results, best first.
+
+        Raises:
+            SearchError: there is no answer.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what the provider holds."""
+        ...
+
+
+class RecordedSearch:
+    """Answers from a JSONL file of `title` and `results`; holds those of the titles that will be asked for."""
+
+    name = "recorded"
+
+    def __init__(self, file: str, titles: Collection[str]) -> None:
+        """Read the file, line by line.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: a line is not what it should be.
+        """
+        self._results: dict[str, list[str]] = {}
+        with Path(file).open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    title, results = _recorded_line(line, f"{file}, line {number}")
+                    if title in titles:
+                        self._results[title] = results
+
+    def search(self, query: str, results: int) -> list[str]:
+        """Return the recorded results of a title; none where it was not recorded."""
+        return self._results.get(query, [])[:results]
+
+    def close(self) -> None:
+        """Do nothing: the file is closed already."""
+
+
+def _recorded_line(line: str, place: str) -> tuple[str, list[str]]:
+    try:
+        entry = json.loads(line)
+        title, results = entry["title"], entry["results"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{place}: expected a JSON object with title and results, got {line[:80]!r}") from error
+    if not isinstance(title, str) or not isinstance(results, list) or not all(isinstance(url, str) for url in results):
+        raise ValueError(f"{place}: expected a text and a list of URLs, got {line[:80]!r}")
+    return title, results
+
+
+class JsonSearch:
+    """A provider with a JSON interface over HTTP: one GET request a query, spaced and retried."""
+
+    def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str]) -> None:
+        """Make the client.
+
+        Args:
+            settings: settings of the search.
+            connect_to: pattern of host -> `address:port` where its connections are made instead.
+
+        Raises:
+            ValueError: the endpoint is no web address.
+        """
+        self.name = settings.provider
+        self._settings = settings
+        self._interface = _INTERFACES[settings.provider]
+        host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
+        # Whoever names an endpoint trusts it, so it may be on this machine or in this network.
+        self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
+        web = CrawlSettings(
+            user_agent=settings.user_agent,
+            contact=settings.contact,
+            total_seconds=settings.total_seconds,
+            allowed_hosts=(host_of(self._endpoint),) if settings.endpoint else (),
+            connections=1,
+        )
+        self._client = Client(web, Guard(web.allowed_hosts, connect_to))
+        self._next_start = 0.0
+
+    def search(self, query: str, results: int) -> list[str]:
+        """Ask the provider; see `SearchProvider`."""
+        url, headers = self._interface.request(self._endpoint, query[:_MAX_QUERY_CHARACTERS], results, self._settings)
+        answer = self._patient(normalise_url(url, allowed_hosts=[host_of(self._endpoint)]), headers)
+        try:
+            found = self._interface.urls(json.loads(answer.body))
+            if not all(isinstance(entry, str) for entry in found):
+                raise TypeError("a result's URL is no text")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise SearchError("bad_answer", type(error).__name__) from error
+        return list(dict.fromkeys(found))[:results]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _patient(self, url: str, headers: Mapping[str, str]) -> Response:
+        """Send a request, again after faults that may pass."""
+        for attempt in range(self._settings.retries + 1):
+            time.sleep(max(0.0, self._next_start - time.monotonic()))
+            self._next_start = time.monotonic() + self._settings.delay_seconds
+            wait: float | None = None
+            try:
+                answer = self._client.get(url, headers=headers, max_bytes=_MAX_ANSWER_BYTES)
+                if answer.success and answer.fault is None:
+                    return answer
+                reason = f"http_{answer.status}" if answer.fault is None else answer.fault.reason
+                transient = answer.status in _TRANSIENT_STATUS or (answer.fault is not None and answer.fault.transient)
+                wait = answer.retry_after
+            except FetchError as fault:
+                reason, transient = fault.reason, fault.transient
+            if not transient or attempt == self._settings.retries:
+                break
+            wait = self._settings.backoff_seconds * 2.0**attempt if wait is None else wait
+            self._next_start = max(self._next_start, time.monotonic() + min(wait, _MAX_WAIT_SECONDS))
+        # The reason alone: the URL may hold a key.
+        raise SearchError("query_failed", reason)
+
+
+class _SearXNG:
+    endpoint = "http://localhost:8080"
+
+    @staticmethod
+    def request(endpoint: str, query: str, results: int, settings: SearchSettings) -> tuple[str, dict[str, str]]:
+        fields = {"q": query, "format": "json", "language": settings.language, "safesearch": "0"}
+        return f"{endpoint.removesuffix('/').removesuffix('/search')}/search?{urlencode(fields)}", {}
+
+    @staticmethod
+    def urls(answer: Any) -> list[Any]:
+        return [entry["url"] for entry in answer["results"]]
+
+
+class _Brave:
+    endpoint = "https://api.search.brave.com/res/v1/web/search"
+
+    @staticmethod
+    def request(endpoint: str, query: str, results: int, settings: SearchSettings) -> tuple[str, dict[str, str]]:
+        assert settings.key is not None
+        fields = {"q": query, "count": min(results, 20), "search_lang": settings.language}
+        return f"{endpoint}?{urlencode(fields)}", {"X-Subscription-Token": settings.key.get_secret_value()}
+
+    @staticmethod
+    def urls(answer: Any) -> list[Any]:
+        return [entry["url"] for entry in answer.get("web", {}).get("results", [])]
+
+
+class _Google:
+    endpoint = "https://www.googleapis.com/customsearch/v1"
+
+    @staticmethod
+    def request(endpoint: str, query: str, results: int, settings: SearchSettings) -> tuple[str, dict[str, str]]:
+        assert settings.key is not None
+        fields = {
+            "key": settings.key.get_secret_value(),
+            "cx": settings.engine or "",
+            "q": query,
+            "num": min(results, 10),
+            "lr": f"lang_{settings.language}",
+        }
+        return f"{endpoint}?{urlencode(fields)}", {}
+
+    @staticmethod
+    def urls(answer: Any) -> list[Any]:
+        return [entry["link"] for entry in answer.get("items", [])]
+
+
+_INTERFACES: Mapping[str, type[_SearXNG] | type[_Brave] | type[_Google]] = {
+    "searxng": _SearXNG,
+    "brave": _Brave,
+    "google": _Google,
+}

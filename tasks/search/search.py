@@ -1,0 +1,82 @@
+"""Search results of articles: those that the source brings, else what a provider finds for the title."""
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from storage.schemas import SEARCH
+from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider
+from tasks.search.settings import SearchSettings
+
+logger = logging.getLogger(__name__)
+
+
+def search_articles(articles: pa.Table, settings: SearchSettings, *, connect_to: Mapping[str, str]) -> pa.Table:
+    """Return the search results of each kept article, or why there are none.
+
+    An article whose source brings search results keeps them, as provider `source`. Every other title is one query; a
+    query that fails is a row with its reason, and the next one is asked.
+
+    Args:
+        articles: rows of `articles`.
+        settings: settings of the search; provider `none` asks nobody.
+        connect_to: pattern of host -> `address:port` where its connections are made instead.
+
+    Returns:
+        Rows of `search` in the order of articles, by rank.
+
+    Raises:
+        FileNotFoundError: the file of recorded results does not exist.
+        ValueError: a line of it is malformed, or the endpoint is no web address.
+    """
+    rows: list[dict[str, Any]] = []
+    columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
+    kept = [article for article in columns if article["drop_reason"] is None]
+    titles = {article["title"] for article in kept if not article["search_results"]}
+    provider = open_provider(settings, titles, connect_to)
+    try:
+        for article in kept:
+            if article["search_results"]:
+                rows += _rows(article["article_id"], article["search_results"], "source")
+            elif provider is not None:
+                rows += _ask(provider, article, settings.results)
+    finally:
+        if provider is not None:
+            provider.close()
+    return pa.Table.from_pylist(rows, schema=SEARCH.schema)
+
+
+def open_provider(
+    settings: SearchSettings, titles: Collection[str], connect_to: Mapping[str, str]
+) -> SearchProvider | None:
+    """Return the provider of the settings, for queries for some titles; None for provider `none`."""
+    if settings.provider == "none":
+        return None
+    if settings.provider == "recorded":
+        assert settings.recorded is not None
+        return RecordedSearch(settings.recorded, titles)
+    return JsonSearch(settings, connect_to)
+
+
+def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int) -> list[dict[str, Any]]:
+    try:
+        found = provider.search(article["title"], results)
+    except SearchError as error:
+        logger.warning("search for %r at %s failed: %s", article["title"], provider.name, error)
+        return [_row(article["article_id"], None, 0, provider.name, error.reason)]
+    except Exception:
+        logger.exception("search for %r at %s failed unexpectedly", article["title"], provider.name)
+        return [_row(article["article_id"], None, 0, provider.name, "query_failed")]
+    if not found:
+        return [_row(article["article_id"], None, 0, provider.name, "no_results")]
+    return _rows(article["article_id"], found, provider.name)
+
+
+def _rows(article: str, urls: list[str], provider: str) -> list[dict[str, Any]]:
+    return [_row(article, url, rank, provider, None) for rank, url in enumerate(urls)]
+
+
+def _row(article: str, url: str | None, rank: int, provider: str, reason: str | None) -> dict[str, Any]:
+    return {"article_id": article, "url": url, "rank": rank, "provider": provider, "reason": reason}

@@ -1,0 +1,42 @@
+"""Settings of the search for sources."""
+
+from typing import Literal
+
+from pydantic import Field, SecretStr, model_validator
+
+from tasks.settings import Settings, tuning
+
+
+class SearchSettings(Settings):
+    """Which search provider is asked for an article's title, and how."""
+
+    provider: Literal["none", "recorded", "searxng", "brave", "google"] = Field(
+        "none",
+        description="who is asked; articles whose source brings search results keep those and are never asked for",
+    )
+    results: int = Field(10, ge=1, le=20, description="results kept for a title; WikiSum has 10 (Liu et al. 2018)")
+    recorded: str | None = Field(
+        None, description="JSONL file of `title` and `results` (a list of URLs), for provider recorded"
+    )
+    endpoint: str | None = Field(
+        None, description="base URL of a SearXNG instance with JSON switched on; for brave and google null = their own"
+    )
+    language: str = Field("en", description="language of the results, ISO 639-1", pattern=r"^[a-z]{2,3}$")
+    engine: str | None = Field(None, description="identifier (cx) of a Google Programmable Search engine")
+    key: SecretStr | None = tuning(None, "key of the Brave or Google interface; not written to any record")
+    user_agent: str = tuning("wikisum-builder/0.1", "product token and version sent as User-Agent")
+    contact: str = tuning("", "URL or e-mail address added to User-Agent")
+    delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard", ge=0)
+    total_seconds: float = tuning(30.0, "limit for one answer", gt=0)
+    retries: int = tuning(2, "further tries of a query after a fault that may pass", ge=0)
+    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "SearchSettings":
+        needed = {
+            "none": (), "recorded": ("recorded",), "searxng": ("endpoint",), "brave": ("key",), "google": ("key", "engine"),
+        }[self.provider]  # fmt: skip
+        for name in needed:
+            if getattr(self, name) is None:
+                raise ValueError(f"search.provider is {self.provider!r}: expected search.{name} to be set")
+        return self
