@@ -125,11 +125,10 @@ def _capture(kind: str, headers: dict[str, str], offset: int, record: Any, setti
         "captured_at": parse_date(headers.get("warc-date")),
         "reason": None,
     }
+    # The WARC 1.0 grammar put the URI in angle brackets, and wget still writes them.
+    target = (headers.get("warc-target-uri") or "").strip("<>")
     try:
-        # The WARC 1.0 grammar put the URI in angle brackets, and wget still writes them.
-        row["url"] = normalise_url(
-            (headers.get("warc-target-uri") or "").strip("<>"), allowed_hosts=settings.allowed_hosts
-        )
+        row["url"] = normalise_url(target, allowed_hosts=settings.allowed_hosts)
     except BadUrlError as error:
         row["reason"] = error.reason
         return row

@@ -37,7 +37,10 @@ class SearchError(Exception):
 class SearchProvider(Protocol):
     """Who answers queries."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the provider is called in the ledger."""
+        ...
 
     def search(self, query: str, results: int) -> list[str]:
         """Return the URLs of at most `results` results, best first.
@@ -104,7 +107,7 @@ class JsonSearch:
         Raises:
             ValueError: the endpoint is no web address.
         """
-        self.name = settings.provider
+        self.name: str = settings.provider
         self._settings = settings
         self._interface = _INTERFACES[settings.provider]
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()

@@ -33,10 +33,8 @@ class SearchSettings(Settings):
 
     @model_validator(mode="after")
     def _complete(self) -> "SearchSettings":
-        needed = {
-            "none": (), "recorded": ("recorded",), "searxng": ("endpoint",), "brave": ("key",), "google": ("key", "engine"),
-        }[self.provider]  # fmt: skip
-        for name in needed:
+        needed = {"recorded": ("recorded",), "searxng": ("endpoint",), "brave": ("key",), "google": ("key", "engine")}
+        for name in needed.get(self.provider, ()):
             if getattr(self, name) is None:
                 raise ValueError(f"search.provider is {self.provider!r}: expected search.{name} to be set")
         return self
