@@ -1,4 +1,4 @@
-"""Directories that belong together, such as a trained model: published whole, with a record written last."""
+"""Files that belong together in a directory (a trained model, a report): published whole, the record last."""
 
 import hashlib
 import json
@@ -17,8 +17,8 @@ class DirectoryRecord:
     """What a published directory holds.
 
     Attributes:
-        name: the model's name.
-        key: the recipe's key, part of the path.
+        name: what it is, such as models/ranker; also the folder it lies in.
+        key: the recipe's key, the last part of its path.
         files: path within the directory -> SHA-256 of the bytes, hex.
         digest: digest of the files that readers depend on.
         settings: the fields of the recipe.
@@ -44,7 +44,7 @@ class DirectoryRecord:
 
 def directory_path(name: str, key: str) -> str:
     """Return the path of a directory, relative to the root."""
-    return f"models/{name}/{key}"
+    return f"{name}/{key}"
 
 
 def working_directory(store: Store, name: str, key: str) -> Path:
@@ -74,7 +74,7 @@ def publish_directory(
     Args:
         store: where to publish.
         folder: what `working_directory` returned, filled.
-        name: the model's name.
+        name: what it is, such as models/ranker.
         key: the recipe's key.
         published: files that readers load; their digests make the directory's digest.
         settings: the fields of the recipe.

@@ -130,6 +130,11 @@ class Store:
         """Give a file another name below the root."""
         self.filesystem.move(self.path(name), self.path(new_name))
 
+    def delete_folder(self, name: str) -> None:
+        """Remove a folder and what is in it, if it is there."""
+        if self.filesystem.get_file_info(self.path(name)).type != pafs.FileType.NotFound:
+            self.filesystem.delete_dir(self.path(name))
+
     def read_bytes(self, name: str) -> bytes:
         """Return a whole file.
 

@@ -79,7 +79,7 @@ def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
 
 @task(persist_result=False, cache_policy=NO_CACHE, log_prints=False)
 def compute(pickled: bytes) -> Any:
-    """Make one shard or model (`tasks.shard`) from a pickled (make, job).
+    """Make one shard or directory (`tasks.shard`) from a pickled (make, job).
 
     As bytes, because Prefect and Dask look through every parameter for futures, and a job can name thousands of parts.
     """

@@ -3,7 +3,7 @@
 An input answers two questions for a shard: which digests does it bring to the shard's key (None while the stage above
 is not done), and what is to be loaded. The flow says `same(articles)` for the shard of the same number,
 `gathered(documents)` for its row group of every shard, `every(articles, paragraphs)` for a lazy walk over all shards,
-and `trained(ranker)` for a model's directory.
+and `contents(ranker)` for the directory of a model.
 """
 
 from abc import ABC, abstractmethod
@@ -47,12 +47,12 @@ class StageResult:
 
 
 @dataclass(frozen=True)
-class ModelResult:
-    """A trained model, or the promise of one.
+class DirectoryResult:
+    """A trained model or a report, or the promise of one.
 
     Attributes:
-        name: model name.
-        record: its record, or None while it is not trained.
+        name: what it is, such as models/ranker.
+        record: its record, or None while it is not made.
     """
 
     name: str
@@ -135,7 +135,7 @@ class ShardsReference(Reference):
 
 @dataclass(frozen=True)
 class DirectoryReference(Reference):
-    """A model's directory."""
+    """A directory on local disk."""
 
     record: DirectoryRecord
 
@@ -216,13 +216,13 @@ class every(Input):  # noqa: N801
 
 
 @dataclass(frozen=True)
-class trained(Input):  # noqa: N801
-    """A model's directory."""
+class contents(Input):  # noqa: N801
+    """A directory on local disk."""
 
-    result: ModelResult
+    result: DirectoryResult
 
     def digests(self, shard: int) -> list[str] | None:
-        """Return the digest of the model."""
+        """Return the digest of its published files."""
         return None if self.result.record is None else [self.result.record.digest]
 
     def reference(self, shard: int) -> Reference:

@@ -1,4 +1,4 @@
-"""One shard, from its inputs to its file and record; and one model, likewise. Runs wherever it is sent."""
+"""One shard, from its inputs to its file and record; and one directory, likewise. Runs wherever it is sent."""
 
 import functools
 import resource
@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import pyarrow.fs as pafs
 
 from storage.directories import DirectoryRecord, publish_directory, working_directory
 from storage.recipes import ShardRecord, count_drops, save_record, shard_path
@@ -17,14 +19,27 @@ from tasks.settings import Settings
 
 
 @dataclass(frozen=True)
+class Scratch:
+    """A folder of a shard's own that an interrupted run leaves and the next one finds; removed once the shard is done.
+
+    Attributes:
+        filesystem: where it is.
+        path: the folder on that filesystem; it need not exist yet.
+    """
+
+    filesystem: pafs.FileSystem
+    path: str
+
+
+@dataclass(frozen=True)
 class Job:
-    """All that is needed to make one shard or model; small and picklable.
+    """All that is needed to make one shard or directory; small and picklable.
 
     Attributes:
         root: the store's root.
-        stage: stage or model name.
+        stage: stage name, or what a directory is.
         version: the stage's version.
-        shard: shard number; 0 for a model.
+        shard: shard number; 0 for a directory.
         key: the recipe's key.
         function: the stage's pure function.
         inputs: argument name -> what to load.
@@ -33,6 +48,7 @@ class Job:
         arguments: further arguments that are part of the recipe.
         context: further arguments that are not: they change how the shard is made and never what it holds.
         notes: what else the record should say.
+        scratch: name of an argument that takes a `Scratch`, for work that should outlive an interruption.
     """
 
     root: str
@@ -47,11 +63,12 @@ class Job:
     arguments: Mapping[str, Any]
     context: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    scratch: str | None = None
 
     @property
     def name(self) -> str:
         """What logs and the UI call it."""
-        return f"{self.stage}-{self.shard:05d}"
+        return f"{self.stage}-{self.shard:05d}" if self.stage in DATASETS else self.stage
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings and arguments of the recipe, JSON-able."""
@@ -77,7 +94,9 @@ def make_shard(job: Job) -> ShardRecord:
     """
     store = Store(job.root)
     started = time.monotonic()
-    table = _call(job, store)
+    scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.key}"
+    own = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
+    table = _call(job, store, **own)
     written = store.write_table(shard_path(job.stage, job.shard, job.key), table, DATASETS[job.stage])
     record = ShardRecord(
         stage=job.stage,
@@ -93,11 +112,13 @@ def make_shard(job: Job) -> ShardRecord:
         notes=job.notes,
     )
     save_record(store, record)
+    if job.scratch:
+        store.delete_folder(scratch)
     return record
 
 
-def make_model(job: Job) -> DirectoryRecord:
-    """Train a model into its directory, publish it, and return its record.
+def make_directory(job: Job) -> DirectoryRecord:
+    """Fill a directory (train a model, write a report), publish it, and return its record.
 
     The function gets `directory` (a local path that an interrupted run finds again) and returns its metrics; under
     `published` they name the files that readers load.

@@ -14,9 +14,9 @@ from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, find_record, recipe_key, set_aside
 from storage.schemas import Dataset
 from storage.store import Store
-from tasks.inputs import Input, ModelResult, StageResult
+from tasks.inputs import DirectoryResult, Input, StageResult
 from tasks.settings import Settings
-from tasks.shard import Job, make_model, make_shard, recipe_of
+from tasks.shard import Job, make_directory, make_shard, recipe_of
 
 Outcome = ShardRecord | DirectoryRecord | BaseException
 
@@ -81,7 +81,7 @@ class StagePlan:
     """What a walk found to do for a stage.
 
     Attributes:
-        stage: stage or model name.
+        stage: stage name, or what a directory is.
         shards: how many there are; 0 where that is not known before the stage above is done.
         done: how many are done already.
         waiting: how many cannot be judged, because a stage above them is not done.
@@ -108,7 +108,7 @@ class Run:
         planning: compute nothing, only find out what would be.
         plans: what was found, in the order of the walk.
         stages: finished stages by name.
-        models: trained models by name.
+        directories: models and reports by name.
     """
 
     store: Store
@@ -116,7 +116,7 @@ class Run:
     planning: bool = False
     plans: list[StagePlan] = field(default_factory=list)
     stages: dict[str, StageResult] = field(default_factory=dict)
-    models: dict[str, ModelResult] = field(default_factory=dict)
+    directories: dict[str, DirectoryResult] = field(default_factory=dict)
 
     def stage(
         self,
@@ -131,6 +131,7 @@ class Run:
         per_shard: Mapping[str, Sequence[Any]] | None = None,
         context: Mapping[str, Any] | None = None,
         notes: Mapping[str, str] | None = None,
+        scratch: str | None = None,
         name: str | None = None,
     ) -> StageResult:
         """Return a stage's shards, computing those that are missing (none when planning).
@@ -146,6 +147,7 @@ class Run:
             per_shard: argument name -> value for each shard; part of the recipe.
             context: further arguments that are not part of the recipe.
             notes: what else the records should say.
+            scratch: argument that takes a folder outliving an interruption (`tasks.shard.Scratch`).
             name: under which the result is remembered, where several stages share a dataset.
 
         Raises:
@@ -171,7 +173,7 @@ class Run:
             references = {argument: source.reference(shard) for argument, source in inputs.items()}
             jobs.append(
                 Job(self.store.root, dataset.name, dataset.version, shard, key, function, references, known,
-                    settings, every_argument, context or {}, notes or {})
+                    settings, every_argument, context or {}, notes or {}, scratch)
             )  # fmt: skip
         done = len(records)
         plan = StagePlan(name or dataset.name, shards, done, shards - done - len(jobs))
@@ -184,7 +186,7 @@ class Run:
             self.executor.publish(result, plan)
         return result
 
-    def model(
+    def directory(
         self,
         name: str,
         function: Callable[..., Any],
@@ -194,13 +196,13 @@ class Run:
         settings: Settings | None = None,
         arguments: Mapping[str, Any] | None = None,
         context: Mapping[str, Any] | None = None,
-    ) -> ModelResult:
-        """Return a trained model, training it if it is missing (not when planning).
+    ) -> DirectoryResult:
+        """Return a model or report, making it if it is missing (not when planning).
 
-        The arguments are those of `stage`; the function returns its metrics (`tasks.shard.make_model`).
+        The arguments are those of `stage`; the function returns its metrics (`tasks.shard.make_directory`).
 
         Raises:
-            StageFailedError: it could not be trained.
+            StageFailedError: it could not be made.
         """
         digests = {argument: source.digests(0) for argument, source in inputs.items()}
         known = {argument: found for argument, found in digests.items() if found is not None}
@@ -213,9 +215,9 @@ class Run:
             references = {argument: source.reference(0) for argument, source in inputs.items()}
             job = Job(self.store.root, name, version, 0, key, function, references, known, settings,
                       arguments or {}, context or {})  # fmt: skip
-            record = self._make(make_model, name, [job], 1)[0]
-        self.models[name] = ModelResult(name, record)
-        return self.models[name]
+            record = self._make(make_directory, name, [job], 1)[0]
+        self.directories[name] = DirectoryResult(name, record)
+        return self.directories[name]
 
     def _make(self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int) -> dict[int, Any]:
         if not jobs:

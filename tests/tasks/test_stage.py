@@ -9,9 +9,9 @@ import pytest
 
 from storage.schemas import ARTICLES, FEATURES, INTAKE, PARAGRAPHS
 from storage.store import Store
-from tasks.inputs import every, gathered, same, trained
+from tasks.inputs import StageResult, contents, every, gathered, same
 from tasks.settings import Settings, tuning
-from tasks.shard import Job
+from tasks.shard import Job, Scratch
 from tasks.stage import InlineExecutor, Run, StageFailedError, StagePlan, walk
 
 SHARDS = 3
@@ -67,8 +67,8 @@ def wire(run: Run, settings: Knobs, broken: list[str]) -> None:
     third = run.stage(
         PARAGRAPHS, paragraphs, shards=SHARDS, inputs={"articles": same(second)}, context={"broken": broken}
     )
-    model = run.model("ranker", train, version=1, inputs={"everything": every(third)})
-    run.stage(FEATURES, features, shards=1, inputs={"everything": every(third), "model": trained(model)})
+    model = run.directory("models/ranker", train, version=1, inputs={"everything": every(third)})
+    run.stage(FEATURES, features, shards=1, inputs={"everything": every(third), "model": contents(model)})
 
 
 def build(root: Path, knobs: Knobs | None = None, broken: list[str] | None = None) -> tuple[Run, list[str]]:
@@ -97,7 +97,7 @@ def test_a_change_recomputes_just_what_reads_it(tmp_path: Path) -> None:
     build(tmp_path)
     # The suffix changes the rows for article shard 0 only: all of intake, then one shard of each stage below.
     assert build(tmp_path, Knobs(suffix="x"))[1] == [
-        "intake-00000", "intake-00001", "intake-00002", "articles-00000", "paragraphs-00000", "ranker-00000",
+        "intake-00000", "intake-00001", "intake-00002", "articles-00000", "paragraphs-00000", "models/ranker",
         "features-00000",
     ]  # fmt: skip
     assert build(tmp_path)[1] == [], "the first build's files stay"
@@ -116,7 +116,7 @@ def test_a_bad_shard_fails_alone_and_by_name(tmp_path: Path) -> None:
         "  paragraphs-00001: ValueError: cannot read 0-1\n"
         "Run the same command again: it computes only what is missing."
     )
-    assert build(tmp_path)[1] == ["paragraphs-00001", "ranker-00000", "features-00000"]
+    assert build(tmp_path)[1] == ["paragraphs-00001", "models/ranker", "features-00000"]
 
 
 def test_a_damaged_shard_is_set_aside_and_computed_anew(tmp_path: Path) -> None:
@@ -145,13 +145,13 @@ def test_a_deleted_shard_is_simply_missing(tmp_path: Path) -> None:
 
 def test_a_damaged_model_is_trained_anew(tmp_path: Path) -> None:
     run, _ = build(tmp_path)
-    record = run.models["ranker"].record
+    record = run.directories["models/ranker"].record
     assert record is not None
     (tmp_path / record.path / "weights").write_text("other")
     for file in (tmp_path / "features").iterdir():
         file.unlink()
     made = [name for name in build(tmp_path)[1] if "damaged" not in name]
-    assert made == ["features-00000", "ranker-00000", "features-00000"]
+    assert made == ["features-00000", "models/ranker", "features-00000"]
 
 
 def test_planning_computes_nothing_and_says_what_would_be(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_planning_computes_nothing_and_says_what_would_be(tmp_path: Path) -> Non
 
     assert plan(Knobs()) == [
         StagePlan("intake", 3, 0, 0), StagePlan("articles", 3, 0, 3), StagePlan("paragraphs", 3, 0, 3),
-        StagePlan("ranker", 1, 0, 1), StagePlan("features", 1, 0, 1),
+        StagePlan("models/ranker", 1, 0, 1), StagePlan("features", 1, 0, 1),
     ]  # fmt: skip
     assert not any(tmp_path.iterdir())
     build(tmp_path)
@@ -184,3 +184,24 @@ def test_a_job_is_small(tmp_path: Path) -> None:
     reference = gathered(run.stages["intake"]).reference(0)
     job = Job(str(tmp_path), "articles", 1, 0, "k", articles, {"intake": reference}, {}, None, {})
     assert len(cloudpickle.dumps(job)) < 4000
+
+
+def test_scratch_outlives_a_failure_and_goes_with_success(tmp_path: Path) -> None:
+    def fetch(*, scratch: Scratch, fail: bool) -> pa.Table:
+        scratch.filesystem.create_dir(scratch.path)
+        journal = Path(scratch.path) / "journal"
+        seen = journal.read_text() if journal.exists() else "nothing"
+        journal.write_text("half")
+        if fail:
+            raise ValueError("interrupted")
+        return pa.Table.from_pylist([{"article_id": seen, "paragraph_id": 0}], schema=FEATURES.schema)
+
+    def run(fail: bool) -> StageResult:
+        walker = Run(Store(str(tmp_path)), InlineExecutor())
+        return walker.stage(FEATURES, fetch, shards=1, inputs={}, context={"fail": fail}, scratch="scratch")
+
+    with pytest.raises(StageFailedError, match="interrupted"):
+        run(fail=True)
+    table = same(run(fail=False)).reference(0).load(Store(str(tmp_path)))
+    assert table.column("article_id").to_pylist() == ["half"]
+    assert not list((tmp_path / "features").glob(".scratch*"))
