@@ -1,6 +1,7 @@
 """Labels against rouge-score and by hand."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_labels_of_real_text_are_those_of_rouge_score(shared_data: Path):
     lines = (shared_data / "wikigraph" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
     leads = [json.loads(line)["lead"] for line in lines[:60:3]]
     scorer = rouge_scorer.RougeScorer(["rouge2"])
-    for lead, neighbour in zip(leads, leads[1:], strict=False):
+    for lead, neighbour in pairwise(leads):
         paragraphs = neighbour.split("\n")
         expected = [scorer.score(lead, paragraph)["rouge2"].recall for paragraph in paragraphs]
         assert rouge2_recalls(split_words(lead), map(split_words, paragraphs)).tolist() == expected
