@@ -218,7 +218,7 @@ class HierarchicalTransformer(Summarizer):
         if self.config.graph != "none" and source.graph is None:
             raise ValueError(f"a summarizer with the {self.config.graph} graph needs SourceBatch.graph, got None")
         graph_BPP = source.graph if self.config.graph != "none" else None
-        paragraphs = ParagraphRows.of(source)
+        paragraphs = ParagraphRows.of(source, self.config.pad)
         mask_BP = source.paragraph_mask
         x_NLD = self.embedding(paragraphs.tokens, self._positions(paragraphs))
         for layer in self.local_layers:

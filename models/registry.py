@@ -1,4 +1,4 @@
-"""Every summarizer by name: presets, how one is built, and how its configuration goes to JSON and back."""
+"""How a summarizer is built from the name of a preset, and how its configuration goes to JSON and back."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.contract import Summarizer
+from models.flat import FlatConfig, FlatTransformer
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
+from models.presets import PRESETS, Preset
+
+__all__ = [
+    "ARCHITECTURES",
+    "PRESETS",
+    "Architecture",
+    "build_summarizer",
+    "find_preset",
+    "from_config_dict",
+    "to_config_dict",
+]
 
 
 @dataclass(frozen=True)
@@ -17,69 +29,9 @@ class Architecture:
     model: type[Any]
 
 
-@dataclass(frozen=True)
-class Preset:
-    """A summarizer of the papers, or a small one of its kind.
-
-    Attributes:
-        architecture: key of `ARCHITECTURES`.
-        settings: fields of its configuration that differ from the defaults there.
-        paper: where it is described.
-        note: one line on what it is.
-        parameters: what the ledger of SYSTEMS.md says at 32,000 words: one number, or the bounds of one; None
-            where the ledger is silent.
-        differences: where the paper and the released code differ, which side this preset takes.
-    """
-
-    architecture: str
-    settings: Mapping[str, Any]
-    paper: str
-    note: str
-    parameters: int | tuple[int, int] | None = None
-    differences: str = ""
-
-
 ARCHITECTURES: dict[str, Architecture] = {
     "hierarchical": Architecture(HierarchicalConfig, HierarchicalTransformer),
-}
-
-# 000 as its equations stand; the released code's side of each switch is the default of HierarchicalConfig.
-_HT_EQUATIONS: dict[str, Any] = {
-    "norm": "post",
-    "position_order": "rank-token",
-    "scale_embeddings": False,
-    "global_residual": "g+x",
-    "inter_projections": "per-head",
-    "inter_scaled": False,
-    "pooling_projection": True,
-}
-_HT_SMALL: dict[str, Any] = {
-    "model_size": 128,
-    "feed_forward_size": 512,
-    "heads": 4,
-    "local_layers": 2,
-    "global_layers": 1,
-}
-_RELEASED = "released code: pre-norm, [token; rank], x sqrt(d), g + (x + c), one scaled Q, K, V for all heads, no W_c^z"
-_EQUATIONS = "paper: post-norm, [rank; token], unscaled, g + x, Q, K, V and W_c^z per head"
-
-PRESETS: dict[str, Preset] = {
-    "ht": Preset(
-        "hierarchical",
-        {},
-        "000 sec. 3.2",
-        "HT of the released README: 6 local + 2 global layers, 1 decoder layer, 8 heads",
-        15_343_952,
-        _RELEASED,
-    ),
-    "ht-small": Preset(
-        "hierarchical",
-        _HT_SMALL,
-        "000 sec. 3.2",
-        "HT for a laptop: d=128, 2 local + 1 global layers, 1 decoder layer, 4 heads",
-        None,
-        _RELEASED,
-    ),
+    "flat": Architecture(FlatConfig, FlatTransformer),
 }
 
 

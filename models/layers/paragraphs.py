@@ -56,8 +56,14 @@ class ParagraphRows:
     places: int
 
     @classmethod
-    def of(cls, source: SourceBatch) -> "ParagraphRows":
-        """Take the rows out of a batch."""
+    def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
+        """Take the rows out of a batch for a model whose padding token is `pad`.
+
+        Raises:
+            ValueError: the batch is padded with another token.
+        """
+        if source.pad != pad:
+            raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")
         articles, places, _ = source.tokens.shape
         # Rank order makes a flat sequence independent of the order in which paragraphs are given.
         order_BP = source.ranks.argsort(dim=1, stable=True)

@@ -1,0 +1,102 @@
+"""Every summarizer of the papers by name, each number with its place, and a small one of each kind for laptops."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A summarizer of the papers, or a small one of its kind.
+
+    Attributes:
+        architecture: key of `models.registry.ARCHITECTURES`.
+        settings: fields of its configuration that differ from the defaults there.
+        paper: where it is described.
+        note: one line on what it is.
+        parameters: what the ledger says at 32,000 words: a number, or the bounds of one where only a rounded size was
+            published; None where it is silent.
+        differences: the points in which paper and released code differ, and which side this preset takes.
+    """
+
+    architecture: str
+    settings: Mapping[str, Any]
+    paper: str
+    note: str
+    parameters: int | tuple[int, int] | None = None
+    differences: str = ""
+    small: bool = field(default=False)
+
+
+# 000 as its equations stand; the released code's side of each switch is the default of HierarchicalConfig. Eq. 16 is
+# followed to the letter, although its weights are a typo for those of eq. 15.
+_EQUATIONS: dict[str, Any] = {
+    "norm": "post",
+    "position_order": "rank-token",
+    "scale_embeddings": False,
+    "global_residual": "g+x",
+    "inter_projections": "per-head",
+    "inter_scaled": False,
+    "pooling_projection": True,
+    "pooling_weights": "raw",
+}
+_THREE = {"local_layers": 3, "global_layers": 3, "decoder_layers": 3, "heads": 4}
+_SMALL = {"model_size": 128, "feed_forward_size": 512, "heads": 4}
+_SMALL_HT = {**_SMALL, "local_layers": 2, "global_layers": 1}
+_RELEASED = "released: pre-norm, [token; rank], x sqrt(d), g + (x + c), one scaled Q, K, V, no W_c, normalised weights"
+_PRINTED = "paper: post-norm, [rank; token], unscaled, g + x, unscaled Q, K, V and W_c of each head, eq. 16's weights"
+
+
+def _ht(settings: Mapping[str, Any], place: str, note: str, parameters: int | None = None) -> Preset:
+    return Preset("hierarchical", settings, f"000 {place}", note, parameters, _RELEASED)
+
+
+def _ft(tokens: int) -> Preset:
+    # 000 trained FT with its released code, hence pre-norm and 8 heads; sec. 4 gives 6 layers.
+    settings = {"encoder_layers": 6, "decoder_layers": 6, "heads": 8, "norm": "pre", "source_tokens": tokens}
+    return Preset(
+        "flat", settings, "000 sec. 4", f"FT of 6 + 6 layers on {tokens:,} tokens", None, "released: pre-norm"
+    )
+
+
+PRESETS: dict[str, Preset] = {
+    "ht": _ht({}, "sec. 3.2", "HT of the released README: 6 local + 2 global, 1 decoder layer", 15_343_952),
+    "ht-checkpoint": _ht({"decoder_layers": 6}, "sec. 3.2", "HT of the released checkpoint: 6 + 2, 6", 20_611_152),
+    "ht-paper": Preset(
+        "hierarchical",
+        {**_EQUATIONS, "local_layers": 5, "global_layers": 2, "decoder_layers": 6},
+        "000 sec. 3.2, sec. 4",
+        "HT as printed: 5 local + 2 global layers; decoder depth unstated, 6 as in Vaswani et al.",
+        None,
+        _PRINTED,
+    ),
+    "ht-no-positions": _ht({"paragraph_positions": False}, "Table 3", "HT without paragraph position (w/o PP)"),
+    "ht-one-head": _ht({"pooling_heads": 1}, "Table 3", "HT without multi-head pooling (w/o MP)"),
+    "ht-no-global": _ht({"global_layers": 0}, "Table 3", "HT without global layers (w/o GT)"),
+    "ht-similarity": _ht({"graph": "similarity"}, "sec. 3.2.4", "HT + similarity graph", 15_343_952),
+    "ht-discourse": _ht({"graph": "discourse"}, "sec. 3.2.4", "HT + discourse graph", 15_343_952),
+    "ht-3": Preset(
+        "hierarchical", _THREE, "001 sec. 4.3", "HT of 001 and 002: 3 + 3, 3; 4 heads", 15_770_060, _RELEASED
+    ),
+    "ht-3-8-heads": Preset(
+        "hierarchical", {**_THREE, "heads": 8}, "001 sec. 4.3", "the same with 8 heads", 15_745_016, _RELEASED
+    ),
+    "ht-3-paper": Preset(
+        "hierarchical", {**_EQUATIONS, **_THREE}, "001 sec. 4.3", "the same as printed", 15_929_740, _PRINTED
+    ),
+    "ht-small": Preset(
+        "hierarchical", _SMALL_HT, "000 sec. 3.2", "HT for laptops: d=128, 2 + 1, 1", None, _RELEASED, small=True
+    ),
+    "ft-600": _ft(600),
+    "ft-800": _ft(800),
+    "ft-1200": _ft(1200),
+    "ft-1600": _ft(1600),
+    "ft-3": Preset("flat", {}, "001 sec. 4.3, 002 Table 5", "FT of 3 + 3 layers on 1,600 tokens", 13_753_600),
+    "ft-small": Preset(
+        "flat",
+        {**_SMALL, "encoder_layers": 3, "decoder_layers": 1, "norm": "pre"},
+        "000 sec. 4",
+        "FT for laptops: d=128, 3 + 1",
+        small=True,
+    ),
+}
