@@ -1,0 +1,234 @@
+"""Which URLs a topic's article cites and a search for its title finds, and what becomes of each when it is asked for."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from unicodedata import normalize
+
+from tasks.hashing import unit_interval
+from tasks.sources.miniweb.dice import Dice
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.world import KINDS, REGION_TOPICS, World
+
+DOMAIN = "miniweb.test"
+SEARCH_RESULTS = 10
+MIRRORS, LINK_HOST, SEARCH_HOST = ("mirror", "wikicopy"), "go", "search"
+
+
+class Fate(StrEnum):
+    """What becomes of a URL."""
+
+    OK = "ok"
+    GUIDE = "guide"  # a page about eight topics of a region, cited by most of them
+    CLONE = "clone"  # the lead, word for word
+    NEAR_CLONE = "near_clone"  # the lead with a few words exchanged
+    NOT_FOUND = "not_found"  # 404
+    GONE = "gone"  # 410
+    FLAKY = "flaky"  # 500 at the first request, 200 ever after
+    MOVED = "moved"  # 301 to the page
+    FOUND = "found"  # 302 from another host to the page
+    TEMPORARY = "temporary"  # 307 to the page
+    CHAIN = "chain"  # three redirects to the page
+    LOOP = "loop"  # redirects that never end
+    SLOW = "slow"  # answered after `slow_seconds`
+    CALLED_LATIN1 = "called_latin1"  # UTF-8 that is declared as ISO-8859-1
+    CALLED_UTF8 = "called_utf8"  # ISO-8859-1 that is declared as UTF-8
+    PDF = "pdf"
+    OVERSIZED = "oversized"  # 200 with `oversized_bytes`, half of them as a small gzip body
+    FORBIDDEN = "forbidden"  # disallowed by robots.txt (it would be served)
+    EMPTY = "empty"  # 200 without a body
+
+
+# Chance of each fate for a page of its own topic; what is left is OK. Dead links of later weeks come on top.
+FAULT_RATES: dict[Fate, float] = {
+    Fate.NOT_FOUND: 0.045, Fate.GONE: 0.015, Fate.FLAKY: 0.02, Fate.MOVED: 0.02, Fate.FOUND: 0.015,
+    Fate.TEMPORARY: 0.01, Fate.CHAIN: 0.01, Fate.LOOP: 0.006, Fate.SLOW: 0.004, Fate.CALLED_LATIN1: 0.015,
+    Fate.CALLED_UTF8: 0.015, Fate.PDF: 0.012, Fate.OVERSIZED: 0.003, Fate.FORBIDDEN: 0.015, Fate.EMPTY: 0.01,
+}  # fmt: skip
+CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold a clone
+CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
+GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
+
+REDIRECTS = {Fate.MOVED: 301, Fate.FOUND: 302, Fate.TEMPORARY: 307}
+UNREADABLE = frozenset(
+    {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
+)  # fmt: skip
+
+GENRES = ("atlas", "gazette", "archive", "weekend", "academy", "courier", "almanac", "journal", "visit", "forum", "reviews",
+          "tickets")  # fmt: skip
+_CITED_GENRES, _FOUND_GENRES = GENRES[:10], GENRES[7:]
+_SECTIONS = {
+    "atlas": "entry", "gazette": "news", "archive": "papers", "weekend": "stories", "academy": "bulletin", "courier": "local",
+    "almanac": "facts", "journal": "posts", "visit": "places", "forum": "thread", "reviews": "about", "tickets": "event",
+}  # fmt: skip
+
+# Slots of a topic: pages that its article cites, pages only a search finds, clones of its lead.
+FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
+
+
+@dataclass(frozen=True)
+class Link:
+    """A URL of the web and what asking for it comes to.
+
+    Attributes:
+        url: the URL as cited.
+        fate: what becomes of it.
+        status: HTTP status of the last response of a patient crawler; None where there is none to end with.
+        final_url: URL of that response, or None.
+    """
+
+    url: str
+    fate: Fate
+    status: int | None
+    final_url: str | None
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is text behind it."""
+        return self.fate not in UNREADABLE
+
+
+class Links:
+    """All URLs of a world, each found from its topic alone."""
+
+    def __init__(self, settings: MiniwebSettings, world: World) -> None:
+        self._settings = settings
+        self._world = world
+
+    def genre(self, topic: int, slot: int) -> str:
+        """Return the genre of a page, the first word of its host's name."""
+        if slot >= CLONE_SLOT:
+            return MIRRORS[slot - CLONE_SLOT]
+        genres = _CITED_GENRES if slot < FOUND_SLOT else _FOUND_GENRES
+        start = Dice(self._world.seed, "genre", topic).below(len(genres))
+        return genres[(start + slot * 3) % len(genres)]
+
+    def page_url(self, topic: int, slot: int) -> str:
+        """Return the URL under which a page lies (not always the one that is cited)."""
+        genre = self.genre(topic, slot)
+        slug = f"{_slug(self._world.title(topic))}-{topic}-{slot}"
+        if slot >= CLONE_SLOT:
+            return f"http://{genre}.{DOMAIN}/wiki/{slug}.html"
+        fate = self.planned_fate(topic, slot)
+        section = "private" if fate is Fate.FORBIDDEN else _SECTIONS[genre]
+        return f"http://{self._host(genre, topic)}/{section}/{slug}.{'pdf' if fate is Fate.PDF else 'html'}"
+
+    def guide_url(self, region: int, number: int) -> str:
+        """Return the URL of guide `number` of a region."""
+        slug = _slug(self._world.region(region).name)
+        return f"http://{self._host('visit', region)}/regions/{slug}-g{region}-{number}.html"
+
+    def planned_fate(self, topic: int, slot: int) -> Fate:
+        """Return what becomes of a page's link as long as the page lives."""
+        draw = unit_interval(self._world.seed, "fate", topic, slot)
+        for fate, rate in FAULT_RATES.items():
+            draw -= rate * self._settings.faults
+            if draw < 0:
+                return fate
+        return Fate.OK
+
+    def is_dead(self, topic: int, slot: int) -> bool:
+        """Whether the page has turned into a dead link by the settings' week."""
+        dead = 1 - (1 - self._settings.deaths) ** self._settings.week
+        return slot < CLONE_SLOT and unit_interval(self._world.seed, "death", topic, slot) < dead
+
+    def link(self, topic: int, slot: int) -> Link:
+        """Return the link to a page of a topic, as it is cited."""
+        url = self.page_url(topic, slot)
+        if slot >= CLONE_SLOT:
+            return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
+        fate = planned = self.planned_fate(topic, slot)
+        cited = self._cited_url(url, planned, topic, slot)
+        if planned is Fate.LOOP or planned is Fate.FORBIDDEN:
+            return Link(cited, planned, None, None)
+        if planned is not Fate.GONE and self.is_dead(topic, slot):
+            fate = Fate.NOT_FOUND
+        return Link(cited, fate, {Fate.NOT_FOUND: 404, Fate.GONE: 410}.get(fate, 200), url)
+
+    def guide_link(self, topic: int) -> Link:
+        """Return the link to the regional guide that covers a topic."""
+        region, place = divmod(topic, REGION_TOPICS)
+        url = self.guide_url(region, place // len(KINDS))
+        return Link(url, Fate.GUIDE, 200, url)
+
+    def references(self, topic: int) -> list[Link]:
+        """Return the 4 to 12 links that a topic's article cites, in order."""
+        dice = Dice(self._world.seed, "references", topic)
+        links = [self.link(topic, slot) for slot in range(self._cited_pages(topic))]
+        if dice.chance(GUIDE_RATE):
+            links.append(self.guide_link(topic))
+        if dice.chance(NEIGHBOUR_RATE):
+            links.append(self.link(self._other_topic(topic, dice), 0))
+        if self._has_clone(topic) and dice.chance(CITED_CLONE_RATE / CLONE_RATE):
+            links.append(self.link(topic, CLONE_SLOT))
+        return dice.sample(links, len(links))
+
+    def search_results(self, topic: int) -> list[Link]:
+        """Return the ten links that a search for the topic's title finds, best first.
+
+        Four are cited by the article as well; the others are pages nobody cites, clones of the lead, and pages about
+        other topics.
+        """
+        dice = Dice(self._world.seed, "search", topic)
+        own = self._cited_pages(topic)
+        links = [self.link(topic, slot) for slot in dice.sample(range(own), min(4, own))]
+        links += [self.link(topic, FOUND_SLOT + place) for place in range(dice.between(2, 4))]
+        if self._has_clone(topic):
+            links.append(self.link(topic, CLONE_SLOT))
+        if unit_interval(self._world.seed, "near clone", topic) < NEAR_CLONE_RATE:
+            links.append(self.link(topic, NEAR_CLONE_SLOT))
+        links = dice.sample(links, len(links))
+        while len(links) < SEARCH_RESULTS:
+            stranger = self.link(self._other_topic(topic, dice), dice.below(3))
+            if stranger not in links:
+                links.append(stranger)
+        return links
+
+    def expected(self, topic: int) -> list[Link]:
+        """Return every link of a topic once, citations first: what a crawl of it has to come to."""
+        return list(dict.fromkeys([*self.references(topic), *self.search_results(topic)]))
+
+    def _cited_pages(self, topic: int) -> int:
+        """Return how many pages of its own the article cites; with the shared ones it cites 4 to 12."""
+        return Dice(self._world.seed, "cited", topic).between(4, 9)
+
+    def _has_clone(self, topic: int) -> bool:
+        return unit_interval(self._world.seed, "clone", topic) < CLONE_RATE
+
+    def _other_topic(self, topic: int, dice: Dice) -> int:
+        """Return another topic of the same region."""
+        start = topic - topic % REGION_TOPICS
+        return start + (topic - start + 1 + dice.below(REGION_TOPICS - 1)) % REGION_TOPICS
+
+    def _host(self, genre: str, key: int) -> str:
+        """Return one of the hosts of a genre, by the key of what it serves."""
+        place, hosts = GENRES.index(genre), self._settings.hosts
+        copies = hosts // len(GENRES) + (place < hosts % len(GENRES))
+        number = int(unit_interval(self._world.seed, "host", genre, key) * copies)
+        return f"{genre}{number + 1 if number else ''}.{DOMAIN}"
+
+    def _cited_url(self, url: str, fate: Fate, topic: int, slot: int) -> str:
+        """Return the URL that is cited for the page at `url`: another one where redirects lead to it."""
+        host = url.split("/", 3)[2]
+        path = {
+            Fate.MOVED: f"http://{host}/old/{topic}-{slot}",
+            Fate.FOUND: f"http://{LINK_HOST}.{DOMAIN}/to/{topic}-{slot}",
+            Fate.TEMPORARY: f"http://{host}/today/{topic}-{slot}",
+            Fate.CHAIN: f"http://{LINK_HOST}.{DOMAIN}/hop/3/{topic}-{slot}",
+            Fate.LOOP: f"http://{host}/loop/a/{topic}-{slot}",
+        }
+        return path.get(fate, url)
+
+
+def hosts_of(settings: MiniwebSettings) -> list[str]:
+    """Return the names of all hosts of the web."""
+    genres = len(GENRES)
+    names = [
+        f"{GENRES[place % genres]}{place // genres + 1 if place >= genres else ''}" for place in range(settings.hosts)
+    ]
+    return [f"{name}.{DOMAIN}" for name in (*names, *MIRRORS, LINK_HOST, SEARCH_HOST)]
+
+
+def _slug(title: str) -> str:
+    plain = normalize("NFKD", title.lower()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

@@ -1,0 +1,34 @@
+"""Settings of the embedded mini web."""
+
+from pydantic import Field
+
+from tasks.settings import Settings, tuning
+
+
+class MiniwebSettings(Settings):
+    """How large the generated world is, how it changes, and what goes wrong in its web."""
+
+    topics: int = Field(400, ge=1, le=900_000, description="number of articles in week 0")
+    seed: int = Field(1, description="seed of the world: another seed gives other topics, facts and pages")
+    week: int = Field(
+        0, ge=0, le=5200, description="week of the world's life; each brings new topics, edits and dead links"
+    )
+    growth: float = Field(0.01, ge=0, le=1, description="new topics per week, as a share of `topics`")
+    edits: float = Field(0.02, ge=0, le=1, description="share of topics whose lead is edited each week")
+    deaths: float = Field(0.01, ge=0, lt=1, description="share of living pages that turn into dead links each week")
+    faults: float = Field(
+        1.0, ge=0, le=4, description="multiplies every rate of links.FAULT_RATES; 0 = a web without faults"
+    )
+    hosts: int = Field(
+        12, ge=12, le=5000, description="hosts that serve articles' pages, beside search, mirror and link hosts"
+    )
+    partition_topics: int = Field(1000, ge=1, description="topics per partition of the source")
+    oversized_bytes: int = Field(24_000_000, ge=0, description="decoded size of an oversized page, bytes")
+    slow_seconds: float = tuning(0.5, "how long the server waits before it answers a slow page, seconds", ge=0)
+    crawl_delay: float = tuning(0.02, "Crawl-delay in the robots.txt of the academy hosts, seconds", ge=0)
+    port: int = tuning(0, "port of the server on 127.0.0.1; 0 = any free one", ge=0, le=65535)
+
+    @property
+    def topics_now(self) -> int:
+        """Number of articles in the settings' week."""
+        return self.topics + int(self.topics * self.growth * self.week)
