@@ -1,0 +1,208 @@
+"""How sure a score is: bootstrap intervals of a system's mean, and paired tests between systems.
+
+Articles are the unit of resampling: a test split is a sample of the articles one could have tested on. Two systems
+are compared on the articles both summarized, so that what makes an article hard for both cancels out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tasks.settings import Settings
+
+Floats = NDArray[np.float64]
+_MEASURES = ("precision", "recall", "f1")
+_CELLS = 4_000_000  # resampled weights held at once: 32 MB
+_ROUNDING = 1e-12  # two sums that part by less are the same sum, added up in another order
+
+
+class SignificanceSettings(Settings):
+    """How uncertainty is estimated."""
+
+    resamples: int = Field(
+        1000, ge=1, description="bootstrap resamples and random sign flips (ROUGE-1.5.5 draws 1,000 too)"
+    )
+    confidence: float = Field(0.95, gt=0, lt=1, description="probability an interval is to cover, 0-1")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the ends of its percentile bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """One system under one metric.
+
+    Attributes:
+        system: name of the summarizer.
+        metric: as in the `scores` dataset.
+        articles: how many it was scored on.
+        precision: mean over articles, 0-1, with its interval; recall and f1 likewise.
+    """
+
+    system: str
+    metric: str
+    articles: int
+    precision: Interval
+    recall: Interval
+    f1: Interval
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems under one metric, on the articles both have.
+
+    Attributes:
+        better: the system whose mean F1 is higher (of equals, the first by name).
+        worse: the other.
+        metric: as in the `scores` dataset.
+        articles: how many both were scored on.
+        difference: mean F1 of `better` minus that of `worse`, with its paired bootstrap interval.
+        p_value: two-sided, by approximate randomisation.
+        p_adjusted: the same after Holm's correction for all pairs of systems under this metric.
+    """
+
+    better: str
+    worse: str
+    metric: str
+    articles: int
+    difference: Interval
+    p_value: float
+    p_adjusted: float
+
+
+def summarise_scores(scores: pa.Table, settings: SignificanceSettings, seed: int) -> list[SystemScore]:
+    """Return mean and interval of every system and metric, in order of metric and system as they first appear.
+
+    Args:
+        scores: table of the `scores` dataset, in any order.
+        settings: resamples and confidence.
+        seed: decides the resamples.
+
+    Raises:
+        ValueError: an article has two scores of one system and metric.
+    """
+    summaries = []
+    for metric, systems in _by_metric(scores).items():
+        for system, values in systems.items():
+            stacked = np.array([values[article] for article in sorted(values)])
+            precision, recall, f1 = bootstrap(stacked, settings, seed)
+            summaries.append(SystemScore(system, metric, len(values), precision, recall, f1))
+    return summaries
+
+
+def compare_systems(scores: pa.Table, settings: SignificanceSettings, seed: int) -> list[Comparison]:
+    """Test every pair of systems under every metric, by F1; pairs without a common article are left out.
+
+    Args:
+        scores: table of the `scores` dataset, in any order.
+        settings: resamples and confidence.
+        seed: decides resamples and sign flips.
+
+    Raises:
+        ValueError: an article has two scores of one system and metric.
+    """
+    comparisons = []
+    for metric, systems in _by_metric(scores).items():
+        pairs = []
+        for first, second in combinations(sorted(systems), 2):
+            both = sorted(systems[first].keys() & systems[second].keys())
+            if both:
+                pairs.append((first, second, np.array([systems[first][a][2] - systems[second][a][2] for a in both])))
+        p_values = [randomisation_test(differences, settings, seed) for _, _, differences in pairs]
+        for (first, second, differences), p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
+            swap = differences.mean() < -_ROUNDING
+            (interval,) = bootstrap((-differences if swap else differences)[:, None], settings, seed)
+            better, worse = (second, first) if swap else (first, second)
+            comparisons.append(Comparison(better, worse, metric, len(differences), interval, p, adjusted))
+    return comparisons
+
+
+def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list[Interval]:
+    """Return the mean of each column and its percentile bootstrap interval (Efron 1979).
+
+    Args:
+        values: [N, K] one row per article; the K columns are resampled together.
+        settings: resamples and confidence.
+        seed: decides the resamples.
+
+    Raises:
+        ValueError: there is no row.
+    """
+    articles = len(values)
+    if articles == 0:
+        raise ValueError("an interval over 0 articles: expected at least 1")
+    random = np.random.default_rng(seed)
+    means = np.concatenate(
+        [
+            random.multinomial(articles, np.full(articles, 1 / articles), size=size) @ values / articles
+            for size in _chunks(settings.resamples, articles)
+        ]
+    )
+    tail = (1 - settings.confidence) / 2
+    low, high = np.quantile(means, [tail, 1 - tail], axis=0)
+    return [Interval(*map(float, column)) for column in zip(values.mean(axis=0), low, high, strict=True)]
+
+
+def randomisation_test(differences: Floats, settings: SignificanceSettings, seed: int) -> float:
+    """Return the two-sided p-value of a mean paired difference (approximate randomisation, Noreen 1989).
+
+    If two systems were one, either could have produced either summary: the signs of the differences would be coin
+    flips. p is the share of flips whose mean is at least as far from 0, the data itself counted as one of them.
+
+    Args:
+        differences: [N] score of one system minus score of the other on each article.
+        settings: number of flips.
+        seed: decides the flips.
+
+    Raises:
+        ValueError: there is no article.
+    """
+    articles = len(differences)
+    if articles == 0:
+        raise ValueError("a test over 0 articles: expected at least 1")
+    random = np.random.default_rng(seed)
+    observed = abs(differences.sum())
+    extreme = 0
+    for size in _chunks(settings.resamples, articles):
+        signs = np.where(random.random((size, articles)) < 0.5, -1.0, 1.0)
+        extreme += int((np.abs(signs @ differences) >= observed - _ROUNDING * articles).sum())
+    return (extreme + 1) / (settings.resamples + 1)
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Return p-values corrected for their number (Holm 1979): below a level with at most that chance of one mistake."""
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def _chunks(resamples: int, articles: int) -> Iterator[int]:
+    size = max(1, _CELLS // articles)
+    for start in range(0, resamples, size):
+        yield min(size, resamples - start)
+
+
+def _by_metric(scores: pa.Table) -> dict[str, dict[str, dict[str, tuple[float, ...]]]]:
+    """Return metric -> system -> article -> (precision, recall, f1)."""
+    tree: dict[str, dict[str, dict[str, tuple[float, ...]]]] = {}
+    columns = [scores[name].to_pylist() for name in ("metric", "system", "article_id", *_MEASURES)]
+    for metric, system, article, *values in zip(*columns, strict=True):
+        articles = tree.setdefault(metric, {}).setdefault(system, {})
+        if article in articles:
+            raise ValueError(f"article {article} has two scores of {system} under {metric}: expected one")
+        articles[article] = tuple(values)
+    return tree
