@@ -12,6 +12,46 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 
+_BLOCK_ROWS = 1024
+
+
+class TableDigest:
+    """Digests a table that comes in pieces; how it is cut into pieces does not matter."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        """Take the columns to digest."""
+        self._columns = list(columns)
+        self._digest = hashlib.sha256()
+        self._pending: list[pa.Table] = []
+        self._rows = 0
+
+    def update(self, piece: pa.Table) -> None:
+        """Add rows.
+
+        Raises:
+            TypeError: a column's type is none that the schemas use.
+        """
+        self._pending.append(piece.select(self._columns))
+        self._rows += piece.num_rows
+        if self._rows >= _BLOCK_ROWS:
+            rows = pa.concat_tables(self._pending)
+            whole = rows.num_rows - rows.num_rows % _BLOCK_ROWS
+            for start in range(0, whole, _BLOCK_ROWS):
+                self._add_block(rows.slice(start, _BLOCK_ROWS))
+            self._pending, self._rows = [rows.slice(whole)], rows.num_rows - whole
+
+    def hexdigest(self) -> str:
+        """Return 32 hex digits; call it once, at the end."""
+        if self._rows:
+            self._add_block(pa.concat_tables(self._pending))
+        return self._digest.hexdigest()[:32]
+
+    def _add_block(self, rows: pa.Table) -> None:
+        for name in self._columns:
+            self._digest.update(f"{name}\0{rows.num_rows}\0".encode())
+            _feed(self._digest, pa.concat_arrays(rows.column(name).chunks))
+
+
 def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     """Return 32 hex digits that depend on the values, order, types and names of `columns`, and on nothing else.
 
@@ -20,12 +60,9 @@ def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     Raises:
         TypeError: a column's type is none that the schemas use.
     """
-    digest = hashlib.sha256(str(table.num_rows).encode())
-    for name in columns:
-        column = table.column(name)
-        digest.update(f"{name}\0".encode())
-        _feed(digest, pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type))
-    return digest.hexdigest()[:32]
+    digest = TableDigest(columns)
+    digest.update(table)
+    return digest.hexdigest()
 
 
 def _feed(digest: "_Hash", array: pa.Array) -> None:

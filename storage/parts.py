@@ -1,6 +1,6 @@
 """What a shard reads of the stages above it: whole shards, or its row group of every shard."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -39,6 +39,15 @@ class Part:
         if self.group is None:
             return store.read_table(self.path, self.sha256)
         return store.read_group(self.path, self.group, DATASETS[self.stage])
+
+    def batches(self, store: Store) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a whole shard after checking its bytes, one row group in memory at a time.
+
+        Raises:
+            CorruptShardError: the file is gone, cut short or changed.
+        """
+        assert self.group is None
+        return store.read_batches(self.path, self.sha256)
 
 
 def whole(record: ShardRecord) -> Part:

@@ -7,7 +7,8 @@ what is done.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -136,11 +137,27 @@ def set_aside(store: Store, damage: CorruptShardError) -> None:
     store.delete(damage.path.removesuffix(".parquet") + ".json")
 
 
-def count_drops(table: pa.Table, dataset: Dataset) -> dict[str, int]:
-    """Return how many rows a stage refused, by reason, most frequent first; kept rows are not counted."""
-    if dataset.reason is None:
-        return {}
-    counts = pc.value_counts(table.column(dataset.reason).drop_null()).to_pylist()
-    return {
-        pair["values"]: pair["counts"] for pair in sorted(counts, key=lambda pair: (-pair["counts"], pair["values"]))
-    }
+class DropCount:
+    """Counts the rows a stage refused, by reason, as they pass."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        """Take the dataset whose reason column is counted."""
+        self._column = dataset.reason
+        self._counts: Counter[str] = Counter()
+
+    def table(self, rows: pa.Table) -> pa.Table:
+        """Count and return the rows of a table."""
+        if self._column is not None:
+            for pair in pc.value_counts(rows.column(self._column).drop_null()).to_pylist():
+                self._counts[pair["values"]] += pair["counts"]
+        return rows
+
+    def batches(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Count and pass on batches."""
+        for batch in rows:
+            self.table(pa.Table.from_batches([batch]))
+            yield batch
+
+    def by_reason(self) -> dict[str, int]:
+        """Return how many rows were refused, most frequent reason first; kept rows are not counted."""
+        return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))

@@ -7,10 +7,11 @@ but one shard, and what changed can be told per pair of shards, because every ro
 
 import errno
 import hashlib
+import io
 import itertools
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +22,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from storage.digests import table_digest
+from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.schemas import Dataset
 
+_READ_BYTES = 1 << 20
 ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
 
 
@@ -154,36 +156,57 @@ class Store:
         with self._sink(name) as sink:
             sink.write(data)
 
-    def write_table(self, name: str, table: pa.Table, dataset: Dataset) -> WrittenTable:
+    def write_table(self, name: str, rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> WrittenTable:
         """Write a stage's shard atomically.
 
+        Args:
+            name: the file.
+            rows: a table, or its batches in order, which are never held all at once; a grouped dataset needs a table.
+            dataset: whose schema the rows have.
+
         Raises:
-            TypeError: the table's columns are not those of the dataset.
+            TypeError: the columns are not those of the dataset.
             StorageError: the file could not be written.
         """
-        if not table.schema.equals(dataset.schema):
-            raise TypeError(f"stage {dataset.name} made columns\n{table.schema}\nexpected\n{dataset.schema}")
-        stable = [column for column in dataset.schema.names if column not in dataset.unstable]
+        if isinstance(rows, pa.Table):
+            _check_schema(rows.schema, dataset)
+        stable = _stable(dataset)
+        total = TableDigest(stable)
         groups: dict[int, RowGroup] = {}
+        count = 0
         with self._sink(name) as sink:
             hashing = _HashingSink(sink)
-            with pq.ParquetWriter(
-                pa.PythonFile(hashing, "w"), dataset.schema, compression="zstd", write_page_checksum=True
-            ) as writer:
+            output = pa.PythonFile(hashing, "w")
+            with pq.ParquetWriter(output, dataset.schema, compression="zstd", write_page_checksum=True) as writer:
                 if dataset.grouped_by is None:
-                    rows_per_group = max(1, int(table.num_rows * ROW_GROUP_BYTES / max(1, table.nbytes)))
-                    writer.write_table(table, row_group_size=rows_per_group)
+                    for piece in _pieces(rows, dataset):
+                        writer.write_table(piece, row_group_size=max(1, piece.num_rows))
+                        total.update(piece)
+                        count += piece.num_rows
                 else:
-                    for index, (destination, rows) in enumerate(_by_destination(table, dataset.grouped_by)):
-                        writer.write_table(rows, row_group_size=max(1, rows.num_rows))
-                        groups[destination] = RowGroup(index, rows.num_rows, table_digest(rows, stable))
-        return WrittenTable(
-            rows=table.num_rows,
-            bytes=hashing.bytes,
-            sha256=hashing.digest.hexdigest(),
-            digest=table_digest(table, stable),
-            groups=groups,
-        )
+                    assert isinstance(rows, pa.Table), f"{dataset.name} is grouped: its shards are written from a table"
+                    total.update(rows)
+                    count = rows.num_rows
+                    for index, (destination, piece) in enumerate(_by_destination(rows, dataset.grouped_by)):
+                        writer.write_table(piece, row_group_size=max(1, piece.num_rows))
+                        groups[destination] = RowGroup(index, piece.num_rows, table_digest(piece, stable))
+        return WrittenTable(count, hashing.bytes, hashing.digest.hexdigest(), total.hexdigest(), groups)
+
+    def read_batches(self, name: str, sha256: str) -> Iterator[pa.RecordBatch]:
+        """Yield a shard in batches after checking its bytes; one row group is in memory at a time.
+
+        Raises:
+            CorruptShardError: the file is gone, cut short or changed.
+        """
+        try:
+            with self.filesystem.open_input_stream(self.path(name)) as stream:
+                _check_bytes(name, stream, sha256)
+            with self.filesystem.open_input_file(self.path(name)) as source:
+                parquet = pq.ParquetFile(source)
+                for index in range(parquet.num_row_groups):
+                    yield from parquet.read_row_group(index).to_batches()
+        except FileNotFoundError as error:
+            raise CorruptShardError(name, "the file is gone") from error
 
     def read_table(self, name: str, sha256: str) -> pa.Table:
         """Return a whole shard after checking its bytes.
@@ -195,9 +218,7 @@ class Store:
             data = self.read_bytes(name)
         except FileNotFoundError as error:
             raise CorruptShardError(name, "the file is gone") from error
-        found = hashlib.sha256(data).hexdigest()
-        if found != sha256:
-            raise CorruptShardError(name, f"its sha256 is {found[:16]}…, its record says {sha256[:16]}…")
+        _check_bytes(name, io.BytesIO(data), sha256)
         return pq.read_table(pa.BufferReader(data))
 
     def read_group(self, name: str, group: RowGroup, dataset: Dataset) -> pa.Table:
@@ -214,8 +235,7 @@ class Store:
             raise CorruptShardError(name, "the file is gone") from error
         except (pa.ArrowException, OSError, ValueError) as error:
             raise CorruptShardError(name, f"row group {group.index} cannot be read: {error}") from error
-        stable = [column for column in dataset.schema.names if column not in dataset.unstable]
-        if table.schema != dataset.schema or table_digest(table, stable) != group.digest:
+        if table.schema != dataset.schema or table_digest(table, _stable(dataset)) != group.digest:
             raise CorruptShardError(name, f"row group {group.index} does not match its digest")
         return table
 
@@ -286,6 +306,42 @@ class _HashingSink:
 
     def close(self) -> None:
         self.closed = True
+
+
+def _stable(dataset: Dataset) -> list[str]:
+    return [column for column in dataset.schema.names if column not in dataset.unstable]
+
+
+def _check_schema(schema: pa.Schema, dataset: Dataset) -> None:
+    if not schema.equals(dataset.schema):
+        raise TypeError(f"stage {dataset.name} made columns\n{schema}\nexpected\n{dataset.schema}")
+
+
+def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:
+    found = hashlib.sha256()
+    while chunk := stream.read(_READ_BYTES):
+        found.update(chunk)
+    if found.hexdigest() != sha256:
+        raise CorruptShardError(name, f"its sha256 is {found.hexdigest()[:16]}…, its record says {sha256[:16]}…")
+
+
+def _pieces(rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> Iterator[pa.Table]:
+    """Yield the rows in tables of about ROW_GROUP_BYTES; an empty shard gives one empty table."""
+    pending: list[pa.RecordBatch] = []
+    size = 0
+    for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+        _check_schema(batch.schema, dataset)
+        start = 0
+        while start < batch.num_rows:
+            room = (ROW_GROUP_BYTES - size) * batch.num_rows // max(1, batch.nbytes)
+            part = batch.slice(start, max(1, room))
+            pending.append(part)
+            size += part.nbytes
+            start += part.num_rows
+            if size >= ROW_GROUP_BYTES:
+                yield pa.Table.from_batches(pending)
+                pending, size = [], 0
+    yield pa.Table.from_batches(pending, schema=dataset.schema)
 
 
 def _by_destination(table: pa.Table, column: str) -> Iterator[tuple[int, pa.Table]]:

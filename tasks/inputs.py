@@ -1,7 +1,8 @@
 """What a stage reads of the stages above it, said once in a flow and loaded where the shard is computed.
 
 An input answers two questions for a shard: which digests does it bring to the shard's key (None while the stage above
-is not done), and what is to be loaded. The flow says `same(articles)` for the shard of the same number,
+is not done), and what is to be loaded. The flow says `same(articles)` for the shard of the same number (`streamed` for
+its batches),
 `gathered(documents)` for its row group of every shard, `every(articles, paragraphs)` for a lazy walk over all shards,
 and `contents(ranker)` for the directory of a model.
 """
@@ -96,6 +97,17 @@ class TableReference(Reference):
 
 
 @dataclass(frozen=True)
+class BatchesReference(Reference):
+    """The rows of a part, as record batches."""
+
+    part: Part
+
+    def load(self, store: Store) -> Iterator[pa.RecordBatch]:
+        """Return the batches; asking for the first one can raise CorruptShardError."""
+        return self.part.batches(store)
+
+
+@dataclass(frozen=True)
 class Shards:
     """All shards of one or more stages that share their sharding, each read when asked for.
 
@@ -158,6 +170,21 @@ class same(Input):  # noqa: N801 - reads as a word of the flow's wiring
     def reference(self, shard: int) -> Reference:
         """Return that shard."""
         return TableReference(self.result.stage, (whole(self.result.records[shard]),))
+
+
+@dataclass(frozen=True)
+class streamed(Input):  # noqa: N801
+    """The shard of the same number in record batches, for stages whose shards are larger than memory should be."""
+
+    result: StageResult
+
+    def digests(self, shard: int) -> list[str] | None:
+        """Return the digest of that shard."""
+        return same(self.result).digests(shard)
+
+    def reference(self, shard: int) -> Reference:
+        """Return that shard's batches."""
+        return BatchesReference(whole(self.result.records[shard]))
 
 
 @dataclass(frozen=True)

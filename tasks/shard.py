@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from storage.directories import DirectoryRecord, publish_directory, working_directory
-from storage.recipes import ShardRecord, count_drops, save_record, shard_path
+from storage.recipes import DropCount, ShardRecord, save_record, shard_path
 from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.inputs import Reference
@@ -41,7 +42,7 @@ class Job:
         version: the stage's version.
         shard: shard number; 0 for a directory.
         key: the recipe's key.
-        function: the stage's pure function.
+        function: the stage's pure function; gives a table, or its batches in order.
         inputs: argument name -> what to load.
         digests: argument name -> digests, for the record.
         settings: the stage's section, passed as `settings`; None where it takes none.
@@ -82,7 +83,7 @@ def recipe_of(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[s
 
 
 def _plain(value: Any) -> Any:
-    return value.recipe() if isinstance(value, Settings) else value
+    return value.recipe() if hasattr(value, "recipe") else value
 
 
 def make_shard(job: Job) -> ShardRecord:
@@ -96,14 +97,16 @@ def make_shard(job: Job) -> ShardRecord:
     started = time.monotonic()
     scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.key}"
     own = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
-    table = _call(job, store, **own)
-    written = store.write_table(shard_path(job.stage, job.shard, job.key), table, DATASETS[job.stage])
+    drops = DropCount(DATASETS[job.stage])
+    rows = _call(job, store, **own)
+    counted = drops.table(rows) if isinstance(rows, pa.Table) else drops.batches(rows)
+    written = store.write_table(shard_path(job.stage, job.shard, job.key), counted, DATASETS[job.stage])
     record = ShardRecord(
         stage=job.stage,
         shard=job.shard,
         key=job.key,
         written=written,
-        drops=count_drops(table, DATASETS[job.stage]),
+        drops=drops.by_reason(),
         inputs=job.digests,
         settings=job.recipe(),
         version=job.version,

@@ -7,7 +7,7 @@ what would be.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
@@ -18,6 +18,8 @@ from tasks.inputs import DirectoryResult, Input, StageResult
 from tasks.settings import Settings
 from tasks.shard import Job, make_directory, make_shard, recipe_of
 
+T = TypeVar("T")
+_REPAIRS = 3
 Outcome = ShardRecord | DirectoryRecord | BaseException
 
 
@@ -232,19 +234,24 @@ class Run:
         return {job.shard: outcomes[job.name] for job in jobs}
 
 
-def walk(run: Run, wiring: Callable[[Run], Any], warn: Callable[[str], None]) -> Any:
-    """Walk the DAG; where a shard turns out damaged, set it aside and walk again, so that it is computed anew.
+def walk(wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:
+    """Walk the DAG; where a shard turns out damaged, it has been set aside: walk again, so that it is computed anew.
+
+    Args:
+        wiring: the walk.
+        forget: called before walking again.
+        warn: told what was damaged.
 
     Raises:
-        StageFailedError: a stage failed for another reason, or damage came back.
+        StageFailedError: a stage failed for another reason, or damage came back time and again.
     """
-    for _ in range(3):
+    for _ in range(_REPAIRS):
         try:
-            return wiring(run)
+            return wiring()
         except StageFailedError as failure:
             if not failure.damaged:
                 raise
             for damage in failure.damaged:
                 warn(f"{damage}; set aside, computing it anew")
-            run.plans.clear()
-    return wiring(run)
+            forget()
+    return wiring()

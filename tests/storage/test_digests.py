@@ -3,7 +3,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.digests import table_digest
+from storage.digests import TableDigest, table_digest
 
 SCHEMA = pa.schema(
     [
@@ -56,3 +56,13 @@ def test_digest_sees_only_the_columns_asked_for() -> None:
     table = pa.table({"a": [1, 2], "b": ["x", "y"]})
     assert table_digest(table, ["a"]) == table_digest(table.set_column(1, "b", pa.array(["p", "q"])), ["a"])
     assert table_digest(table, ["a"]) != table_digest(table, ["a", "b"])
+
+
+def test_a_digest_in_pieces_is_the_digest_of_the_whole() -> None:
+    table = pa.table({"a": list(range(5000)), "b": [str(i) for i in range(5000)]})
+    expected = table_digest(table, ["a", "b"])
+    for size in (1, 700, 1024, 4999):
+        digest = TableDigest(["a", "b"])
+        for start in range(0, 5000, size):
+            digest.update(table.slice(start, size))
+        assert digest.hexdigest() == expected

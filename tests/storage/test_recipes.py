@@ -6,8 +6,8 @@ import pytest
 
 from storage.errors import CorruptShardError
 from storage.recipes import (
+    DropCount,
     ShardRecord,
-    count_drops,
     find_record,
     recipe_key,
     record_path,
@@ -76,8 +76,14 @@ def test_a_damaged_shard_set_aside_is_no_longer_done_and_stays_to_be_looked_at(t
 
 def test_drops_are_counted_by_reason() -> None:
     rows = [{"article_id": "a", "drop_reason": reason} for reason in (None, "clone", "too_short", "clone", None)]
-    assert count_drops(pa.Table.from_pylist(rows, schema=PARAGRAPHS.schema), PARAGRAPHS) == {"clone": 2, "too_short": 1}
-    assert count_drops(FEATURES.schema.empty_table(), FEATURES) == {}
+    table = pa.Table.from_pylist(rows, schema=PARAGRAPHS.schema)
+    drops = DropCount(PARAGRAPHS)
+    assert drops.table(table) is table
+    assert pa.Table.from_batches(drops.batches(table.to_batches(max_chunksize=2))).equals(table)
+    assert drops.by_reason() == {"clone": 4, "too_short": 2}
+    unrefusing = DropCount(FEATURES)
+    unrefusing.table(FEATURES.schema.empty_table())
+    assert unrefusing.by_reason() == {}
 
 
 def test_every_column_of_every_dataset_is_documented() -> None:

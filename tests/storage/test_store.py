@@ -56,6 +56,26 @@ def test_a_written_shard_reads_back_and_equal_tables_give_equal_bytes(tmp_path: 
     assert names(tmp_path / "features") == ["again.parquet", "part-00000.abc.parquet"]
 
 
+def test_batches_give_the_same_file_as_their_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, table = Store(str(tmp_path)), features(1000)
+    monkeypatch.setattr("storage.store.ROW_GROUP_BYTES", table.nbytes // 5)
+    written = store.write_table(NAME, table, FEATURES)
+    assert store.write_table(NAME, iter(table.to_batches(max_chunksize=300)), FEATURES).digest == written.digest
+    assert 5 <= pq.ParquetFile(tmp_path / NAME).num_row_groups <= 8
+    batches = list(store.read_batches(NAME, store.write_table(NAME, table, FEATURES).sha256))
+    assert len(batches) > 4
+    assert pa.Table.from_batches(batches).equals(table)
+    assert store.write_table(NAME, iter([]), FEATURES).rows == 0
+
+
+def test_damage_is_noticed_before_the_first_batch(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    written = store.write_table(NAME, features(3), FEATURES)
+    _damage(tmp_path / NAME, "flip")
+    with pytest.raises(CorruptShardError, match="is damaged"):
+        next(store.read_batches(NAME, written.sha256))
+
+
 @pytest.mark.parametrize("damage", ["truncate", "flip", "delete"])
 def test_a_damaged_shard_is_told_apart(tmp_path: Path, damage: str) -> None:
     store = Store(str(tmp_path))

@@ -75,7 +75,7 @@ def build(root: Path, knobs: Knobs | None = None, broken: list[str] | None = Non
     executor = CountingExecutor()
     run = Run(Store(str(root)), executor)
     warnings: list[str] = []
-    walk(run, lambda run: wire(run, knobs or Knobs(), broken or []), warnings.append)
+    walk(lambda: wire(run, knobs or Knobs(), broken or []), run.plans.clear, warnings.append)
     return run, executor.made + warnings
 
 
