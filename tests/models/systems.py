@@ -1,0 +1,78 @@
+"""Small batches and tiny models that the tests of every architecture share."""
+
+from dataclasses import replace
+
+import torch
+
+from models.contract import SourceBatch, Summarizer
+from models.registry import PRESETS, build_summarizer
+
+PAD = 0
+VOCABULARY = 29
+
+# What makes each architecture tiny; the switches of its presets stay as they are.
+TINY = {
+    "hierarchical": {"model_size": 16, "feed_forward_size": 32},
+    "flat": {"model_size": 16, "feed_forward_size": 32},
+}
+DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "layers", "graph_layers")
+
+
+def tiny(preset: str, seed: int = 0, **overrides: object) -> Summarizer:
+    """Return a preset at d = 16 and at most two layers of a kind, in evaluation mode, without dropout."""
+    chosen = PRESETS[preset]
+    depths = {name: min(2, int(chosen.settings[name])) for name in DEPTHS if name in chosen.settings}
+    fields = {**TINY[chosen.architecture], **depths, "dropout": 0.0, **overrides}
+    torch.manual_seed(seed)
+    return build_summarizer(preset, vocabulary_size=VOCABULARY, pad=PAD, **fields).eval()
+
+
+def batch(seed: int = 0, articles: int = 3, paragraphs: int = 4, tokens: int = 6) -> SourceBatch:
+    """Return random articles: the first misses paragraphs, the second is ragged, the others are full."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(5, VOCABULARY, (articles, paragraphs, tokens), generator=generator)
+    ids[0, paragraphs // 2 :] = PAD
+    if articles > 1:
+        ids[1, 0, tokens // 2 :] = PAD
+        ids[1, 1, 1:] = PAD
+    graph = torch.rand(articles, paragraphs, paragraphs, generator=generator)
+    graph = ((graph + graph.transpose(1, 2)) / 2).masked_fill(graph < 0.2, 0.0)
+    graph[:, range(paragraphs), range(paragraphs)] = 1.0
+    ranks = torch.arange(paragraphs).expand(articles, -1).contiguous()
+    return SourceBatch(ids, ranks, torch.zeros(articles, 1, dtype=torch.int64), PAD, graph)
+
+
+def target(seed: int = 0, rows: int = 3, length: int = 7) -> torch.Tensor:
+    """Return random target tokens [rows, length] that begin with token 2."""
+    ids = torch.randint(5, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed + 100))
+    ids[:, 0] = 2
+    return ids
+
+
+def logits(model: Summarizer, source: SourceBatch, target_in: torch.Tensor) -> torch.Tensor:
+    """Return the logits [B, T, V] of the whole target."""
+    with torch.no_grad():
+        return model.logits(model.decode(target_in, model.encode(source)).hidden)
+
+
+def permuted(source: SourceBatch, order: list[int]) -> SourceBatch:
+    """Return the batch with its paragraphs, their ranks and their graph in another order."""
+    assert source.graph is not None
+    return replace(
+        source,
+        tokens=source.tokens[:, order],
+        ranks=source.ranks[:, order],
+        graph=source.graph[:, order][:, :, order],
+    )
+
+
+def padded(source: SourceBatch, paragraphs: int, tokens: int) -> SourceBatch:
+    """Return the batch with more empty paragraphs and longer ones."""
+    articles, old_paragraphs, old_tokens = source.tokens.shape
+    ids = torch.full((articles, old_paragraphs + paragraphs, old_tokens + tokens), PAD)
+    ids[:, :old_paragraphs, :old_tokens] = source.tokens
+    ranks = torch.cat((source.ranks, torch.zeros(articles, paragraphs, dtype=torch.int64)), dim=1)
+    graph = torch.eye(old_paragraphs + paragraphs).repeat(articles, 1, 1)
+    assert source.graph is not None
+    graph[:, :old_paragraphs, :old_paragraphs] = source.graph
+    return replace(source, tokens=ids, ranks=ranks, graph=graph)
