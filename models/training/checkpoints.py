@@ -70,7 +70,7 @@ class Checkpoints:
     def __init__(
         self, directory: Path, *, keep_best: int = 5, keep_last: int = 2, best_file: Path | None = None
     ) -> None:
-        """Open `directory`, made where it is missing.
+        """Name the directory; it is made by the first checkpoint.
 
         Args:
             directory: where the checkpoints lie.
@@ -84,7 +84,6 @@ class Checkpoints:
         self.keep_best = keep_best
         self.keep_last = keep_last
         self.best_file = best_file or directory / BEST
-        directory.mkdir(parents=True, exist_ok=True)
 
     def clear_unfinished(self) -> None:
         """Remove what a killed run left half-written; only the process that saves may call it."""
@@ -112,7 +111,7 @@ class Checkpoints:
         final = self.directory / f"step-{step:08d}"
         writing = self.directory / f".writing-{final.name}"
         self.clear_unfinished()
-        writing.mkdir()
+        writing.mkdir(parents=True)
         tensors, groups = _optimizer_parts(optimizer)
         save_weights(model, writing / WEIGHTS)
         save_file(tensors, writing / OPTIMIZER)
@@ -133,6 +132,7 @@ class Checkpoints:
             shutil.rmtree(final)
         writing.rename(final)
         sync(self.directory)
+        sync(self.directory.parent)
         self._prune()
         self._write_best()
         return final

@@ -70,7 +70,40 @@ class Trainer:
         self.fingerprint = dict(fingerprint or {})
         self.model = model
         self.updater = Updater(model, settings, ranks, batch_tokens=stream.batch_tokens)
+        self.checkpoints = Checkpoints(
+            directory / "checkpoints", keep_best=settings.keep_best, best_file=directory / "best.json"
+        )
+        self.metrics = MetricsLog(directory / "metrics.jsonl")
         self.state = RunState()
+        self._resumed = False
+        self._saved = -1
+
+    def resume(self) -> int:
+        """Go on from the last checkpoint that is whole, and return its step; without one, begin: 0.
+
+        Raises:
+            ValueError: the directory holds a run with other settings, or weights of another model.
+        """
+        if self.ranks.rank == 0:
+            # One process opens the directory and moves damaged checkpoints aside; then all of them find the same one.
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self.checkpoints.clear_unfinished()
+            self.checkpoints.latest()
+        self.ranks.sum([0.0])
+        checkpoint = self.checkpoints.latest()
+        if checkpoint is not None:
+            self._check_fingerprint(checkpoint)
+            checkpoint.restore(self.model, self.updater.optimizer)
+            self.state = RunState.from_json(checkpoint.state["training"])
+            if self.ranks.rank:
+                self.state.window = Window()
+        if self.ranks.rank == 0:
+            self.metrics.truncate(self.state.step)
+            if checkpoint is not None:
+                self._export_best()
+        self._resumed = True
+        self._saved = self.state.step if checkpoint is not None else -1
+        return self.state.step
 
     def run(self) -> TrainingResult:
         """Train until all steps are done or the time is up.
@@ -80,14 +113,10 @@ class Trainer:
             TrainingError: no finite gradient time after time, or out of memory.
             ValueError: the directory holds a run with other settings, or the examples cannot be batched.
         """
-        if self.ranks.rank == 0:
-            self.directory.mkdir(parents=True, exist_ok=True)
-        self.ranks.sum([0.0])  # nobody looks for checkpoints before the directory is there
-        self.checkpoints = self._open_checkpoints()
-        self.metrics = MetricsLog(self.directory / "metrics.jsonl")
-        self._resume()
+        if not self._resumed:
+            self.resume()
         started = time.monotonic() - self.state.seconds
-        timely = True
+        timely = self._timely()
         with stop_on_sigterm() as stop, prefetch(self.stream.batches(self.state.position)) as batches:
             while self.state.step < self.settings.steps and timely:
                 timely = self._advance(batches, stop, started)
@@ -104,12 +133,13 @@ class Trainer:
         # Processes agree on everything that decides what they do next.
         tokens, stops = self.ranks.sum([sum(map(_target_tokens, group)), stop.is_set()])
         if stops:
-            self._save(score=None)
+            if self._saved != state.step:  # else it is there already, with its score
+                self._save(score=None)
             raise TrainingStopped(f"stopped by SIGTERM after step {state.step}; the same command goes on from there")
         self._update(group, tokens)
         state.window.seconds += time.monotonic() - begun
         state.seconds = time.monotonic() - started
-        timely = settings.max_seconds is None or not self.ranks.sum([state.seconds >= settings.max_seconds])[0]
+        timely = self._timely()
         last = state.step >= settings.steps or not timely
         if last or state.step % settings.log_interval == 0:
             self._log()
@@ -118,6 +148,11 @@ class Trainer:
         elif settings.checkpoint_interval and state.step % settings.checkpoint_interval == 0:
             self._save(score=None)
         return timely
+
+    def _timely(self) -> bool:
+        """Return whether no process is past the time budget."""
+        budget = self.settings.max_seconds
+        return budget is None or not self.ranks.sum([self.state.seconds >= budget])[0]
 
     def _update(self, group: list[Batch], tokens: float) -> None:
         state, window = self.state, self.state.window
@@ -196,10 +231,6 @@ class Trainer:
                 )
             )  # fmt: skip
 
-    def _open_checkpoints(self) -> Checkpoints:
-        best = self.directory / "best.json"
-        return Checkpoints(self.directory / "checkpoints", keep_best=self.settings.keep_best, best_file=best)
-
     def _save(self, score: float | None) -> None:
         state = self.state
         totals = self.ranks.sum(list(asdict(state.window).values()))
@@ -208,6 +239,7 @@ class Trainer:
             kept = {"training": asdict(state), "fingerprint": self.fingerprint}
             self.checkpoints.save(state.step, self.model, self.updater.optimizer, kept, score=score)
             self._export_best()
+        self._saved = state.step
         self.ranks.sum([0.0])
 
     def _export_best(self) -> None:
@@ -215,25 +247,6 @@ class Trainer:
         best = [path for _, path in self.checkpoints.best()] or self.checkpoints.paths()[-1:]
         if best:
             copy_file_atomically(best[0] / WEIGHTS, self.directory / WEIGHTS)
-
-    def _resume(self) -> None:
-        """Go on from the last checkpoint that is whole; without one, begin."""
-        # One process looks, for a damaged checkpoint is moved aside; the others then find the same one.
-        if self.ranks.rank == 0:
-            self.checkpoints.clear_unfinished()
-            self.checkpoints.latest()
-        self.ranks.sum([0.0])
-        checkpoint = self.checkpoints.latest()
-        if checkpoint is not None:
-            self._check_fingerprint(checkpoint)
-            checkpoint.restore(self.model, self.updater.optimizer)
-            self.state = RunState.from_json(checkpoint.state["training"])
-            if self.ranks.rank:
-                self.state.window = Window()
-        if self.ranks.rank == 0:
-            self.metrics.truncate(self.state.step)
-            if checkpoint is not None:
-                self._export_best()
 
     def _check_fingerprint(self, checkpoint: Checkpoint) -> None:
         before = checkpoint.state["fingerprint"]

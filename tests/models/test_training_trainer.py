@@ -88,14 +88,15 @@ def test_a_killed_run_started_again_ends_where_an_undisturbed_one_does(
     _assert_equal_runs(tmp_path / "run", undisturbed)
 
 
-def test_a_run_stopped_by_sigterm_saves_and_goes_on(undisturbed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", [6, 8])
+def test_a_run_stopped_by_sigterm_saves_and_goes_on(step: int, undisturbed: Path, tmp_path: Path) -> None:
     def stop(at: TrainingProgress) -> None:
-        if at.step == 6:
+        if at.step == step:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(TrainingStopped, match="stopped by SIGTERM after step 6"):
+    with pytest.raises(TrainingStopped, match=f"stopped by SIGTERM after step {step}"):
         train(tmp_path, progress=stop)
-    assert sorted(path.name for path in (tmp_path / "checkpoints").glob("step-*"))[-1] == "step-00000006"
+    assert sorted(path.name for path in (tmp_path / "checkpoints").glob("step-*"))[-1] == f"step-0000000{step}"
     assert train(tmp_path).finished
     _assert_equal_runs(tmp_path, undisturbed)
 
@@ -251,6 +252,7 @@ def test_the_time_budget_ends_a_run_with_a_model(tmp_path: Path) -> None:
     assert (result.step, result.finished) == (1, False)
     assert result.best is not None
     assert (tmp_path / "model.safetensors").is_file()
+    assert train(tmp_path, max_seconds=1e-6).step == 1
 
 
 def test_scores_of_the_evaluation_are_logged_and_reported(tmp_path: Path) -> None:
