@@ -1,0 +1,84 @@
+"""Turn a body of bytes into text, whatever its character set is and whatever it says it is."""
+
+import codecs
+import re
+
+from charset_normalizer import from_bytes
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Browsers read these labels as the wider set beside them, and so do pages that use them.
+_WIDER = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "tis-620": "cp874",
+}
+_META = re.compile(rb"""<(?:meta|\?xml)[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_META_WINDOW = 4096  # bytes in which a page must declare its character set; HTML asks for the first 1024
+_TAGS = re.compile(rb"<[^>]*>")
+_DETECTION_SAMPLE = 32_768  # bytes
+_BAD_SHARE = 0.1  # of the characters beyond ASCII: a stray or cut-off character does not make a character set wrong
+_LATIN_SHARE = 0.3  # of the letters: no language written in Latin-1 has so many accents; Cyrillic misread has
+
+
+def decode(body: bytes, declared: str | None) -> str:
+    """Return the text of a body, by byte order mark, valid UTF-8, declared label, `<meta>` label, then detection.
+
+    A label is believed only where the bytes fit it, so a page that is mislabelled still comes out readable. Never
+    fails: bytes that fit nothing become U+FFFD.
+
+    Args:
+        body: bytes of an HTML or plain text page.
+        declared: character set of the Content-Type header, or None.
+    """
+    for bom, codec in _BOMS:
+        if body.startswith(bom):
+            return body[len(bom) :].decode(codec, "replace")
+    head = body[:_META_WINDOW]
+    found = _META.search(head)
+    labels = [codec for codec in map(_codec, (declared, found and found[1].decode("ascii", "replace"))) if codec]
+    if b"\x1b" not in head:  # ISO-2022 writes every script in ASCII bytes
+        try:
+            return body.decode("utf-8")
+        except UnicodeDecodeError:
+            pass
+    if head.count(b"\0") > len(head) // 4:
+        return body.decode("utf-16-le" if head[1::2].count(b"\0") > head[::2].count(b"\0") else "utf-16-be", "replace")
+    for codec in [*labels, "utf-8"]:
+        text = body.decode(codec, "replace")
+        if _fits(text, codec):
+            return text
+    best = from_bytes(_TAGS.sub(b" ", body)[:_DETECTION_SAMPLE]).best()
+    return body.decode(best.encoding if best else "cp1252", "replace")
+
+
+def _codec(label: str | None) -> str | None:
+    """Return Python's name of the text codec a label stands for, or None for a label that names none."""
+    try:
+        name = codecs.lookup((label or "").strip().strip("\"'").lower()).name
+        "".encode(name)  # `base64` and other codecs that are not text are LookupErrors here
+    except (LookupError, ValueError):
+        return None
+    return None if name == "utf-7" else _WIDER.get(name, name)
+
+
+def _fits(text: str, codec: str) -> bool:
+    """Tell whether text decoded with replacement can be what its author wrote."""
+    wide = sum(map(len, re.findall(r"[^\x00-\x7f]+", text)))
+    if text.count("�") > wide * _BAD_SHARE:
+        return False
+    if codec != "cp1252":
+        return True
+    accents = sum(map(len, re.findall(r"[À-ÿ]+", text)))
+    plain = _TAGS.sub(b" ", text.encode("ascii", "ignore"))
+    return accents <= _LATIN_SHARE * (accents + sum(map(len, re.findall(rb"[A-Za-z]+", plain))))

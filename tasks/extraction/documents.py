@@ -1,0 +1,85 @@
+"""The stage `documents`: every page extracted once, one row for each article that cites or found it (000 sec. 3)."""
+
+from collections import defaultdict
+from typing import Any
+
+import pyarrow as pa
+
+from storage.schemas import DOCUMENTS
+from tasks.extraction.engines import Extracted
+from tasks.extraction.extractor import Extractor
+from tasks.extraction.repeats import repeated_boilerplate
+from tasks.extraction.settings import ExtractSettings
+
+_ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
+
+
+def extract_documents(frontier: pa.Table, pages: pa.Table, settings: ExtractSettings) -> pa.Table:
+    """Extract a host shard's pages and lay the documents out by article.
+
+    Args:
+        frontier: FRONTIER rows of the shard, from all articles; rows with a `drop_reason` are left out.
+        pages: the PAGES shard.
+        settings: engines and limits.
+
+    Returns:
+        DOCUMENTS table with one row for each (article, URL) of the frontier, sorted by article shard, article,
+        provenance, rank and URL. Where a URL was both cited and found, the row has the citation. A page
+        without a body keeps its reason; a URL that is not among the pages has the reason `page_missing`.
+        `boilerplate` marks, never removes, what repeats across pages of the host.
+
+    Raises:
+        RuntimeError: the extracting process cannot be started.
+    """
+    found = _extract_pages(pages, settings)
+    boilerplate = _boilerplate(pages, found, settings)
+    missing = Extracted(None, (), None, "page_missing")
+    rows: list[dict[str, Any]] = []
+    done: set[tuple[str, str]] = set()
+    columns = [*_ORDER, "drop_reason"]
+    for row in frontier.select(columns).sort_by([(column, "ascending") for column in _ORDER]).to_pylist():
+        key = (row["article_id"], row["url"])
+        if row.pop("drop_reason") is not None or key in done:
+            continue
+        done.add(key)
+        page = found.get(row["url"], missing)
+        rows.append(
+            {
+                **row,
+                "title": page.title,
+                "paragraphs": page.paragraphs,
+                "boilerplate": boilerplate.get(row["url"], ()),
+                "engine": page.engine,
+                "reason": page.reason,
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
+
+
+def _extract_pages(pages: pa.Table, settings: ExtractSettings) -> dict[str, Extracted]:
+    """Return what was found in each page, by URL; bodies are held one at a time."""
+    found: dict[str, Extracted] = {}
+    with Extractor(settings) as extractor:
+        for batch in pages.select(["url", "reason", "mime", "charset", "body"]).to_batches():
+            for url, reason, mime, charset, body in zip(*batch.columns, strict=True):
+                if reason.is_valid or not body.is_valid:
+                    found[url.as_py()] = Extracted(None, (), None, reason.as_py() or "no_body")
+                    continue
+                found[url.as_py()] = extractor.extract(body.as_py(), mime=mime.as_py(), charset=charset.as_py())
+    return found
+
+
+def _boilerplate(
+    pages: pa.Table, found: dict[str, Extracted], settings: ExtractSettings
+) -> dict[str, tuple[bool, ...]]:
+    """Return for each page whether its paragraphs repeat across pages of its host."""
+    by_host: defaultdict[str, list[str]] = defaultdict(list)
+    for url, host in zip(pages["url"].to_pylist(), pages["host"].to_pylist(), strict=True):
+        by_host[host].append(url)
+    marks: dict[str, tuple[bool, ...]] = {}
+    for urls in by_host.values():
+        lists = [found[url].paragraphs for url in urls]
+        repeated = repeated_boilerplate(lists, pages=settings.repeated_pages) if settings.repeated_pages else set()
+        for url in urls:
+            marks[url] = tuple(text in repeated for text in found[url].paragraphs)
+    return marks

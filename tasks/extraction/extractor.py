@@ -1,0 +1,145 @@
+"""The shard's side of extraction: keeps one extracting process alive and replaces it when a page kills it."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from tasks.extraction.engines import Extracted
+from tasks.extraction.frames import read_frame, write_frame
+from tasks.extraction.settings import ExtractSettings
+
+_WALL = 20.0  # wall seconds a page may take for each processor second; ends a process that is stopped, not busy
+_START_SECONDS = 300.0  # wall seconds a process may take to start on a machine that is very busy
+
+
+class Extractor:
+    """Extracts pages one after another in a process of its own, so that no page can harm more than itself.
+
+    A plain subprocess and pipes: it works in threads, in daemonic processes and in Dask workers, and nothing is forked.
+
+    Example:
+        >>> with Extractor(ExtractSettings()) as extractor:
+        ...     extractor.extract(b"<p>Some text.</p>", mime="text/html", charset=None).paragraphs
+        ('Some text.',)
+    """
+
+    def __init__(self, settings: ExtractSettings) -> None:
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self._served = 0
+        self._expired = False
+
+    def extract(self, body: bytes, *, mime: str | None, charset: str | None) -> Extracted:
+        """Return what was found in a page, or why nothing was.
+
+        A process that has served other pages may die of what those left behind: its page is tried again in a new
+        one, so that a page's result depends on the page alone.
+
+        Args:
+            body: the page.
+            mime: its media type.
+            charset: declared character set, or None.
+
+        Raises:
+            RuntimeError: the extracting process cannot be started.
+        """
+        if self._served >= self._settings.pages_per_worker:
+            self.close()
+        fresh = self._process is None
+        found = self._ask(body, mime, charset)
+        if self._process is None and not fresh and found.reason != "extraction_timeout":
+            found = self._ask(body, mime, charset)
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None
+
+    def __enter__(self) -> "Extractor":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        """Start a new process and wait until it is ready."""
+        self.close()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-W", "ignore", "-m", "tasks.extraction.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            # The hash seed is fixed so that no engine's order can differ between runs.
+            env={**os.environ, "PYTHONPATH": _import_path(), "PYTHONHASHSEED": "0"},
+        )
+        self._served = 0
+        if self._exchange(self._settings.model_dump(mode="json"), b"", _START_SECONDS) is None:
+            code = self._process.wait()
+            self._errors.seek(0)
+            said = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+            self.close()
+            raise RuntimeError(f"the extracting process ended with {code} while starting: {said}")
+
+    def _ask(self, body: bytes, mime: str | None, charset: str | None) -> Extracted:
+        """Return the process's answer for a page, or what its death means; starts one where there is none."""
+        if self._process is None:
+            self._start()
+        self._served += 1
+        answer = self._exchange({"mime": mime, "charset": charset}, body, _WALL * self._settings.cpu_seconds)
+        if answer is not None and answer["reason"] != "extraction_memory":
+            return Extracted(**{**answer, "paragraphs": tuple(answer["paragraphs"])})
+        assert self._process is not None
+        reason = _reason(self._process.wait(), self._expired)
+        self.close()
+        return Extracted(None, (), None, reason if answer is None else "extraction_memory")
+
+    def _exchange(self, message: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
+        """Send a message and return the answer, or None where the process died or took too many wall seconds."""
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        self._expired = False
+        guard = threading.Timer(seconds, self._expire, [process])
+        guard.daemon = True
+        guard.start()
+        try:
+            write_frame(process.stdin, message, body)
+            answer = read_frame(process.stdout)
+        except BrokenPipeError:
+            return None
+        finally:
+            guard.cancel()
+        return None if answer is None else answer[0]
+
+    def _expire(self, process: subprocess.Popen[bytes]) -> None:
+        self._expired = True
+        process.kill()
+
+
+def _import_path() -> str:
+    """Return this process's import path, so that the new process finds the same code."""
+    return os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+
+
+def _reason(returncode: int, expired: bool) -> str:
+    """Return why a page has no text, given how its process ended."""
+    if expired or returncode == -signal.SIGPROF:
+        return "extraction_timeout"
+    if returncode == -signal.SIGKILL:  # the kernel's, when the machine has no memory left
+        return "extraction_memory"
+    return "extraction_failed"

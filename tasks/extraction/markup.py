@@ -1,0 +1,48 @@
+"""Parse HTML into a tree, and what every engine reads from it alike: title, plain lines."""
+
+import re
+
+from lxml import etree, html
+
+_PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_WRAPPED = 100  # characters: text whose lines all stay below is wrapped by hand, so a line break is no paragraph
+
+
+def clean(text: str) -> str:
+    """Return text without NUL, other control characters and lone surrogates, lines ending in a line feed."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", text).encode("utf-8", "replace").decode("utf-8")
+
+
+def parse(text: str) -> html.HtmlElement | None:
+    """Return the tree of a page, or None where there is no markup and no text in it.
+
+    Elements nested deeper than the parser's limit (2048) are left out, with what is in them.
+    """
+    try:
+        return html.document_fromstring(clean(text).encode("utf-8"), parser=_PARSER)
+    except etree.ParserError:  # nothing in it
+        return None
+
+
+def page_title(tree: html.HtmlElement) -> str | None:
+    """Return the title of a page: `<title>`, else `og:title`, else its first `<h1>`; None where it has none."""
+    for found in (
+        tree.xpath("string(//head/title | //body//title[not(ancestor::svg)])"),
+        tree.xpath("string(//meta[@property='og:title']/@content)"),
+        tree.xpath("string(//h1)"),
+    ):
+        title = " ".join(str(found).split())
+        if title:
+            return title
+    return None
+
+
+def plain_paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of plain text: its lines, or, where it is wrapped by hand, what blank lines part."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    wrapped = _BLANK_LINE.search(text.strip()) and all(len(line) <= _WRAPPED for line in lines)
+    parts = _BLANK_LINE.split(text) if wrapped else lines
+    return [paragraph for paragraph in (" ".join(part.split()) for part in parts) if paragraph]

@@ -1,0 +1,48 @@
+"""What can be set about extraction."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from tasks.settings import Settings, tuning
+
+
+class ExtractSettings(Settings):
+    """How main text is found in pages, and what a page may cost."""
+
+    engine: Literal["trafilatura", "density"] = Field(
+        "trafilatura",
+        description="engine that finds the main text: trafilatura, or density, which is several times as fast",
+    )
+    favour: Literal["precision", "balance", "recall"] = Field(
+        "precision", description="what trafilatura prefers in doubt: less text that is sure, or more"
+    )
+    tables: bool = Field(True, description="whether trafilatura keeps text in tables")
+    rescue_below: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="the fast engine's text is taken where trafilatura's has less than this share of its characters; "
+        "0 = only where trafilatura finds nothing",
+    )
+    cpu_seconds: float = Field(
+        10.0, gt=0, le=3600, description="processor time a page may take, in seconds; then extraction_timeout"
+    )
+    memory_mib: int = Field(
+        2048, ge=512, description="address space of the extracting process, in MiB; beyond it extraction_memory"
+    )
+    repeated_pages: int = Field(
+        3,
+        ge=0,
+        description="a short line that stands on at least so many different pages of one host is boilerplate; 0 = off",
+    )
+    pages_per_worker: int = tuning(
+        2000, "pages after which the extracting process is replaced, so that its memory stays flat", ge=1
+    )
+
+    @field_validator("repeated_pages")
+    @classmethod
+    def _one_page_repeats_nothing(cls, value: int) -> int:
+        if value == 1:
+            raise ValueError("repeated_pages is 1, expected 0 (off) or at least 2")
+        return value
