@@ -4,6 +4,8 @@ Much of it names the topic again and again and tells nothing. `{T}` is the topic
 `{day}` and `{site}` are somebody's name, small numbers, a weekday and the site's name.
 """
 
+# ruff: noqa: E501 - a sentence stays on its line
+
 # Those of the 36 markers of 000 appendix A.2 that can open any sentence; the others occur inside the templates.
 MARKERS = tuple(f"{marker}," for marker in (
     "again", "furthermore", "at the same time", "however", "indeed", "to be sure", "likewise", "meanwhile", "moreover",

@@ -1,5 +1,6 @@
 """Dresses pages in HTML: four designs, each with navigation, cookie notice, advertisements, sidebar and footer."""
 
+from collections.abc import Sequence
 from html import escape
 
 from tasks.sources.miniweb.links import GENRES
@@ -13,9 +14,10 @@ FOOTER = "© 2026 All rights reserved. Imprint, privacy policy, terms of use, co
 SUBSCRIBE = "You have 2 free articles left this month. Subscribe now for unlimited reading."
 CHROME = (COOKIES, NEWSLETTER, ADVERTISEMENT, FOOTER, SUBSCRIBE)
 
-_DESIGNS = {genre: "paper" for genre in GENRES} | {
+_DESIGNS = dict.fromkeys(GENRES, "paper") | {
     "atlas": "reference", "almanac": "reference", "academy": "reference", "archive": "reference", "mirror": "reference",
-    "wikicopy": "reference", "journal": "blog", "visit": "blog", "forum": "board", "reviews": "board", "tickets": "board",
+    "wikicopy": "reference", "journal": "blog", "visit": "blog", "forum": "board", "reviews": "board",
+    "tickets": "board",
 }  # fmt: skip
 _MENU = ("Home", "News", "Culture", "Nature", "Travel", "Opinion", "Archive", "Contact")
 _COLOURS = {"reference": "#346", "paper": "#822", "blog": "#264", "board": "#535"}
@@ -32,8 +34,9 @@ def render_html(page: Page) -> str:
         f'<meta name="author" content="{escape(page.author)}">\n<link rel="canonical" href="{page.url}">\n'
         f"<style>body{{font-family:serif;margin:0}}nav,footer{{background:{_COLOURS[design]};color:#fff}}"
         ".ad{border:1px solid #999}</style>\n"
-        '<script>window.dataLayer = window.dataLayer || []; function gtag(){dataLayer.push(arguments);}</script>\n'
-        f"</head>\n<body class=\"{design}\">\n{_cookie_notice()}\n{_header(site)}\n{body}\n{_footer(site)}\n</body>\n</html>\n"
+        "<script>window.dataLayer = window.dataLayer || []; function gtag(){dataLayer.push(arguments);}</script>\n"
+        f'</head>\n<body class="{design}">\n{_cookie_notice()}\n{_header(site)}\n'
+        f"{body}\n{_footer(site)}\n</body>\n</html>\n"
     )
 
 
@@ -46,9 +49,11 @@ def _reference(page: Page) -> str:
 
 def _paper(page: Page) -> str:
     return (
-        f'<div class="paywall-hint">{SUBSCRIBE}</div>\n<main>\n<article class="story">\n<header><h1>{escape(page.title)}</h1>'
+        f'<div class="paywall-hint">{SUBSCRIBE}</div>\n<main>\n<article class="story">\n<header>'
+        f"<h1>{escape(page.title)}</h1>"
         f'<p class="byline">By {escape(page.author)}, <time>{page.date}</time></p></header>\n{_figure(page)}\n'
-        f'<div class="article-body">\n{_blocks(page, advertise_after=2)}\n</div>\n</article>\n{_comments(page)}\n</main>\n'
+        f'<div class="article-body">\n{_blocks(page, advertise_after=2)}\n</div>\n</article>\n'
+        f"{_comments(page)}\n</main>\n"
         f"{_sidebar(page)}"
     )
 
@@ -78,7 +83,9 @@ def _blocks(page: Page, advertise_after: int = -1) -> str:
         markup = escape(text, quote=False)
         for name, url in linked.items():
             if name in text:
-                markup = markup.replace(escape(name, quote=False), f'<a href="{url}">{escape(name, quote=False)}</a>', 1)
+                markup = markup.replace(
+                    escape(name, quote=False), f'<a href="{url}">{escape(name, quote=False)}</a>', 1
+                )
         lines.append(f"<{tag}>{markup}</{tag}>")
         if place == advertise_after:
             lines.append(f'<div class="ad" aria-label="advertisement">{ADVERTISEMENT}</div>')
@@ -96,7 +103,9 @@ def _comments(page: Page) -> str:
         f'<li class="comment"><b class="comment-author">{escape(name)}</b><p>{escape(text, quote=False)}</p></li>'
         for name, text in page.comments
     )
-    return f'<section id="comments" class="comments"><h3>Comments</h3><ol class="comment-list">\n{items}\n</ol></section>'
+    return (
+        f'<section id="comments" class="comments"><h3>Comments</h3><ol class="comment-list">\n{items}\n</ol></section>'
+    )
 
 
 def _cookie_notice() -> str:
@@ -108,7 +117,8 @@ def _cookie_notice() -> str:
 
 def _header(site: str) -> str:
     menu = "".join(f'<li><a href="/{entry.lower()}">{entry}</a></li>' for entry in _MENU)
-    return f'<header class="site-header"><a class="logo" href="/">{site}</a><nav><ul class="menu">{menu}</ul></nav></header>'
+    logo = f'<a class="logo" href="/">{site}</a>'
+    return f'<header class="site-header">{logo}<nav><ul class="menu">{menu}</ul></nav></header>'
 
 
 def _sidebar(page: Page) -> str:
@@ -121,3 +131,12 @@ def _sidebar(page: Page) -> str:
 
 def _footer(site: str) -> str:
     return f'<footer class="site-footer"><p>{FOOTER}</p><p>{site}</p></footer>'
+
+
+def render_listing(title: str, rows: Sequence[tuple[str, str]]) -> str:
+    """Return a page that lists links: (URL, text) each."""
+    items = "\n".join(f'<li><a href="{escape(url)}">{escape(text)}</a></li>' for url, text in rows)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
+        f"<body><h1>{escape(title)}</h1>\n<ul>\n{items}\n</ul>\n</body>\n</html>\n"
+    )

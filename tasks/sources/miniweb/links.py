@@ -1,4 +1,4 @@
-"""Which URLs a topic's article cites and a search for its title finds, and what becomes of each when it is asked for."""
+"""Which URLs an article cites and a search for its title finds, and what becomes of each when it is asked for."""
 
 import re
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from unicodedata import normalize
 
 from tasks.hashing import unit_interval
 from tasks.sources.miniweb.dice import Dice
+from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.world import KINDS, REGION_TOPICS, World
+from tasks.sources.miniweb.world import REGION_TOPICS, World
 
 DOMAIN = "miniweb.test"
 SEARCH_RESULTS = 10
@@ -54,16 +55,18 @@ UNREADABLE = frozenset(
     {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
 )  # fmt: skip
 
-GENRES = ("atlas", "gazette", "archive", "weekend", "academy", "courier", "almanac", "journal", "visit", "forum", "reviews",
-          "tickets")  # fmt: skip
+GENRES = ("atlas", "gazette", "archive", "weekend", "academy", "courier", "almanac", "journal", "visit", "forum",
+          "reviews",           "tickets")  # fmt: skip
 _CITED_GENRES, _FOUND_GENRES = GENRES[:10], GENRES[7:]
 _SECTIONS = {
-    "atlas": "entry", "gazette": "news", "archive": "papers", "weekend": "stories", "academy": "bulletin", "courier": "local",
-    "almanac": "facts", "journal": "posts", "visit": "places", "forum": "thread", "reviews": "about", "tickets": "event",
+    "atlas": "entry", "gazette": "news", "archive": "papers", "weekend": "stories", "academy": "bulletin",
+    "courier": "local", "almanac": "facts", "journal": "posts", "visit": "places", "forum": "thread",
+    "reviews": "about", "tickets": "event",
 }  # fmt: skip
 
 # Slots of a topic: pages that its article cites, pages only a search finds, clones of its lead.
 FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
+CITED_PAGES, FOUND_PAGES = 9, 4  # most of each
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,11 @@ class Links:
         fate = self.planned_fate(topic, slot)
         section = "private" if fate is Fate.FORBIDDEN else _SECTIONS[genre]
         return f"http://{self._host(genre, topic)}/{section}/{slug}.{'pdf' if fate is Fate.PDF else 'html'}"
+
+    def has_page(self, topic: int, slot: int) -> bool:
+        """Whether a topic has a page in this slot."""
+        found = FOUND_SLOT <= slot < FOUND_SLOT + FOUND_PAGES
+        return slot < CITED_PAGES or found or slot in (CLONE_SLOT, NEAR_CLONE_SLOT)
 
     def guide_url(self, region: int, number: int) -> str:
         """Return the URL of guide `number` of a region."""
@@ -172,7 +180,7 @@ class Links:
         dice = Dice(self._world.seed, "search", topic)
         own = self._cited_pages(topic)
         links = [self.link(topic, slot) for slot in dice.sample(range(own), min(4, own))]
-        links += [self.link(topic, FOUND_SLOT + place) for place in range(dice.between(2, 4))]
+        links += [self.link(topic, FOUND_SLOT + place) for place in range(dice.between(2, FOUND_PAGES))]
         if self._has_clone(topic):
             links.append(self.link(topic, CLONE_SLOT))
         if unit_interval(self._world.seed, "near clone", topic) < NEAR_CLONE_RATE:
@@ -190,7 +198,7 @@ class Links:
 
     def _cited_pages(self, topic: int) -> int:
         """Return how many pages of its own the article cites; with the shared ones it cites 4 to 12."""
-        return Dice(self._world.seed, "cited", topic).between(4, 9)
+        return Dice(self._world.seed, "cited", topic).between(4, CITED_PAGES)
 
     def _has_clone(self, topic: int) -> bool:
         return unit_interval(self._world.seed, "clone", topic) < CLONE_RATE

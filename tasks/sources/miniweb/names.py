@@ -11,12 +11,17 @@ from math import gcd, prod
 
 from tasks.hashing import stable_hash
 
+
+def words(text: str, separator: str = " ") -> tuple[str, ...]:
+    """Return the words of a list that is easier to read in one string."""
+    return tuple(text.split(separator))
+
+
 # A name stem is HEAD + MIDDLE + tail. Head and middle end in their only vowel, so a stem can be cut in one way only.
-_ONSETS = "b br c d dr f fl g gr h k l m n p r s st t tr v w th sh".split()
-HEADS = tuple(
-    (onset + vowel).capitalize() for onset in _ONSETS for vowel in "aeiou"
-) + ("Bré", "Mé", "Lö", "Sö", "Té", "Vé", "Kö", "Ré")  # fmt: skip
-MIDDLES = tuple(onset + vowel for onset in "b d l m n r v s t k nd rn lm ll rr st".split() for vowel in "aeio")
+_ONSETS = words("b br c d dr f fl g gr h k l m n p r s st t tr v w th sh")
+_ACCENTED = words("Bré Mé Lö Sö Té Vé Kö Ré")
+HEADS = (*((onset + vowel).capitalize() for onset in _ONSETS for vowel in "aeiou"), *_ACCENTED)
+MIDDLES = tuple(onset + vowel for onset in words("b d l m n r v s t k nd rn lm ll rr st") for vowel in "aeio")
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,17 @@
 """What stands on a page: its paragraphs in order, before they are dressed in HTML."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MARKERS, MENTIONS, REMARKS
 from tasks.sources.miniweb.dice import Dice
+from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.kinds.person import MEN, TAILS, WOMEN
 from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, Links
 from tasks.sources.miniweb.names import HEADS, MIDDLES
 from tasks.sources.miniweb.prose import Narrator, capital, write_lead
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.world import KINDS, REGION_TOPICS, Topic, World
+from tasks.sources.miniweb.world import REGION_TOPICS, Topic, World
 
 SITES = {
     "atlas": "The Open Atlas", "gazette": "The Morning Gazette", "archive": "Archive of the Historical Society",
@@ -22,8 +23,9 @@ SITES = {
 # What a page of each genre consists of: s = salient facts, a = facts no lead states, r = a related topic,
 # m = a mention of the title that tells nothing, k = a remark about nothing in particular.
 RECIPES = {
-    "atlas": "ssras", "almanac": "sasrm", "gazette": "smsar", "courier": "smsrk", "archive": "srasa", "weekend": "smaskr",
-    "academy": "ssara", "journal": "ksmam", "visit": "msmram", "forum": "mksmm", "reviews": "mmsmm", "tickets": "mmkmm",
+    "atlas": "ssras", "almanac": "sasrm", "gazette": "smsar", "courier": "smsrk", "archive": "srasa",
+    "weekend": "smaskr", "academy": "ssara", "journal": "ksmam", "visit": "msmram", "forum": "mksmm",
+    "reviews": "mmsmm", "tickets": "mmkmm",
 }  # fmt: skip
 
 _HEADLINES = {
@@ -101,7 +103,8 @@ class Pages:
         comments: tuple[tuple[str, str], ...] = ()
         if genre in ("gazette", "weekend", "journal", "courier"):
             comments = tuple(
-                (dice.pick(FORUM_NAMES), capital(self._filled(text, subject, dice))) for text in dice.sample(MENTIONS, 2)
+                (dice.pick(FORUM_NAMES), capital(self._filled(text, subject, dice)))
+                for text in dice.sample(MENTIONS, 2)
             )
         return Page(
             url=self._links.page_url(topic, slot),
@@ -228,5 +231,5 @@ def _somebody(dice: Dice) -> str:
 
 
 def _date(dice: Dice) -> str:
-    months: Sequence[str] = ("January", "March", "April", "May", "June", "August", "October", "November")
+    months = ("January", "March", "April", "May", "June", "August", "October", "November")
     return f"{dice.between(1, 28)} {dice.pick(months)} {dice.between(2006, 2025)}"

@@ -13,7 +13,7 @@ from tasks.hashing import stable_hash
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Draft, Kind
 from tasks.sources.miniweb.kinds.person import MEN, PROFESSIONS, TAILS, WOMEN
-from tasks.sources.miniweb.names import HEADS, MIDDLES
+from tasks.sources.miniweb.names import HEADS, MIDDLES, words
 
 WORLD_VERSION = 1  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
 
@@ -24,7 +24,9 @@ COUNTRY_REGIONS = 8
 
 _COUNTRIES = tuple(
     (name, f"{name}n")
-    for name in "Valdria Norvenia Kestria Almoria Torvania Belisia Meravia Sorlandia Istrovia Carvonia Lethonia Quenaria".split()
+    for name in words(
+        "Valdria Norvenia Kestria Almoria Torvania Belisia Meravia Sorlandia Istrovia Carvonia Lethonia Quenaria"
+    )
 )
 _LANDS = ("Marches", "Highlands", "Vale", "Lowlands", "Dales", "Uplands", "Wolds", "Lakes", "Foothills", "Fens")
 

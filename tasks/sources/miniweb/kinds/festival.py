@@ -1,5 +1,7 @@
 """Festivals."""
 
+# ruff: noqa: E501 - a sentence stays on its line
+
 from typing import TYPE_CHECKING
 
 from tasks.sources.miniweb.dice import Dice

@@ -1,32 +1,37 @@
 """Films."""
 
+# ruff: noqa: E501 - a sentence stays on its line
+
 from typing import TYPE_CHECKING
 
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds.kind import IT, Draft, Kind, article, thousands
-from tasks.sources.miniweb.names import NameScheme
+from tasks.sources.miniweb.names import NameScheme, words
 
 if TYPE_CHECKING:
     from tasks.sources.miniweb.world import Ground
 
-_ADJECTIVES = tuple(
-    "Glass Silent Amber Broken Crooked Distant Empty Faithful Gentle Hidden Hollow Iron Ivory Last Little Lonely Lost "
-    "Narrow Northern Paper Patient Quiet Red Restless Scarlet Second Secret Seventh Silver Sleeping Slow Small Southern "
-    "Stolen Stone Summer Tall Tired Unwritten Velvet Wandering White Wild Winter Wooden Yellow Bitter Blue Borrowed Brass "
-    "Burning Careless Clever Copper Crimson Dark Early Endless False Final First Forgotten Fourth Golden".split()
+_ADJECTIVES = words(
+    "Glass Silent Amber Broken Crooked Distant Empty Faithful Gentle Hidden Hollow Iron Ivory Last Little "
+    "Lonely Lost Narrow Northern Paper Patient Quiet Red Restless Scarlet Second Secret Seventh Silver "
+    "Sleeping Slow Small Southern Stolen Stone Summer Tall Tired Unwritten Velvet Wandering White Wild Winter "
+    "Wooden Yellow Bitter Blue Borrowed Brass Burning Careless Clever Copper Crimson Dark Early Endless False "
+    "Final First Forgotten Fourth Golden"
 )
-_NOUNS = tuple(
-    "Orchard Harbour Letter Lantern Piano Garden Window Station Winter Clock Mirror Ferry Staircase Painter Widow Soldier "
-    "Baker Tailor Sparrow Fox Horse Swan Heron Wolf Key Coat Suitcase Train Bridge Island Lighthouse Theatre Hotel Market "
-    "Library Kitchen Balcony Chapel Tower Mill Well Road Valley Forest Meadow Field Shore Song Waltz Promise Wager Verdict "
-    "Witness Stranger Guest Neighbour Daughter Brother Teacher Gardener Fisherman Doctor Judge Messenger".split()
+_NOUNS = words(
+    "Orchard Harbour Letter Lantern Piano Garden Window Station Winter Clock Mirror Ferry Staircase Painter "
+    "Widow Soldier Baker Tailor Sparrow Fox Horse Swan Heron Wolf Key Coat Suitcase Train Bridge Island "
+    "Lighthouse Theatre Hotel Market Library Kitchen Balcony Chapel Tower Mill Well Road Valley Forest Meadow "
+    "Field Shore Song Waltz Promise Wager Verdict Witness Stranger Guest Neighbour Daughter Brother Teacher "
+    "Gardener Fisherman Doctor Judge Messenger"
 )
-_TAILS = tuple(
-    (" of Glass| of Salt| of Winter| of the North| of Silence| of Summer| of Ashes| of the Valley| at Midnight| at Noon"
-     "| at Dawn| by the Sea| by the Lake| by Night| in the Rain| in the Snow| in the Fog| in Love| in Exile| in Spring"
-     "| in Autumn| on the Hill| on the Quay| Next Door| Returns| Without Shadow| Without a Name| for Two| for Sale"
-     "| from Nowhere| Upstairs| Under the Ice").split("|")
-)  # fmt: skip
+_TAILS = words(
+    " of Glass| of Salt| of Winter| of the North| of Silence| of Summer| of Ashes| of the Valley| at Midnight| at Noon"
+    "| at Dawn| by the Sea| by the Lake| by Night| in the Rain| in the Snow| in the Fog| in Love| in Exile| in Spring"
+    "| in Autumn| on the Hill| on the Quay| Next Door| Returns| Without Shadow| Without a Name| for Two| for Sale"
+    "| from Nowhere| Upstairs| Under the Ice",
+    "|",
+)
 SCHEME = NameScheme((("The ",), tuple(f"{word} " for word in _ADJECTIVES), _NOUNS, _TAILS))
 _GENRES = (
     "drama",

@@ -1,8 +1,8 @@
 """What a kind of topic is: how its topics are named, which facts they have, and how those are put into words.
 
-A sentence template begins in lower case and is filled from a topic's facts. These words in it stand for the topic: `{S}`
-and its possessive `{S's}`, as the full name, an alias or "the river" as the narrator sees fit, and at the head of a
-template also as a pronoun; `{he}`, `{his}` and `{him}`, always the pronoun; `{T}`, always the full name.
+A sentence template begins in lower case and is filled from a topic's facts. These words in it stand for the topic:
+`{S}` and its possessive `{S's}`, as the full name, an alias or "the river" as the narrator sees fit, and at the head of
+a template also as a pronoun; `{he}`, `{his}` and `{him}`, always the pronoun; `{T}`, always the full name.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,18 +1,24 @@
 """People."""
 
+# ruff: noqa: E501 - a sentence stays on its line
+
 from typing import TYPE_CHECKING
 
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds.kind import HE, SHE, Draft, Kind, article, thousands
-from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme
+from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme, words
 
 if TYPE_CHECKING:
     from tasks.sources.miniweb.world import Ground
 
-WOMEN = tuple("Anna Berta Clara Dora Elsa Frida Greta Hanna Ida Johanna Karin Lena Marta Nora Olga Paula Rosa Sofia "
-              "Tilda Ursula Vera Wilma Yvonne Zora".split())  # fmt: skip
-MEN = tuple("Anton Bruno Carl Daniel Emil Felix Georg Henrik Ivan Jonas Kaspar Leon Martin Niels Oskar Peter Rolf Stefan "
-            "Theo Ulrich Viktor Walter Xaver Zoltan".split())  # fmt: skip
+WOMEN = words(
+    "Anna Berta Clara Dora Elsa Frida Greta Hanna Ida Johanna Karin Lena Marta Nora Olga Paula Rosa Sofia "
+    "Tilda Ursula Vera Wilma Yvonne Zora"
+)
+MEN = words(
+    "Anton Bruno Carl Daniel Emil Felix Georg Henrik Ivan Jonas Kaspar Leon Martin Niels Oskar Peter Rolf "
+    "Stefan Theo Ulrich Viktor Walter Xaver Zoltan"
+)
 TAILS = ("n", "r", "ll", "sen", "rt", "ck", "nt", "ler", "mann", "ski", "vic", "rd", "nsson", "tt", "berg", "lund")
 SCHEME = NameScheme((tuple(f"{name} " for name in WOMEN + MEN), HEADS, MIDDLES, TAILS))
 

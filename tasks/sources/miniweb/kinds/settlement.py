@@ -1,17 +1,19 @@
 """Settlements: towns and villages."""
 
+# ruff: noqa: E501 - a sentence stays on its line
+
 from typing import TYPE_CHECKING
 
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds.kind import IT, Draft, Kind, article, thousands
-from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme
+from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme, words
 
 if TYPE_CHECKING:
     from tasks.sources.miniweb.world import Ground
 
-ENDINGS = tuple(
-    "ford ham wick ton stead mouth bury holm dale mere haven gate cross field worth ley "
-    "minster bourne combe den hurst port well wold thorpe shaw ridge marsh pool brook castle kirk".split()
+ENDINGS = words(
+    "ford ham wick ton stead mouth bury holm dale mere haven gate cross field worth ley minster bourne combe "
+    "den hurst port well wold thorpe shaw ridge marsh pool brook castle kirk"
 )
 SCHEME = NameScheme((HEADS, MIDDLES, ENDINGS))
 _TYPES = (

@@ -1,18 +1,21 @@
 """Animal species."""
 
+# ruff: noqa: E501 - a sentence stays on its line
+
 from typing import TYPE_CHECKING
 
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds.kind import IT, Draft, Kind, article, thousands
-from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme
+from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme, words
 
 if TYPE_CHECKING:
     from tasks.sources.miniweb.world import Ground
 
-_ADJECTIVES = tuple(f"{word} " for word in (
-    "Speckled Banded Crested Dusky Greater Lesser Spotted Striped Golden Marsh Mountain Northern Pale Ringed Rufous Silver "
-    "Slender Southern Tufted Velvet White-faced Yellow-bellied Black-backed Blue-tailed Red-footed Grey-headed Long-nosed "
-    "Short-winged Bearded Masked Painted Whistling").split())  # fmt: skip
+_ADJECTIVES = tuple(f"{word} " for word in words(
+    "Speckled Banded Crested Dusky Greater Lesser Spotted Striped Golden Marsh Mountain Northern Pale Ringed "
+    "Rufous Silver Slender Southern Tufted Velvet White-faced Yellow-bellied Black-backed Blue-tailed Red- "
+    "footed Grey-headed Long-nosed Short-winged Bearded Masked Painted Whistling"
+))  # fmt: skip
 _ANIMALS = (
     # title word, noun, genus, family, what it eats, where it breeds, length in mm
     ("newt", "amphibian", "Tritonella", "Salamandridae", "water fleas and small worms", "shallow ponds", (60, 140)),

@@ -1,0 +1,128 @@
+"""The first two stages: articles as their source gives them, then a table per shard without duplicates (000 sec. 4)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import ARTICLES, INTAKE
+from tasks.hashing import article_id, shard_of, unit_interval
+from tasks.sources import Article, Partition, SourceSettings, open_source
+
+SPLITS = ("train", "valid", "test")
+SPLIT_SHARES = (0.8, 0.1, 0.1)
+
+
+def read_articles(
+    *,
+    partition: Partition,
+    source: SourceSettings,
+    source_name: str,
+    article_shards: int,
+    seed: int,
+    search_will_follow: bool = False,
+) -> pa.Table:
+    """Return the INTAKE rows of one partition of a source; see `intake_articles`."""
+    return intake_articles(
+        open_source(source).read(partition),
+        source_name,
+        article_shards=article_shards,
+        seed=seed,
+        search_will_follow=search_will_follow,
+    )
+
+
+def intake_articles(
+    articles: Iterable[Article],
+    source_name: str,
+    *,
+    article_shards: int,
+    seed: int,
+    split_shares: Sequence[float] = SPLIT_SHARES,
+    search_will_follow: bool = False,
+) -> pa.Table:
+    """Return INTAKE rows in the order of the articles, with id, split, destination shard and reason for a drop.
+
+    Args:
+        articles: articles of a source.
+        source_name: name of the source, part of every id.
+        article_shards: number of article shards.
+        seed: seed of the splits that the source leaves open.
+        split_shares: shares of train, valid and test, summing to 1.
+        search_will_follow: a web search will find sources, so an article needs none of its own.
+
+    Raises:
+        ValueError: the shares are no shares, or a source names an unknown split.
+    """
+    if len(split_shares) != 3 or min(split_shares) < 0 or abs(sum(split_shares) - 1) > 1e-9:
+        raise ValueError(f"expected three shares of train, valid and test that sum to 1, got {tuple(split_shares)}")
+    rows = []
+    for article in articles:
+        id_ = article_id(source_name, article.title)
+        rows.append(
+            {
+                "article_id": id_,
+                "title": article.title,
+                "lead": article.lead,
+                "references": article.references,
+                "search_results": article.search_results,
+                "split": _split(article, seed, split_shares),
+                "group": article.group,
+                "source": source_name,
+                "revision": article.revision,
+                "licence": article.licence,
+                "drop_reason": _drop_reason(article, search_will_follow=search_will_follow),
+                "article_shard": shard_of(id_, article_shards),
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=INTAKE.schema)
+
+
+def merge_articles(parts: pa.Table) -> pa.Table:
+    """Return the ARTICLES of one shard, sorted by id.
+
+    Of the usable articles with one id the first keeps its place, the others get the reason `duplicate_title`.
+
+    Args:
+        parts: INTAKE rows for this shard from every partition, in the order of the partitions.
+    """
+    order = pc.sort_indices(
+        parts.append_column("place", pa.array(range(parts.num_rows), pa.int64())),
+        sort_keys=[("article_id", "ascending"), ("place", "ascending")],
+    )
+    merged = parts.take(order).select(ARTICLES.schema.names)
+    seen: set[str] = set()
+    reasons: list[Any] = []
+    for id_, reason in zip(merged["article_id"].to_pylist(), merged["drop_reason"].to_pylist(), strict=True):
+        duplicate = reason is None and id_ in seen
+        reasons.append("duplicate_title" if duplicate else reason)
+        if reason is None:
+            seen.add(id_)
+    place = merged.schema.get_field_index("drop_reason")
+    merged = merged.set_column(place, ARTICLES.schema.field("drop_reason"), pa.array(reasons, pa.string()))
+    return merged.cast(ARTICLES.schema)
+
+
+def _drop_reason(article: Article, *, search_will_follow: bool) -> str | None:
+    if article.drop_reason is not None:
+        return article.drop_reason
+    if not article.title.strip():
+        return "empty_title"
+    if not article.lead.strip():
+        return "empty_lead"
+    if not (article.references or article.search_results or search_will_follow):
+        return "no_sources"
+    return None
+
+
+def _split(article: Article, seed: int, shares: Sequence[float]) -> str:
+    """Return the source's split, else one by a stable hash of the group, or of the title where there is none."""
+    if article.split is not None:
+        if article.split not in SPLITS:
+            raise ValueError(f"article {article.title!r}: split {article.split!r}, expected one of {', '.join(SPLITS)}")
+        return article.split
+    draw = unit_interval("split", seed, article.title if article.group is None else article.group)
+    if draw < shares[0]:
+        return "train"
+    return "valid" if draw < shares[0] + shares[1] else "test"

@@ -1,0 +1,15 @@
+"""A generated, deterministic web with articles that cite it: the source that needs no network and no data.
+
+* names, world, kinds: topics and their facts
+* prose, chatter, pages, html, pdf: what is said about them, and on which pages
+* links, site, server: which URLs there are, what becomes of each, and HTTP
+* source: the articles
+"""
+
+from tasks.sources.miniweb.links import Fate, Link
+from tasks.sources.miniweb.server import MiniwebServer
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.miniweb.source import MiniwebSource
+
+__all__ = ["Fate", "Link", "Miniweb", "MiniwebServer", "MiniwebSettings", "MiniwebSource"]
