@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import cloudpickle
@@ -88,14 +89,29 @@ def compute(pickled: bytes) -> Any:
 
 
 class PrefectExecutor:
-    """Runs jobs as tasks of the flow run it is used in."""
+    """Runs jobs as tasks of the flow run it is used in, on a runner of its own.
+
+    The flow's own runner is fixed when the module is imported; this one follows the settings of the run.
+    """
 
     def __init__(self, settings: EngineSettings) -> None:
-        """Take the retries from the engine's settings; the runner is the flow's."""
+        """Take the kind of runner, its size and the retries."""
         self.settings = settings
+        self._runner: TaskRunner[Any] | None = None
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Serve the flow run that this is called in until the block ends; flows may be nested."""
+        outer = self._runner
+        with task_runner(self.settings) as self._runner:
+            try:
+                yield
+            finally:
+                self._runner = outer
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
         """Submit every job and wait for all; an exception is an outcome, never raised."""
+        assert self._runner is not None, "jobs run inside `serving`"
         log = get_run_logger()
         stage, started = jobs[0].stage, time.monotonic()
         log.info("%s: computing %d", stage, len(jobs))
@@ -111,7 +127,7 @@ class PrefectExecutor:
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,
             )
-            future = shard_task.submit(cloudpickle.dumps((make, job)))
+            future = self._runner.submit(shard_task, {"pickled": cloudpickle.dumps((make, job))})
             names[future.task_run_id] = job.name
             futures.append(future)
         outcomes: dict[str, Outcome] = {}

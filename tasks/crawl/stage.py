@@ -1,0 +1,62 @@
+"""The crawl as stages: archives indexed file by file, pages fetched host shard by host shard, resumed after a stop."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from tasks.crawl.archive import archive_files, file_state, index_archive
+from tasks.crawl.crawl import crawl_batches
+from tasks.crawl.journal import Journal
+from tasks.crawl.progress import CrawlProgress
+from tasks.crawl.settings import CrawlSettings
+from tasks.shard import Scratch
+
+
+@dataclass(frozen=True)
+class ArchiveFile:
+    """A WARC or ARC file and the state it was found in.
+
+    Attributes:
+        name: path or URI.
+        state: size and time of change; another state means the index has to be made anew.
+    """
+
+    name: str
+    state: str
+
+    def recipe(self) -> dict[str, str]:
+        """Return what decides the index."""
+        return {"name": self.name, "state": self.state}
+
+
+def find_archives(settings: CrawlSettings) -> list[ArchiveFile]:
+    """Return the archive files the settings name, in order.
+
+    Raises:
+        FileNotFoundError: a name or pattern matches nothing.
+    """
+    return [ArchiveFile(file, file_state(file)) for file in archive_files(settings)]
+
+
+def index_shard(settings: CrawlSettings, *, file: ArchiveFile, host_shards: int) -> pa.Table:
+    """Return the captures of one archive file (`tasks.crawl.archive.index_archive`)."""
+    return index_archive(file.name, settings, host_shards=host_shards)
+
+
+def crawl_shard(
+    frontier: pa.Table,
+    settings: CrawlSettings,
+    *,
+    captures: pa.Table | None = None,
+    scratch: Scratch,
+    connect_to: Mapping[str, str],
+    progress: Callable[[CrawlProgress], None],
+) -> Iterator[pa.RecordBatch]:
+    """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`)."""
+    with Journal(
+        scratch.filesystem, scratch.path, rows=settings.journal_rows, seconds=settings.journal_seconds
+    ) as journal:
+        yield from crawl_batches(
+            frontier, captures, settings, journal=journal, connect_to=connect_to, progress=progress
+        )
