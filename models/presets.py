@@ -46,6 +46,10 @@ _SMALL_HT = {**_SMALL, "local_layers": 2, "global_layers": 1}
 _RELEASED = "released: pre-norm, [token; rank], x sqrt(d), g + (x + c), one scaled Q, K, V, no W_c, normalised weights"
 _PRINTED = "paper: post-norm, [rank; token], unscaled, g + x, unscaled Q, K, V and W_c of each head, eq. 16's weights"
 
+_ONE_LAYER = {"encoder_layers": 1, "decoder_layers": 1}
+_PHT_POINTS = "released: x sqrt(d), a LayerNorm before the pooling's feed-forward, pooling logits / sqrt(d_head)"
+_VHT_POINTS = "released: x sqrt(d), dropout and LayerNorm after the ranking encoding (absent from eq. 11)"
+
 
 def _ht(settings: Mapping[str, Any], place: str, note: str, parameters: int | None = None) -> Preset:
     return Preset("hierarchical", settings, f"000 {place}", note, parameters, _RELEASED)
@@ -97,6 +101,28 @@ PRESETS: dict[str, Preset] = {
         {**_SMALL, "encoder_layers": 3, "decoder_layers": 1, "norm": "pre"},
         "000 sec. 4",
         "FT for laptops: d=128, 3 + 1",
+        small=True,
+    ),
+    "pht": Preset("parallel", {}, "001 sec. 3.1, 002 sec. 3", "PHT of 3 + 3 layers", 15_201_536, _PHT_POINTS),
+    "pht-1": Preset("parallel", _ONE_LAYER, "001 sec. 4.2", "PHT of 1 + 1 layers", 10_988_800, _PHT_POINTS),
+    "pht-small": Preset(
+        "parallel",
+        {**_SMALL, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0.1},
+        "001 sec. 3.1",
+        "PHT for laptops: d=128, 2 + 1",
+        None,
+        _PHT_POINTS,
+        small=True,
+    ),
+    "vht": Preset("vertical", {}, "001 sec. 3.2", "VHT of 3 + 3 layers", 14_544_640, _VHT_POINTS),
+    "vht-1": Preset("vertical", _ONE_LAYER, "001 sec. 4.2", "VHT of 1 + 1 layers", None, _VHT_POINTS),
+    "vht-small": Preset(
+        "vertical",
+        {**_SMALL, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0.1},
+        "001 sec. 3.2",
+        "VHT for laptops: d=128, 2 + 1",
+        None,
+        _VHT_POINTS,
         small=True,
     ),
 }

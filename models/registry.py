@@ -8,7 +8,9 @@ from typing import Any
 from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
+from models.parallel import ParallelConfig, ParallelTransformer
 from models.presets import PRESETS, Preset
+from models.vertical import VerticalConfig, VerticalTransformer
 
 __all__ = [
     "ARCHITECTURES",
@@ -32,6 +34,8 @@ class Architecture:
 ARCHITECTURES: dict[str, Architecture] = {
     "hierarchical": Architecture(HierarchicalConfig, HierarchicalTransformer),
     "flat": Architecture(FlatConfig, FlatTransformer),
+    "parallel": Architecture(ParallelConfig, ParallelTransformer),
+    "vertical": Architecture(VerticalConfig, VerticalTransformer),
 }
 
 

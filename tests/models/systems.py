@@ -11,10 +11,8 @@ PAD = 0
 VOCABULARY = 29
 
 # What makes each architecture tiny; the switches of its presets stay as they are.
-TINY = {
-    "hierarchical": {"model_size": 16, "feed_forward_size": 32},
-    "flat": {"model_size": 16, "feed_forward_size": 32},
-}
+_TINY = {"model_size": 16, "feed_forward_size": 32}
+TINY: dict[str, dict[str, object]] = {"hierarchical": _TINY, "flat": _TINY, "parallel": _TINY, "vertical": _TINY}
 DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "layers", "graph_layers")
 
 

@@ -1,0 +1,30 @@
+"""Attention to the words of each paragraph by itself, paragraphs folded into the batch (SYSTEMS.md, "An identity").
+
+The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and
+never a matrix of target positions by all words of an article: each paragraph is attended alone, and what was read
+from it is weighted afterwards.
+
+Shapes: B articles, P paragraphs, L tokens a paragraph, Q query positions of an article (hypotheses x target
+positions), H heads, E size of a head, D = H*E.
+"""
+
+from torch import Tensor
+
+from models.layers.attention import CrossAttention, attend
+
+
+def word_keys_values(attention: CrossAttention, words_BPLD: Tensor) -> tuple[Tensor, Tensor]:
+    """Return keys and values [B, P, H, L, E] of the words of each paragraph."""
+    articles, paragraphs = words_BPLD.shape[:2]
+    k_NHLE, v_NHLE = attention.keys_values(words_BPLD.flatten(0, 1))
+    shape = (articles, paragraphs, *k_NHLE.shape[1:])
+    return k_NHLE.view(shape), v_NHLE.view(shape)
+
+
+def attend_paragraphs(q_BHQE: Tensor, k_BPHLE: Tensor, v_BPHLE: Tensor, mask_BPL: Tensor) -> Tensor:
+    """Return the context [B, P, H, Q, E] that each query finds in each paragraph, zeros in an empty one."""
+    articles, paragraphs = mask_BPL.shape[:2]
+    q_NHQE = q_BHQE.unsqueeze(1).expand(-1, paragraphs, -1, -1, -1).flatten(0, 1)
+    mask_N11L = mask_BPL.flatten(0, 1)[:, None, None, :]
+    context_NHQE = attend(q_NHQE, k_BPHLE.flatten(0, 1), v_BPHLE.flatten(0, 1), mask_N11L)
+    return context_NHQE.view(articles, paragraphs, *context_NHQE.shape[1:])

@@ -1,0 +1,242 @@
+"""PHT, the parallel hierarchical Transformer (001 sec. 3.1, 002 sec. 3): paragraph attention weighs word attention.
+
+The encoder leaves the words of each paragraph and one embedding a paragraph; a decoder layer attends to both at once,
+and its attention to a paragraph weighs what it read from that paragraph's words.
+
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
+T target positions, H heads, E size of a head, D = H*E.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.layers.attention import (
+    CrossAttention,
+    KeyValueCache,
+    SelfAttention,
+    fold_hypotheses,
+    initialise,
+    join_heads,
+    masked_softmax,
+    split_heads,
+    unfold_hypotheses,
+)
+from models.layers.decoder import target_positions
+from models.layers.embeddings import TiedEmbedding
+from models.layers.encoder import EncoderLayer
+from models.layers.feed_forward import FeedForward, Residual
+from models.layers.paragraphs import ParagraphRows
+from models.layers.pooling import pool_values
+from models.layers.positions import sinusoids
+from models.layers.words import attend_paragraphs, word_keys_values
+
+
+@dataclass(frozen=True)
+class ParallelConfig:
+    """The size of PHT; the defaults are those of 001 and 002.
+
+    Attributes:
+        vocabulary_size: V.
+        pad: id of the padding token.
+        model_size: D (001 sec. 4.2: 256).
+        feed_forward_size: hidden size of feed-forward layers (001 sec. 4.2: 1,024).
+        heads: attention and pooling heads (001 sec. 4.2: 4).
+        encoder_layers: layers over the tokens of a paragraph (001 sec. 4.2: 3, or 1).
+        decoder_layers: layers of the decoder (001 sec. 4.2: 3, or 1).
+        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
+        norm_epsilon: that of every LayerNorm.
+        scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
+    """
+
+    vocabulary_size: int
+    pad: int = 0
+    model_size: int = 256
+    feed_forward_size: int = 1024
+    heads: int = 4
+    encoder_layers: int = 3
+    decoder_layers: int = 3
+    dropout: float = 0.3
+    norm_epsilon: float = 1e-6
+    scale_embeddings: bool = True
+
+    def __post_init__(self) -> None:
+        if self.heads < 1 or self.model_size % self.heads:
+            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+
+
+@dataclass(frozen=True)
+class ParallelMemory(Memory):
+    """What a PHT decoder reads of B articles.
+
+    Attributes:
+        paragraphs: [B, P, D] paragraph embeddings with the ranking encoding (001 eq. 6); the attention predictor of
+            002 reads these.
+        paragraph_mask: [B, P] bool, True where there is a paragraph.
+        paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
+        word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
+        word_mask: [B, P, L] bool, True where there is a token.
+    """
+
+    paragraphs: Tensor
+    paragraph_mask: Tensor
+    paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]
+    word_keys_values: tuple[tuple[Tensor, Tensor], ...]
+    word_mask: Tensor
+
+    @property
+    def articles(self) -> int:
+        """Number of articles, B."""
+        return len(self.paragraphs)
+
+    def select(self, articles: Tensor) -> "ParallelMemory":
+        """Return the memory of some articles ([b] int64)."""
+        return ParallelMemory(
+            self.paragraphs[articles],
+            self.paragraph_mask[articles],
+            tuple((keys[articles], values[articles]) for keys, values in self.paragraph_keys_values),
+            tuple((keys[articles], values[articles]) for keys, values in self.word_keys_values),
+            self.word_mask[articles],
+        )
+
+
+class ParagraphPooling(nn.Module):
+    """The embedding of a paragraph: multi-head pooling of its words, then a feed-forward layer (001 eq. 2-5)."""
+
+    def __init__(self, config: ParallelConfig) -> None:
+        """Make the pooling that all paragraphs share."""
+        super().__init__()
+        size, epsilon = config.model_size, config.norm_epsilon
+        self.heads = config.heads
+        self.value = nn.Linear(size, size)  # W1
+        self.score = nn.Parameter(torch.empty(self.heads, size // self.heads))  # W2, one vector a head
+        self.output = nn.Linear(size, size)  # W3
+        self.pooled_norm = nn.LayerNorm(size, eps=epsilon)
+        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.residual = Residual(size, "post", config.dropout, epsilon)
+        initialise(self.value.weight, self.score, self.output.weight)
+        nn.init.zeros_(self.value.bias)
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, x_NLD: Tensor, mask_NL: Tensor) -> Tensor:
+        """Pool words [N, L, D] into paragraphs [N, D]."""
+        head_size = self.score.shape[1]
+        # eq. 3 scores a head's values; composed with eq. 2 that is one vector of size D a head. The bias of eq. 2
+        # moves all scores of a head alike, which the softmax does not see.
+        score_HD = (self.score.unsqueeze(1) @ self.value.weight.view(self.heads, head_size, -1)).squeeze(1)
+        score_NHL = (x_NLD @ score_HD.T).transpose(1, 2).float() * head_size**-0.5
+        weights_NLH = masked_softmax(score_NHL, mask_NL.unsqueeze(1)).transpose(1, 2)
+        pooled_NHE = pool_values(x_NLD, weights_NLH, self.value.weight, self.value.bias)
+        pooled_ND = self.pooled_norm(self.output(pooled_NHE.flatten(1)))  # eq. 4
+        return self.residual.leave(pooled_ND, self.feed_forward(pooled_ND))  # eq. 5
+
+
+class ParallelDecoderLayer(nn.Module):
+    """Masked self-attention, paragraph and word attention side by side, feed-forward; all post-norm."""
+
+    def __init__(self, config: ParallelConfig) -> None:
+        """Make one layer."""
+        super().__init__()
+        size = config.model_size
+        self.self_attention = SelfAttention(size, config.heads)
+        self.paragraph_attention = CrossAttention(size, config.heads)
+        self.word_attention = CrossAttention(size, config.heads)
+        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.self_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+        self.cross_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+        self.feed_forward_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+
+    def forward(
+        self, x_RTD: Tensor, memory: ParallelMemory, layer: int, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        x_RTD = self.self_residual.leave(x_RTD, self.self_attention.causal(x_RTD, cache, layer))
+        keys, values = memory.paragraph_keys_values[layer]
+        paragraph_RTD, alpha_RTP = self.paragraph_attention(x_RTD, keys, values, memory.paragraph_mask, weights=True)
+        word_RTD = self._words(x_RTD, alpha_RTP, memory, layer)
+        x_RTD = self.cross_residual.leave(x_RTD, paragraph_RTD + word_RTD)  # eq. 10
+        return self.feed_forward_residual.leave(x_RTD, self.feed_forward(x_RTD)), alpha_RTP
+
+    def _words(self, x_RTD: Tensor, alpha_RTP: Tensor, memory: ParallelMemory, layer: int) -> Tensor:
+        """Return the words' contexts, those of each paragraph weighted by its attention (eq. 8-9)."""
+        attention, articles = self.word_attention, memory.articles
+        q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), articles)
+        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.word_mask)
+        alpha_BQP = alpha_RTP.reshape(articles, -1, alpha_RTP.shape[-1]).to(context_BPHQE.dtype)
+        context_BHQE = torch.einsum("bqp,bphqe->bhqe", alpha_BQP, context_BPHQE)
+        # The paper weighs contexts after their output projection. Weights that sum to 1 pass through a linear map and
+        # its bias, so one context a position is projected instead of P of them.
+        output: Tensor = attention.output(join_heads(unfold_hypotheses(context_BHQE, len(x_RTD))))
+        return output
+
+
+class ParallelTransformer(Summarizer):
+    """PHT: a purely hierarchical encoder and decoder."""
+
+    def __init__(self, config: ParallelConfig) -> None:
+        """Make a fresh model, its weights drawn from PyTorch's default generator."""
+        super().__init__()
+        self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
+        self.encoder_layers = nn.ModuleList(
+            EncoderLayer(
+                config.model_size,
+                config.heads,
+                config.feed_forward_size,
+                norm="post",
+                dropout=config.dropout,
+                epsilon=config.norm_epsilon,
+            )
+            for _ in range(config.encoder_layers)
+        )
+        self.pooling = ParagraphPooling(config)
+        self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
+
+    def encode(self, source: SourceBatch) -> ParallelMemory:
+        """Encode B articles: words within their paragraph, then each paragraph into one vector."""
+        rows = ParagraphRows.of(source, self.config.pad)
+        positions_LD = sinusoids(torch.arange(rows.tokens.shape[1], device=rows.tokens.device), self.config.model_size)
+        x_NLD = self.embedding(rows.tokens, positions_LD)
+        for layer in self.encoder_layers:
+            x_NLD = layer(x_NLD, rows.mask)
+        ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
+        paragraphs_BPD, words_BPLD = rows.grid(ranked_ND), rows.grid(x_NLD)
+        paragraph_pairs, word_pairs = [], []
+        for layer in self.decoder_layers:
+            assert isinstance(layer, ParallelDecoderLayer)
+            paragraph_pairs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
+            word_pairs.append(word_keys_values(layer.word_attention, words_BPLD))
+        return ParallelMemory(
+            paragraphs_BPD, source.paragraph_mask, tuple(paragraph_pairs), tuple(word_pairs), source.token_mask
+        )
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64)."""
+        assert isinstance(memory, ParallelMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        x_RTD = self.embedding(target_in, target_positions(target_in, self.config.model_size, cache))
+        total_RTP = x_RTD.new_zeros(*target_in.shape, memory.paragraph_mask.shape[1], dtype=torch.float32)
+        for number, layer in enumerate(self.decoder_layers):
+            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
+            total_RTP = total_RTP + alpha_RTP
+        if cache is not None:
+            cache.advance(target_in.shape[1])
+        return Decoded(x_RTD, total_RTP / len(self.decoder_layers) if attention else None)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+        return self.embedding.logits(hidden)
+
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight [V, D] and bias [V] of `logits`."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)

@@ -1,0 +1,222 @@
+"""VHT, the vertical hierarchical Transformer (001 sec. 3.2): paragraph attention on top of word attention.
+
+What a decoder layer reads from the words of a paragraph is that paragraph's embedding, anew at every target position;
+paragraph attention chooses among these.
+
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
+T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.layers.attention import (
+    CrossAttention,
+    KeyValueCache,
+    SelfAttention,
+    fold_hypotheses,
+    masked_softmax,
+    split_heads,
+)
+from models.layers.decoder import target_positions
+from models.layers.embeddings import TiedEmbedding
+from models.layers.encoder import EncoderLayer
+from models.layers.feed_forward import FeedForward, Residual
+from models.layers.paragraphs import ParagraphRows
+from models.layers.positions import sinusoids
+from models.layers.words import attend_paragraphs, word_keys_values
+
+
+@dataclass(frozen=True)
+class VerticalConfig:
+    """The size of VHT; the defaults are those of 001.
+
+    Attributes:
+        vocabulary_size: V.
+        pad: id of the padding token.
+        model_size: D (001 sec. 4.2: 256).
+        feed_forward_size: hidden size of feed-forward layers (001 sec. 4.2: 1,024).
+        heads: attention heads (001 sec. 4.2: 4).
+        encoder_layers: layers over the tokens of a paragraph (001 sec. 4.2: 3, or 1).
+        decoder_layers: layers of the decoder (001 sec. 4.2: 3, or 1).
+        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
+        norm_epsilon: that of every LayerNorm.
+        scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
+        ranking_norm: whether dropout and a LayerNorm follow the ranking encoding, as in the released code and not in
+            eq. 11.
+        ranking_residual: whether the query is added before that LayerNorm, as in a version of the released code.
+    """
+
+    vocabulary_size: int
+    pad: int = 0
+    model_size: int = 256
+    feed_forward_size: int = 1024
+    heads: int = 4
+    encoder_layers: int = 3
+    decoder_layers: int = 3
+    dropout: float = 0.3
+    norm_epsilon: float = 1e-6
+    scale_embeddings: bool = True
+    ranking_norm: bool = True
+    ranking_residual: bool = False
+
+    def __post_init__(self) -> None:
+        if self.heads < 1 or self.model_size % self.heads:
+            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+        if self.ranking_residual and not self.ranking_norm:
+            raise ValueError("ranking_residual is added before the norm of ranking_norm, which is off")
+
+
+@dataclass(frozen=True)
+class VerticalMemory(Memory):
+    """What a VHT decoder reads of B articles.
+
+    Attributes:
+        ranking: [B, P, D] ranking encodings (001 eq. 11).
+        paragraph_mask: [B, P] bool, True where there is a paragraph.
+        word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
+        word_mask: [B, P, L] bool, True where there is a token.
+    """
+
+    ranking: Tensor
+    paragraph_mask: Tensor
+    word_keys_values: tuple[tuple[Tensor, Tensor], ...]
+    word_mask: Tensor
+
+    @property
+    def articles(self) -> int:
+        """Number of articles, B."""
+        return len(self.paragraph_mask)
+
+    def select(self, articles: Tensor) -> "VerticalMemory":
+        """Return the memory of some articles ([b] int64)."""
+        return VerticalMemory(
+            self.ranking[articles],
+            self.paragraph_mask[articles],
+            tuple((keys[articles], values[articles]) for keys, values in self.word_keys_values),
+            self.word_mask[articles],
+        )
+
+
+class VerticalDecoderLayer(nn.Module):
+    """Masked self-attention, word attention, paragraph attention over its result, feed-forward; all post-norm."""
+
+    def __init__(self, config: VerticalConfig) -> None:
+        """Make one layer."""
+        super().__init__()
+        size = config.model_size
+        self.self_attention = SelfAttention(size, config.heads)
+        self.word_attention = CrossAttention(size, config.heads)
+        self.paragraph_attention = CrossAttention(size, config.heads)
+        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.self_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+        self.ranking_residual = (
+            Residual(size, "post", config.dropout, config.norm_epsilon) if config.ranking_norm else None
+        )
+        self.adds_query = config.ranking_residual
+        self.cross_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+        self.feed_forward_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+
+    def forward(
+        self, x_RTD: Tensor, memory: VerticalMemory, layer: int, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        x_RTD = self.self_residual.leave(x_RTD, self.self_attention.causal(x_RTD, cache, layer))
+        x_BQD = x_RTD.reshape(memory.articles, -1, x_RTD.shape[-1])
+        embedding_BPQD = self._dynamic_embeddings(x_RTD, x_BQD, memory, layer)
+        context_BQD, alpha_BQP = self._choose(x_BQD, embedding_BPQD, memory.paragraph_mask)
+        x_RTD = self.cross_residual.leave(x_RTD, context_BQD.view_as(x_RTD))  # eq. 13
+        fed_RTD = self.feed_forward_residual.leave(x_RTD, self.feed_forward(x_RTD))
+        return fed_RTD, alpha_BQP.reshape(*x_RTD.shape[:2], -1)
+
+    def _dynamic_embeddings(self, x_RTD: Tensor, x_BQD: Tensor, memory: VerticalMemory, layer: int) -> Tensor:
+        """Return what each position reads from each paragraph, ranking encoding included (eq. 8, 11)."""
+        attention = self.word_attention
+        q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), memory.articles)
+        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.word_mask)
+        word_BPQD = attention.output(context_BPHQE.transpose(2, 3).flatten(-2))
+        embedding_BPQD: Tensor = word_BPQD + memory.ranking.unsqueeze(2)
+        if self.ranking_residual is None:
+            return embedding_BPQD
+        query = x_BQD.unsqueeze(1) if self.adds_query else torch.zeros_like(embedding_BPQD)
+        return self.ranking_residual.leave(query, embedding_BPQD)
+
+    def _choose(self, x_BQD: Tensor, embedding_BPQD: Tensor, mask_BP: Tensor) -> tuple[Tensor, Tensor]:
+        """Attend to paragraphs (eq. 12): return the context [B, Q, D] and the weights [B, Q, P] averaged over heads."""
+        attention = self.paragraph_attention
+        heads, size = attention.heads, x_BQD.shape[-1] // attention.heads
+        q_BQHE = attention.query(x_BQD).unflatten(-1, (heads, size))
+        k_BPQHE, v_BPQHE = attention.key_value(embedding_BPQD).unflatten(-1, (2 * heads, size)).chunk(2, dim=-2)
+        logits_BQHP = torch.einsum("bqhe,bpqhe->bqhp", q_BQHE * size**-0.5, k_BPQHE)
+        weights_BQHP = masked_softmax(logits_BQHP.float(), mask_BP[:, None, None, :])
+        context_BQHE = torch.einsum("bqhp,bpqhe->bqhe", weights_BQHP.to(v_BPQHE.dtype), v_BPQHE)
+        return attention.output(context_BQHE.flatten(-2)), weights_BQHP.mean(dim=2)
+
+
+class VerticalTransformer(Summarizer):
+    """VHT: words within paragraphs in the encoder, paragraphs made anew at every step of the decoder."""
+
+    def __init__(self, config: VerticalConfig) -> None:
+        """Make a fresh model, its weights drawn from PyTorch's default generator."""
+        super().__init__()
+        self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
+        self.encoder_layers = nn.ModuleList(
+            EncoderLayer(
+                config.model_size,
+                config.heads,
+                config.feed_forward_size,
+                norm="post",
+                dropout=config.dropout,
+                epsilon=config.norm_epsilon,
+            )
+            for _ in range(config.encoder_layers)
+        )
+        self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
+
+    def encode(self, source: SourceBatch) -> VerticalMemory:
+        """Encode B articles: words within their paragraph."""
+        rows = ParagraphRows.of(source, self.config.pad)
+        positions_LD = sinusoids(torch.arange(rows.tokens.shape[1], device=rows.tokens.device), self.config.model_size)
+        x_NLD = self.embedding(rows.tokens, positions_LD)
+        for layer in self.encoder_layers:
+            x_NLD = layer(x_NLD, rows.mask)
+        words_BPLD = rows.grid(x_NLD)
+        pairs = []
+        for layer in self.decoder_layers:
+            assert isinstance(layer, VerticalDecoderLayer)
+            pairs.append(word_keys_values(layer.word_attention, words_BPLD))
+        ranking_BPD = sinusoids(source.ranks, self.config.model_size)
+        return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask)
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64)."""
+        assert isinstance(memory, VerticalMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        x_RTD = self.embedding(target_in, target_positions(target_in, self.config.model_size, cache))
+        total_RTP = x_RTD.new_zeros(*target_in.shape, memory.paragraph_mask.shape[1], dtype=torch.float32)
+        for number, layer in enumerate(self.decoder_layers):
+            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
+            total_RTP = total_RTP + alpha_RTP
+        if cache is not None:
+            cache.advance(target_in.shape[1])
+        return Decoded(x_RTD, total_RTP / len(self.decoder_layers) if attention else None)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+        return self.embedding.logits(hidden)
+
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight [V, D] and bias [V] of `logits`."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)
