@@ -19,7 +19,7 @@ class Build:
         name: build name; sorts by time.
         created: UTC time, ISO 8601.
         config: the whole configuration.
-        stages: stage -> shard number (as a string) -> key.
+        stages: stage -> shard number (as a string) -> file relative to the root.
         models: model -> directory relative to the root.
         counts: stage -> rows, drops by reason, bytes and seconds, added up over its shards.
         report: the report's path relative to the root, or None.

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import cloudpickle
 from prefect import get_run_logger, task
-from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture, as_completed
@@ -17,6 +16,7 @@ from prefect.tasks import Task, exponential_backoff
 
 from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
 from tasks.inputs import StageResult
+from tasks.publishing import publish_stage
 from tasks.settings import Settings, tuning
 from tasks.shard import Job
 from tasks.stage import Outcome, StagePlan
@@ -144,52 +144,5 @@ class PrefectExecutor:
         return outcomes
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
-        """Log a stage's counts and keep them as a table artifact, so that the UI shows its history."""
-        summary = summarise(result)
-        drops = ", ".join(f"{reason} {count:,}" for reason, count in summary["drops"].items())
-        get_run_logger().info(
-            "%s: %s rows%s in %d shards, %s, %d computed now%s",
-            planned.stage,
-            f"{summary['rows']:,}",
-            f" (refused: {drops})" if drops else "",
-            planned.shards,
-            f"{summary['bytes'] / 1e6:.1f} MB",
-            planned.shards - planned.done,
-            f" in {summary['seconds']:.1f} s of work" if planned.done < planned.shards else "",
-        )
-        rows = [
-            {
-                "shard": shard,
-                "rows": record.written.rows,
-                "kept": record.written.rows - sum(record.drops.values()),
-                "refused": ", ".join(f"{reason} {count}" for reason, count in record.drops.items()),
-                "bytes": record.written.bytes,
-                "seconds": record.seconds,
-                "peak MB": round(record.peak_bytes / 1e6),
-                "key": record.key,
-            }
-            for shard, record in list(result.records.items())[:200]
-        ]
-        create_table_artifact(
-            key=f"stage-{planned.stage.replace('_', '-')}",
-            table=rows,
-            description=f"**{planned.stage}**: {summary['rows']:,} rows, refused {sum(summary['drops'].values()):,}"
-            f"{f' ({drops})' if drops else ''}, {summary['bytes'] / 1e6:.1f} MB, {summary['seconds']:.1f} s of work",
-        )
-
-
-def summarise(result: StageResult) -> dict[str, Any]:
-    """Add a stage's records up: rows, drops by reason, bytes, seconds and the highest peak memory."""
-    drops: dict[str, int] = {}
-    for record in result.records.values():
-        for reason, count in record.drops.items():
-            drops[reason] = drops.get(reason, 0) + count
-    records = result.records.values()
-    return {
-        "rows": sum(record.written.rows for record in records),
-        "drops": dict(sorted(drops.items(), key=lambda item: -item[1])),
-        "bytes": sum(record.written.bytes for record in records),
-        "seconds": round(sum(record.seconds for record in records), 3),
-        "peak_bytes": max((record.peak_bytes for record in records), default=0),
-        "notes": {name: note for record in records for name, note in record.notes.items()},
-    }
+        """Log a stage's counts and keep them as an artifact."""
+        get_run_logger().info("%s", publish_stage(result, planned))

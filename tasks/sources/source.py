@@ -48,6 +48,10 @@ class Partition:
     start: int
     stop: int
 
+    def recipe(self) -> dict[str, str]:
+        """Return what decides the shard: the content, not where it lies."""
+        return {"digest": self.digest}
+
 
 class Source(Protocol):
     """Where articles come from. Reading streams: no source holds its input in memory."""

@@ -13,9 +13,10 @@ from prefect.settings import PREFECT_API_URL
 from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.schemas import FEATURES, PARAGRAPHS
 from storage.store import Store
-from tasks.execution import EngineSettings, PrefectExecutor, is_transient, summarise
+from tasks.execution import EngineSettings, PrefectExecutor, is_transient
 from tasks.inputs import StageResult
 from tasks.progress import ProgressLog
+from tasks.publishing import summarise
 from tasks.stage import InlineExecutor, Run, StageFailedError
 
 SHARDS = 3
@@ -66,7 +67,7 @@ def test_a_finished_stage_leaves_an_artifact(prefect_server: None, tmp_path: Pat
     good(str(tmp_path))
     # Prefect's own client asks for artifacts in a form that the pinned server refuses (422).
     response = requests.get(f"{PREFECT_API_URL.value()}/artifacts/stage-features/latest", timeout=30)
-    assert "**features**: 1 rows" in response.json()["description"]
+    assert "features: 1 rows in 1 shards" in response.json()["description"]
 
 
 def test_progress_is_logged_and_shown_as_an_artifact(prefect_server: None) -> None:

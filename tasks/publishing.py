@@ -1,0 +1,95 @@
+"""What people see of a build in the Prefect UI, and the manifest that names it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from storage.builds import Build, save_build
+from storage.store import Store
+from tasks.inputs import DirectoryResult, StageResult
+from tasks.stage import Run, StagePlan
+
+_SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would pass its size limit
+_SUMMARY, _PAGE, _ARTIFACTS = "summary.txt", "report.html", "artifacts/"
+
+
+def publish_stage(result: StageResult, planned: StagePlan) -> str:
+    """Keep a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
+    summary = summarise(result)
+    drops = ", ".join(f"{reason} {count:,}" for reason, count in summary["drops"].items())
+    rows = [
+        {
+            "shard": shard,
+            "rows": record.written.rows,
+            "kept": record.written.rows - sum(record.drops.values()),
+            "refused": ", ".join(f"{reason} {count}" for reason, count in record.drops.items()),
+            "bytes": record.written.bytes,
+            "seconds": record.seconds,
+            "peak MB": round(record.peak_bytes / 1e6),
+            "key": record.key,
+        }
+        for shard, record in list(result.records.items())[:_SHOWN_SHARDS]
+    ]
+    line = (
+        f"{planned.stage}: {summary['rows']:,} rows in {planned.shards} shards, {summary['bytes'] / 1e6:.1f} MB"
+        f"{f'; refused: {drops}' if drops else ''}"
+    )
+    create_table_artifact(
+        key=f"stage-{planned.stage.replace('_', '-')}",
+        table=rows,
+        description=f"{line}. Computed {planned.shards - planned.done} of {planned.shards} shards in this run.",
+    )
+    return line
+
+
+def publish_report(store: Store, report: DirectoryResult) -> str:
+    """Keep the report's pages as Markdown artifacts; return its summary and path as text."""
+    record = report.record
+    assert record is not None
+    for file in record.files:
+        if file.startswith(_ARTIFACTS):
+            key = file.removeprefix(_ARTIFACTS).removesuffix(".md")
+            create_markdown_artifact(key=key, markdown=store.read_bytes(f"{record.path}/{file}").decode())
+    summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
+    return f"{summary}\nreport: {store.path(f'{record.path}/{_PAGE}')}"
+
+
+def finish_build(run: Run, config: dict[str, Any], report: DirectoryResult) -> str:
+    """Publish the report and write the build's manifest, `latest` last; return the report's summary and path."""
+    text = publish_report(run.store, report)
+    now = datetime.now(UTC)
+    assert report.record is not None
+    save_build(
+        run.store,
+        Build(
+            name=f"{now:%Y%m%d-%H%M%S}-{report.record.key[:6]}",
+            created=now.isoformat(timespec="seconds"),
+            config=config,
+            stages={
+                name: {str(shard): record.path for shard, record in result.records.items()}
+                for name, result in run.stages.items()
+            },
+            models={name: made.record.path for name, made in run.directories.items() if made.record is not None},
+            counts={name: summarise(result) for name, result in run.stages.items()},
+            report=report.record.path,
+        ),
+    )
+    return text
+
+
+def summarise(result: StageResult) -> dict[str, Any]:
+    """Add a stage's records up: rows, drops by reason, bytes, seconds and the highest peak memory."""
+    drops: dict[str, int] = {}
+    for record in result.records.values():
+        for reason, count in record.drops.items():
+            drops[reason] = drops.get(reason, 0) + count
+    records = result.records.values()
+    return {
+        "rows": sum(record.written.rows for record in records),
+        "drops": dict(sorted(drops.items(), key=lambda item: -item[1])),
+        "bytes": sum(record.written.bytes for record in records),
+        "seconds": round(sum(record.seconds for record in records), 3),
+        "peak_bytes": max((record.peak_bytes for record in records), default=0),
+        "notes": {name: note for record in records for name, note in record.notes.items()},
+    }

@@ -1,0 +1,76 @@
+"""The rooms of the house: imports run one way, and a GPU box needs only what models and storage import."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+ROOMS = {
+    "storage": {"storage"},
+    "models": {"models"},
+    "tasks": {"tasks", "models", "storage"},
+    "flows": {"flows", "tasks", "models", "storage"},
+}
+LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors"}
+
+
+def modules(room: str) -> list[Path]:
+    return sorted((PROJECT / room).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            yield node.lineno, (node.module or "").partition(".")[0]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_run_one_way(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(PROJECT)}:{line} imports {name}"
+        for path in modules(room)
+        for line, name in imported(path)
+        if name in ROOMS and name not in ROOMS[room]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("room", ["models", "storage"])
+def test_models_and_storage_need_few_packages(room: str) -> None:
+    allowed = LEAN | {room} | set(sys.stdlib_module_names)
+    wrong = [
+        f"{path.relative_to(PROJECT)}:{line} imports {name}"
+        for path in modules(room)
+        for line, name in imported(path)
+        if name not in allowed
+    ]
+    assert wrong == []
+
+
+def test_flows_are_short() -> None:
+    """A flow reads like the pipeline's figure; what is longer belongs into tasks."""
+    lengths = {path.name: len(path.read_text().splitlines()) for path in modules("flows")}
+    assert {name: lines for name, lines in lengths.items() if lines > 160} == {}
+
+
+def test_nothing_pickled_comes_from_outside() -> None:
+    """`torch.load` only with weights_only=True, and no `pickle.load` anywhere."""
+    wrong = []
+    for room in ROOMS:
+        for path in modules(room):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                    continue
+                call = ast.unparse(node.func)
+                if call in {"pickle.load", "pickle.loads"} or (
+                    call == "torch.load"
+                    and not any(k.arg == "weights_only" and ast.unparse(k.value) == "True" for k in node.keywords)
+                ):
+                    wrong.append(f"{path.relative_to(PROJECT)}:{node.lineno} calls {call}")
+    assert wrong == []
