@@ -97,6 +97,26 @@ class TrainingProgress:
     skipped: int
     scores: Mapping[str, float]
 
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        return self.step / self.steps
+
+    def __str__(self) -> str:
+        parts = [
+            f"step {self.step:,} of {self.steps:,}",
+            f"loss {self.loss:.3f}, nll {self.nll:.3f} nats/token",
+            f"rate {self.learning_rate:.2e}, gradient norm {self.gradient_norm:.2f}",
+        ]
+        if self.tokens_per_second:
+            parts.append(f"{self.tokens_per_second:,.0f} source tokens/s")
+        if self.validation is not None and self.best is not None:
+            parts.append(f"validation nll {self.validation:.3f} (best {self.best:.3f})")
+        parts += [f"{name} {value:.4f}" for name, value in self.scores.items()]
+        if self.skipped:
+            parts.append(f"{self.skipped} steps skipped")
+        return "; ".join(parts)
+
 
 @dataclass
 class Window:

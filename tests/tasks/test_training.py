@@ -1,0 +1,143 @@
+"""The summarizer stage leaves a self-contained model, resumes exactly, and reads only the splits it may."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import torch
+
+from models.training.metrics import read_metrics
+from models.training.state import TrainingProgress
+from storage.schemas import EXAMPLES
+from tasks.summarizer_directory import load_summarizer, with_graphs
+from tasks.training import SummarizerSettings, TrainingSettings, train_summarizer, validation_examples
+from tests.tasks.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
+
+torch.set_num_threads(1)
+
+
+def _train(directory: Path, settings: SummarizerSettings = TINY, seed: int = 1, progress=None, data=None, **changes):
+    training = FEW.model_copy(update=changes)
+    return train_summarizer(
+        data or shards(), vocabulary(), settings, training=training, directory=directory, seed=seed, progress=progress
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("trained")
+    _train(directory)
+    return directory
+
+
+def test_a_model_directory_is_self_contained(tmp_path: Path) -> None:
+    reports: list[TrainingProgress] = []
+    metrics = _train(tmp_path, progress=reports.append)
+    assert metrics["steps"] == 6
+    assert metrics["finished"]
+    assert json.loads(json.dumps(metrics)) == metrics
+    assert 0 <= metrics["rouge2"] <= metrics["rouge1"] <= 1
+    best = json.loads((tmp_path / "best.json").read_text())
+    assert best[0]["score"] == metrics["validation_nll"] == min(r.validation for r in reports if r.validation)
+    assert metrics["published"] == [
+        "model.safetensors", "config.json", "vocabulary.model", "best.json",
+        *(f"{entry['checkpoint']}/model.safetensors" for entry in best),
+    ]  # fmt: skip
+    assert all((tmp_path / file).is_file() for file in metrics["published"])
+    loaded = load_summarizer(tmp_path)
+    assert (loaded.name, loaded.vocabulary, loaded.model.training) == ("ht", vocabulary(), False)
+    assert sum(p.numel() for p in loaded.model.parameters()) == metrics["parameters"]
+    assert loaded.layout.max_paragraphs == 3
+    assert loaded.layout.title_mark == vocabulary().title_mark
+    assert [r["step"] for r in read_metrics(tmp_path / "metrics.jsonl")] == [2, 2, 4, 4, 6, 6]
+    assert reports[-1].share == 1
+    assert str(reports[0]).startswith("step 2 of 6; loss ")
+    other = load_summarizer(tmp_path, checkpoint=1)
+    pairs = zip(loaded.model.parameters(), other.model.parameters(), strict=True)
+    assert any(not torch.equal(a, b) for a, b in pairs)
+    with pytest.raises(ValueError, match="expected checkpoint 0 to 1 of"):
+        load_summarizer(tmp_path, checkpoint=2)
+
+
+def test_an_interrupted_training_ends_in_the_same_model(trained: Path, tmp_path: Path) -> None:
+    def fail(at: TrainingProgress) -> None:
+        if at.step == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _train(tmp_path, progress=fail)
+    metrics = _train(tmp_path)
+    for file in metrics["published"]:
+        assert (tmp_path / file).read_bytes() == (trained / file).read_bytes(), file
+
+
+def test_another_seed_or_setting_is_refused_where_a_model_is_being_trained(trained: Path) -> None:
+    before = (trained / "config.json").read_bytes()
+    with pytest.raises(ValueError, match=r"other settings \(seed\): seed was 1 and is 2"):
+        _train(trained, seed=2)
+    with pytest.raises(ValueError, match=r"other settings \(label_smoothing\)"):
+        _train(trained, label_smoothing=0.2)
+    with pytest.raises(ValueError, match=r"max_paragraphs was 3 and is 2"):
+        _train(trained, TINY.model_copy(update={"max_paragraphs": 2}))
+    assert (trained / "config.json").read_bytes() == before
+    assert _train(trained, log_interval=1, decoded_articles=0)["steps"] == 6  # these change nothing
+
+
+def test_rows_of_the_test_split_are_never_looked_at(tmp_path: Path) -> None:
+    poison = examples("test").set_column(
+        EXAMPLES.schema.get_field_index("target"),
+        EXAMPLES.schema.field("target"),
+        pa.array([[]] * 4, pa.list_(pa.int32())),
+    )
+    data = InMemory([(pa.concat_tables([poison, examples("train"), examples("valid")]),)])
+    assert _train(tmp_path, data=data, steps=2)["steps"] == 2
+
+
+def test_validation_takes_no_more_articles_than_asked() -> None:
+    found = validation_examples(shards(), "none", 9)
+    assert found.column("article_id").to_pylist() == ["valid-Aral", "valid-Cyrine"]
+    assert validation_examples(shards(), "none", 1).column("article_id").to_pylist() == ["valid-Aral"]
+
+
+def test_without_validation_examples_the_last_weights_are_the_model(tmp_path: Path) -> None:
+    metrics = _train(tmp_path, data=InMemory([(examples("train"),)]))
+    assert metrics["validation_nll"] is None
+    assert metrics["published"][:3] == ["model.safetensors", "config.json", "vocabulary.model"]
+    last = tmp_path / "checkpoints/step-00000006/model.safetensors"
+    assert (tmp_path / "model.safetensors").read_bytes() == last.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["similarity", "discourse"])
+def test_a_graph_is_read_where_the_settings_name_one(kind: str, tmp_path: Path) -> None:
+    table = pa.concat_tables([examples("train"), examples("valid")])
+    settings = TINY.model_copy(update={"graph": kind})
+    _train(tmp_path, settings, data=InMemory([(table, graphs(table))]), steps=2)
+    loaded = load_summarizer(tmp_path)
+    assert (loaded.graph, loaded.layout.graph, loaded.name) == (kind, True, f"ht+{kind}")
+    with pytest.raises(ValueError, match="expected shards of examples and graphs"):
+        _train(tmp_path, settings, data=InMemory([(table,)]), steps=2)
+
+
+def test_graphs_are_joined_by_article() -> None:
+    table = pa.concat_tables([examples("train"), examples("valid", titles=["Aral"], paragraphs=1)])
+    joined = with_graphs(table, graphs(table).slice(1), "similarity")  # the single paragraph's graph is missing
+    assert joined.column("graph").to_pylist() == [[{"i": 0, "j": 1, "weight": 0.5}]] * 4 + [[]]
+    assert with_graphs(table, graphs(table), "none") is table
+    with pytest.raises(ValueError, match="article train-Aral has 3 paragraphs and no row among the graphs"):
+        with_graphs(table, graphs(table).slice(0, 1), "similarity")
+
+
+def test_settings_that_cannot_be_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="unknown preset 'hat'"):
+        _train(tmp_path, TINY.model_copy(update={"preset": "hat"}))
+    with pytest.raises(ValueError, match="unknown field 'layers'"):
+        _train(tmp_path, TINY.model_copy(update={"overrides": {"layers": 3}}))
+    with pytest.raises(ValueError, match=r"batch_tokens of 100 .* expected at least 120"):
+        _train(tmp_path, batch_tokens=100)
+    with pytest.raises(ValueError, match="found none in 1 shards"):
+        _train(tmp_path, data=InMemory([(examples("valid"),)]))
+    with pytest.raises(ValueError, match="extra"):
+        TrainingSettings(batch_size=3)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="expected a trained summarizer in"):
+        load_summarizer(tmp_path / "nowhere")
