@@ -74,9 +74,7 @@ def main() -> None:
     seconds = time.process_time() - started
     words = sum(len(text.split()) for text in texts)
     rate, mean = len(texts) / seconds, words / len(texts)
-    print(
-        f"speed: {rate:,.0f} paragraphs/s of {mean:.0f} words ({words / seconds:,.0f} words/s) of one core, each text new"
-    )
+    print(f"speed: {rate:,.0f} paragraphs/s of {mean:.0f} words on one core, each text new")
 
 
 def measure(nlp: Language, half: str, sentences: list[tuple[list[str], list[str]]], show: int) -> None:

@@ -22,6 +22,7 @@ _BREAKS = frozenset({",", ";", "|", "(", ")"})
 _ROMAN = re.compile(r"[IVXL]+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|d)?")
 _OPENING_QUOTES = frozenset({'"', "“", "«", "``", "‘"})
+_JOINTS = frozenset({".", "-", "–", "&"})
 _OPENING_MARKS = frozenset({"(", "[", "-", "–", "—"})
 _CLOSING_QUOTES = frozenset({'"', "”", "»", "''", "’"})
 _NOT_OPENERS = cues.OPENERS | {word for word in STOP_WORDS if word.isalpha()}
@@ -88,10 +89,10 @@ def _sentence_openings(words: Sequence[str]) -> list[bool]:
 
 
 def _is_heading(words: Sequence[str], capital: Sequence[bool]) -> bool:
-    """A line in title case or capitals throughout: its capitals say nothing."""
+    """Say whether this is a line in title case or capitals, not a sentence: its capitals say nothing."""
     alphabetic = sum(word[0].isalpha() for word in words)
     breaks = sum(word in _BREAKS or word[0].isdigit() for word in words)
-    return alphabetic >= 6 and sum(capital) > 0.8 * alphabetic and 8 * breaks < len(words)
+    return words[-1:] != ["."] and alphabetic >= 6 and sum(capital) > 0.8 * alphabetic and 8 * breaks < len(words)
 
 
 def _is_plain(
@@ -211,31 +212,25 @@ def _coordinates(words: Sequence[str], part: Sequence[bool], start: int, stop: i
 
 
 def _split(words: Sequence[str], start: int, stop: int) -> list[Name]:
-    """Turn a run into names: titles, nationalities and calendar words at its edges are taken off."""
-    titled = False
-    while (
-        start < stop and words[start].rstrip(".") in cues.TITLES and words[start].rstrip(".") not in ("King", "Queen")
-    ):
-        if stop - start > 1 and words[start + 1] == "of":
-            break
-        titled = True
-        start += 1
-        if start < stop and words[start] == ".":
-            start += 1
-    if start >= stop:
-        return []
-    if stop - start > LONGEST_NAME:
-        return []
+    """Turn a run into names: titles before it are left out, nationalities before it are names of their own."""
     names: list[Name] = []
-    while stop - start > 1 and _is_people(words[start]) and not _heads_name(words, start, stop):
-        names.append(Name(start, start + 1, "NORP"))
+    titled = False
+    while start < stop:
+        more = stop - start > 1
+        if words[start].rstrip(".") in cues.TITLES and not (more and words[start + 1] == "of"):
+            titled = True
+        elif more and _is_people(words[start]) and not _heads_name(words, start, stop):
+            names.append(Name(start, start + 1, "NORP"))
+        elif not (names or titled) or words[start] not in _JOINTS:
+            break
         start += 1
-        if words[start] in ("-", "–", "&"):
-            start += 1
+    # What is left may be nothing, a heading, or a common word that opens a sentence after a lost full stop.
+    lone_opener = stop - start == 1 and words[start].lower() in cues.OPENERS
+    if start == stop or stop - start > LONGEST_NAME or lone_opener:
+        return names
     if start > 0 and words[stop - 1] in cues.UNIT_HEADS and _ORDINAL.fullmatch(words[start - 1]):
         start -= 1
-    names.append(Name(start, stop, _label(words, start, stop, titled)))
-    return names
+    return [*names, Name(start, stop, _label(words, start, stop, titled))]
 
 
 def _heads_name(words: Sequence[str], start: int, stop: int) -> bool:

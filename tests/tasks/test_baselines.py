@@ -93,4 +93,4 @@ def test_no_articles() -> None:
 
 def test_an_unknown_system_is_refused() -> None:
     with pytest.raises(ValidationError):
-        BaselineSettings(systems=("random",))  # type: ignore[arg-type]
+        BaselineSettings(systems=("random",))
