@@ -12,7 +12,7 @@ from tasks.training import train_summarizer
 from tests.tasks.summarizer_examples import FACTS, FEW, TINY, InMemory, examples, graphs, vocabulary
 
 torch.set_num_threads(1)
-SHORT = DecodingSettings(beam=2, min_length=3, max_length=40, device="cpu", batch_articles=3)
+SHORT = DecodingSettings(beam=4, min_length=3, max_length=40, device="cpu", batch_articles=3)
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A summarizer that knows the facts by heart."""
     directory = tmp_path_factory.mktemp("learned")
     training = FEW.model_copy(
-        update={"steps": 300, "validation_interval": 150, "learning_rate_factor": 0.5, "label_smoothing": 0.0}
+        update={"steps": 200, "validation_interval": 100, "learning_rate_factor": 0.5, "label_smoothing": 0.0}
     )
     data = InMemory([(pa.concat_tables([examples("train"), examples("valid")]),)])
     metrics = train_summarizer(data, vocabulary(), TINY, training=training, directory=directory, seed=1)
