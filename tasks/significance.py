@@ -4,9 +4,10 @@ Articles are the unit of resampling: a test split is a sample of the articles on
 are compared on the articles both summarized, so that what makes an article hard for both cancels out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from pydantic import Field
 from tasks.settings import Settings
 
 Floats = NDArray[np.float64]
+Result = TypeVar("Result")
 _MEASURES = ("precision", "recall", "f1")
 _CELLS = 4_000_000  # resampled weights held at once: 32 MB
 _ROUNDING = 1e-12  # two sums that part by less are the same sum, added up in another order
@@ -92,13 +94,16 @@ def summarise_scores(scores: pa.Table, settings: SignificanceSettings, seed: int
     Raises:
         ValueError: an article has two scores of one system and metric.
     """
-    summaries = []
-    for metric, systems in _by_metric(scores).items():
-        for system, values in systems.items():
-            stacked = np.array([values[article] for article in sorted(values)])
-            precision, recall, f1 = bootstrap(stacked, settings, seed)
-            summaries.append(SystemScore(system, metric, len(values), precision, recall, f1))
-    return summaries
+    cells = [
+        (system, metric, values) for metric, systems in _by_metric(scores).items() for system, values in systems.items()
+    ]
+    samples = [tuple(sorted(values)) for _, _, values in cells]
+    columns = [np.array([cell[2][a] for a in sample]) for cell, sample in zip(cells, samples, strict=True)]
+    intervals = _together(samples, columns, lambda stacked: _triples(bootstrap(stacked, settings, seed)))
+    return [
+        SystemScore(system, metric, len(values), *triple)
+        for (system, metric, values), triple in zip(cells, intervals, strict=True)
+    ]
 
 
 def compare_systems(scores: pa.Table, settings: SignificanceSettings, seed: int) -> list[Comparison]:
@@ -112,20 +117,28 @@ def compare_systems(scores: pa.Table, settings: SignificanceSettings, seed: int)
     Raises:
         ValueError: an article has two scores of one system and metric.
     """
-    comparisons = []
+    pairs = []
+    samples = []
+    columns = []
     for metric, systems in _by_metric(scores).items():
-        pairs = []
-        for first, second in combinations(sorted(systems), 2):
-            both = sorted(systems[first].keys() & systems[second].keys())
+        for pair in combinations(sorted(systems), 2):
+            first, second = (systems[system] for system in pair)
+            both = tuple(sorted(first.keys() & second.keys()))
             if both:
-                pairs.append((first, second, np.array([systems[first][a][2] - systems[second][a][2] for a in both])))
-        p_values = [randomisation_test(differences, settings, seed) for _, _, differences in pairs]
-        for (first, second, differences), p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
-            swap = differences.mean() < -_ROUNDING
-            (interval,) = bootstrap((-differences if swap else differences)[:, None], settings, seed)
-            better, worse = (second, first) if swap else (first, second)
-            comparisons.append(Comparison(better, worse, metric, len(differences), interval, p, adjusted))
-    return comparisons
+                differences = np.array([[first[article][2] - second[article][2]] for article in both])
+                swap = differences.mean() < -_ROUNDING
+                pairs.append((metric, *(reversed(pair) if swap else pair)))
+                samples.append(both)
+                columns.append(-differences if swap else differences)
+    intervals = _together(samples, columns, lambda stacked: bootstrap(stacked, settings, seed))
+    p_values = _together(samples, columns, lambda stacked: randomisation_test(stacked, settings, seed))
+    adjusted = _adjusted([metric for metric, _, _ in pairs], p_values)
+    return [
+        Comparison(better, worse, metric, len(sample), interval, p, p_adjusted)
+        for (metric, better, worse), sample, interval, p, p_adjusted in zip(
+            pairs, samples, intervals, p_values, adjusted, strict=True
+        )
+    ]
 
 
 def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list[Interval]:
@@ -154,30 +167,30 @@ def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list
     return [Interval(*map(float, column)) for column in zip(values.mean(axis=0), low, high, strict=True)]
 
 
-def randomisation_test(differences: Floats, settings: SignificanceSettings, seed: int) -> float:
-    """Return the two-sided p-value of a mean paired difference (approximate randomisation, Noreen 1989).
+def randomisation_test(differences: Floats, settings: SignificanceSettings, seed: int) -> list[float]:
+    """Return the two-sided p-value of each mean paired difference (approximate randomisation, Noreen 1989).
 
     If two systems were one, either could have produced either summary: the signs of the differences would be coin
     flips. p is the share of flips whose mean is at least as far from 0, the data itself counted as one of them.
 
     Args:
-        differences: [N] score of one system minus score of the other on each article.
+        differences: [N, K] score of one system minus score of another on each article, for K pairs.
         settings: number of flips.
-        seed: decides the flips.
+        seed: decides the flips, which are the same for all pairs.
 
     Raises:
         ValueError: there is no article.
     """
-    articles = len(differences)
+    articles, pairs = differences.shape
     if articles == 0:
         raise ValueError("a test over 0 articles: expected at least 1")
     random = np.random.default_rng(seed)
-    observed = abs(differences.sum())
-    extreme = 0
+    observed = np.abs(differences.sum(axis=0)) - _ROUNDING * articles
+    extreme = np.zeros(pairs, dtype=np.int64)
     for size in _chunks(settings.resamples, articles):
         signs = np.where(random.random((size, articles)) < 0.5, -1.0, 1.0)
-        extreme += int((np.abs(signs @ differences) >= observed - _ROUNDING * articles).sum())
-    return (extreme + 1) / (settings.resamples + 1)
+        extreme += (np.abs(signs @ differences) >= observed).sum(axis=0)
+    return [float(p) for p in (extreme + 1) / (settings.resamples + 1)]
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -188,6 +201,42 @@ def holm(p_values: list[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+def _adjusted(metrics: list[str], p_values: list[float]) -> list[float]:
+    """Correct the p-values of each metric for the number of pairs under it."""
+    adjusted = [0.0] * len(p_values)
+    for metric in set(metrics):
+        places = [place for place, name in enumerate(metrics) if name == metric]
+        for place, p in zip(places, holm([p_values[place] for place in places]), strict=True):
+            adjusted[place] = p
+    return adjusted
+
+
+def _together(
+    samples: list[tuple[str, ...]], columns: list[Floats], work: Callable[[Floats], Sequence[Result]]
+) -> list[Result]:
+    """Run `work` once for all columns over the same articles, side by side, and give each result its place.
+
+    Resampling costs far more than another column, and most systems are scored on the same articles.
+
+    Args:
+        samples: articles of each column, [N_i] ids.
+        columns: [N_i, C] values, the same C for all; `work` gives a result for every C columns.
+        work: turns [N, C * K] values into K results.
+    """
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for place, sample in enumerate(samples):
+        groups.setdefault(sample, []).append(place)
+    results: dict[int, Result] = {}
+    for places in groups.values():
+        found = work(np.concatenate([columns[place] for place in places], axis=1))
+        results.update(zip(places, found, strict=True))
+    return [results[place] for place in range(len(samples))]
+
+
+def _triples(intervals: list[Interval]) -> list[tuple[Interval, ...]]:
+    return [tuple(intervals[start : start + 3]) for start in range(0, len(intervals), 3)]
 
 
 def _chunks(resamples: int, articles: int) -> Iterator[int]:

@@ -68,9 +68,9 @@ def test_an_interval_lies_within_the_values_and_hangs_on_the_seed_alone(values: 
 
 def test_chunks_do_not_change_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.arange(10.0)[:, None]
-    whole = bootstrap(values, FEW, 5), randomisation_test(values[:, 0] - 4, FEW, 5)
+    whole = bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)
     monkeypatch.setattr("tasks.significance._CELLS", 30)
-    assert (bootstrap(values, FEW, 5), randomisation_test(values[:, 0] - 4, FEW, 5)) == whole
+    assert (bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)) == whole
 
 
 @settings(max_examples=50, deadline=None)
@@ -85,18 +85,43 @@ def test_identical_systems_have_p_of_one(values: list[float]) -> None:
 def test_p_is_the_share_of_sign_flips_as_extreme() -> None:
     # Ten differences of 1: |sum| = 10 for 2 of 2^10 flips, >= 8 for 2 * (1 + 10).
     many = SignificanceSettings(resamples=40_000)
-    assert randomisation_test(np.ones(10), many, seed=0) == pytest.approx(2 / 2**10, abs=5e-4)
+    assert randomisation_test(np.ones((10, 1)), many, seed=0) == pytest.approx([2 / 2**10], abs=5e-4)
     nine = np.array([1.0] * 9 + [-1.0])
-    assert randomisation_test(nine, many, seed=0) == pytest.approx(2 * (1 + comb(10, 1)) / 2**10, abs=2e-3)
+    assert randomisation_test(nine[:, None], many, seed=0) == pytest.approx([2 * (1 + comb(10, 1)) / 2**10], abs=2e-3)
 
 
 def test_p_is_never_zero() -> None:
-    assert randomisation_test(np.ones(1000), FEW, seed=0) == 1 / 201
+    assert randomisation_test(np.ones((1000, 1)), FEW, seed=0) == [1 / 201]
 
 
 def test_p_does_not_hang_on_the_order_of_the_systems() -> None:
-    differences = np.random.default_rng(0).normal(0.1, 1, 50)
+    differences = np.random.default_rng(0).normal(0.1, 1, (50, 1))
     assert randomisation_test(differences, FEW, 3) == randomisation_test(-differences, FEW, 3)
+
+
+def test_a_pair_is_judged_alike_alone_and_among_others() -> None:
+    differences = np.random.default_rng(0).normal(0.1, 1, (50, 3))
+    together = randomisation_test(differences, FEW, 3)
+    assert together == [randomisation_test(differences[:, [k]], FEW, 3)[0] for k in range(3)]
+    alone = [bootstrap(differences[:, [k]], FEW, 3)[0] for k in range(3)]
+    for one, other in zip(bootstrap(differences, FEW, 3), alone, strict=True):
+        assert (one.mean, one.low, one.high) == pytest.approx((other.mean, other.low, other.high))
+
+
+def test_systems_on_different_articles_and_several_metrics_keep_their_places() -> None:
+    table = scores(ht={"a": 0.2, "b": 0.4}, ft={"c": 0.8}, pht={"a": 0.4, "b": 0.6})
+    other = table.set_column(2, SCORES.schema.field("metric"), pa.array(["rouge1"] * table.num_rows))
+    both = pa.concat_tables([table, other])
+    found = [(s.metric, s.system, s.articles, s.f1.mean) for s in summarise_scores(both, FEW, 0)]
+    assert found == [
+        (metric, system, articles, pytest.approx(mean))
+        for metric in ("rougeL", "rouge1")
+        for system, articles, mean in (("ht", 2, 0.3), ("ft", 1, 0.8), ("pht", 2, 0.5))
+    ]
+    assert [(c.metric, c.better, c.worse) for c in compare_systems(both, FEW, 0)] == [
+        ("rougeL", "pht", "ht"),
+        ("rouge1", "pht", "ht"),
+    ]
 
 
 def test_holm_by_hand() -> None:
@@ -151,4 +176,4 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="0 articles"):
         bootstrap(np.zeros((0, 1)), FEW, 0)
     with pytest.raises(ValueError, match="0 articles"):
-        randomisation_test(np.zeros(0), FEW, 0)
+        randomisation_test(np.zeros((0, 1)), FEW, 0)
