@@ -63,6 +63,19 @@ def open_archive(file: str) -> BinaryIO:
     return Path(file).open("rb")
 
 
+def file_state(file: str) -> str:
+    """Return a text that changes when an archive file does: its size and time of change.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    filesystem, path = pafs.FileSystem.from_uri(file if "://" in file else Path(file).resolve().as_uri())
+    info = filesystem.get_file_info(path)
+    if info.type != pafs.FileType.File:
+        raise FileNotFoundError(f"crawl.archive: no file {file!r}")
+    return f"{info.size}-{info.mtime_ns}"
+
+
 def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa.Table:
     """Return one row for each capture of an archive file, and one for each broken stretch.
 
@@ -132,8 +145,8 @@ def _capture(kind: str, headers: dict[str, str], offset: int, record: Any, setti
     except BadUrlError as error:
         row["reason"] = error.reason
         return row
-    # Of an ARC record whose URL has spaces the library counts the header with those escaped: two bytes more each.
-    left = getattr(record.raw_stream, "limit", 0) - 2 * target.count("%20")
+    # Where an ARC record's URL has spaces, the library expects three bytes too many for each.
+    left = getattr(record.raw_stream, "limit", 0) - 3 * target.count("%20")
     if kind == "revisit":
         row["reason"] = "revisit"
     elif not record.length:

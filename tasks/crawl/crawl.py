@@ -27,8 +27,8 @@ from tasks.crawl.replay import Replay
 from tasks.crawl.robots import Robots, judge_robots
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import host_of, origin_of
-from tasks.crawl.visit import Step, Visit, page_row, refused_row, step
+from tasks.crawl.urls import host_matches, host_of, origin_of
+from tasks.crawl.visit import Answer, Step, Visit, page_row, refused_row, step
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +88,9 @@ def crawl_batches(
             raise ValueError(f"crawl.archive names {len(settings.archive)} files: expected their captures, got none")
         yield from _replay(urls, captures, settings, progress)
         return
+    private = [*settings.allowed_hosts, *connect_to]
+    if not settings.contact and any(not host_matches(host_of(url), private) for url in urls):
+        logger.warning("crawl.contact is empty: give sites on the web an address they can turn to")
     guard = Guard(settings.allowed_hosts, connect_to, resolver)
     client = Client(settings, guard)
     try:
@@ -217,10 +220,18 @@ class _Crawl:
         elif visit.robots:
             self._admit(origin_of(visit.url), judge_robots(done.answer, self._settings.user_agent))
         else:
-            self._finish(page_row(visit, done.answer, self._settings))
+            self._finish(visit, done.answer)
 
-    def _finish(self, row: dict[str, Any]) -> None:
-        self._journal.append(row)
+    def _finish(self, visit: Visit, answer: Answer) -> None:
+        try:
+            row = page_row(visit, answer, self._settings)
+            self._journal.append(row)
+        except OSError:  # a full disk concerns all URLs
+            raise
+        except Exception as error:
+            logger.exception("the row of %s cannot be made", visit.url)
+            row = page_row(visit, FetchError("internal_error", error), self._settings)
+            self._journal.append(row)
         self._count.add(row)
         self._open -= 1
 
@@ -259,11 +270,11 @@ class _Crawl:
             self._enqueue(visit, not_before)
 
     def _end(self, visit: Visit, reason: str) -> None:
-        """End a visit without a further request."""
+        """End a visit without a further request: as its last one ended, where there was one."""
         if visit.robots:
             self._admit(origin_of(visit.url), Robots("robots_unreachable", None, self._settings.user_agent))
         else:
-            self._finish(page_row(visit, FetchError(reason, visit.target), self._settings))
+            self._finish(visit, visit.last or FetchError(reason, visit.target))
 
     def _judge_host(self, host: str, failed: bool | None) -> None:
         if failed is None:

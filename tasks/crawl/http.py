@@ -145,18 +145,28 @@ class Client:
         settings = self._settings
         self._guard.deadline = time.monotonic() + settings.total_seconds
         try:
-            with named_faults():
-                answer = self._session.get(
-                    url,
-                    headers=dict(headers or {}),
-                    stream=True,
-                    allow_redirects=False,
-                    timeout=(settings.connect_seconds, settings.read_seconds),
-                )
+            answer = self._sent(url, dict(headers or {}))
             limit = settings.max_bytes if max_bytes is None else max_bytes
             return self._received(url, answer.raw, limit, cut, inspect)
         finally:
             self._guard.deadline = None
+
+    def _sent(self, url: str, headers: dict[str, str]) -> requests.Response:
+        """Send a request; once more for each kept connection that the server had closed unnoticed."""
+        while True:
+            self._guard.reused = False
+            try:
+                with named_faults():
+                    return self._session.get(
+                        url,
+                        headers=headers,
+                        stream=True,
+                        allow_redirects=False,
+                        timeout=(self._settings.connect_seconds, self._settings.read_seconds),
+                    )
+            except FetchError as fault:
+                if fault.reason != "connection_reset" or not self._guard.reused:
+                    raise
 
     def _received(self, url: str, raw: BaseHTTPResponse, limit: int, cut: bool, inspect: Inspector | None) -> Response:
         headers = {name.lower(): value for name, value in raw.headers.items()}

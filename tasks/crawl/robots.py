@@ -39,9 +39,12 @@ class Robots:
         """Return why a URL must not be fetched, or None."""
         if self.refusal is not None:
             return self.refusal
-        if self.rules is None or self.rules.can_fetch(url, self.agent):
-            return None
-        return "robots_disallowed"
+        try:
+            allowed = self.rules is None or self.rules.can_fetch(url, self.agent)
+        except Exception:
+            logger.exception("the rules of robots.txt cannot be applied to %s", url)
+            return "internal_error"
+        return None if allowed else "robots_disallowed"
 
     @property
     def delay(self) -> float:
@@ -84,6 +87,6 @@ def parse_rules(body: bytes) -> Protego | None:
         return None
     try:
         return Protego.parse(text.decode("utf-8-sig", "replace").replace("\x00", ""))
-    except (ValueError, RecursionError, OverflowError):
+    except Exception:
         logger.warning("robots.txt cannot be parsed: treated as empty", exc_info=True)
         return None

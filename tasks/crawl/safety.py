@@ -27,9 +27,10 @@ Resolver = Callable[[str, int], list[str]]
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # Global by their number, yet no one's public server: tunnels (6to4 and its relays, Teredo) that lead to an embedded
-# IPv4 address, and Azure's host agent.
+# IPv4 address, Azure's host agent, and blocks that older Pythons take for global.
 _REFUSED = tuple(
-    ipaddress.ip_network(network) for network in ("192.88.99.0/24", "168.63.129.16/32", "2001::/32", "2002::/16")
+    ipaddress.ip_network(network)
+    for network in ("192.88.99.0/24", "168.63.129.16/32", "192.0.0.0/24", "2001::/23", "2002::/16", "3fff::/20")
 )
 
 
@@ -91,7 +92,11 @@ def system_resolver(host: str, port: int) -> list[str]:
 
 
 class Guard:
-    """Decides which addresses a host may be connected at, and how long the current request of a thread may last."""
+    """Decides which addresses a host may be connected at.
+
+    It also knows, for each thread, how long its current request may last and whether that went out on a connection
+    that had served another before.
+    """
 
     def __init__(
         self,
@@ -112,6 +117,15 @@ class Guard:
     @deadline.setter
     def deadline(self, value: float | None) -> None:
         self._current.deadline = value
+
+    @property
+    def reused(self) -> bool:
+        """Whether the calling thread's last request used a kept connection."""
+        return getattr(self._current, "reused", False)
+
+    @reused.setter
+    def reused(self, value: bool) -> None:
+        self._current.reused = value
 
     def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
         """Return the addresses and ports where a connection to host:port may be made; never an empty list.
@@ -211,14 +225,19 @@ def _connection_class(base: Any, guard: Guard) -> Any:
             seconds = self.timeout if isinstance(self.timeout, (int, float)) else 60.0
             return guard.connect(self._dns_host, self.port, seconds, self.socket_options or ())
 
+        used = False
+
         def connect(self) -> None:
             super().connect()
             self.sock.deadline = guard.deadline
+            self.used = False
 
         def request(self, *args: Any, **kwargs: Any) -> None:
-            if self.sock is not None:  # a connection that served an earlier request
+            if self.sock is not None:  # otherwise it connects below
                 self.sock.deadline = guard.deadline
+            guard.reused = self.sock is not None and self.used
             super().request(*args, **kwargs)
+            self.used = True
 
     return Connection
 

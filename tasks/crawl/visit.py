@@ -40,6 +40,7 @@ class Visit:
         attempts: requests sent, redirect hops not counted.
         tries: requests sent for `target`.
         started: monotonic time of the first request, or None.
+        last: answer of the last request where it is to be tried again.
     """
 
     url: str
@@ -49,6 +50,7 @@ class Visit:
     attempts: int = 0
     tries: int = 0
     started: float | None = None
+    last: Answer | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,7 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
         return None
     if visit.tries > settings.retries:
         return Step(answer, pause=pause, host_failed=failed)
+    visit.last = answer
     return Step(None, delay=wait, pause=pause, host_failed=failed)
 
 
@@ -156,7 +159,7 @@ def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
         return Step(_with_response(FetchError(error.reason, error), answer), host_failed=False)
     except FetchError as fault:
         return Step(_with_response(fault, answer), host_failed=False)
-    visit.target, visit.tries = target, 0
+    visit.target, visit.tries, visit.last = target, 0, None
     return Step(None, host_failed=False)
 
 
@@ -171,7 +174,7 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
     row = refused_row(visit.url, answer.reason if isinstance(answer, FetchError) else None)
     row.update(attempts=visit.attempts, seconds=seconds)
     if isinstance(answer, FetchError):
-        row["final_url"] = visit.target if len(visit.seen) > 1 else None
+        row["final_url"] = visit.target if visit.target != visit.url else None
         return row
     row.update(response_columns(answer, settings))
     return row

@@ -1,0 +1,183 @@
+"""A web server of raw sockets on loopback that tests script byte by byte, and a crawl of it."""
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from storage.schemas import FRONTIER
+from tasks.crawl.crawl import crawl_batches
+from tasks.crawl.journal import Journal
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import host_of
+
+PAGE = b"<!doctype html><html><body><p>A page of the loopback web.</p></body></html>"
+
+
+def answer(body: bytes = PAGE, status: str = "200 OK", **headers: str) -> bytes:
+    """A well-formed answer; header names with underscores for hyphens."""
+    fields = {"Content_Type": "text/html; charset=utf-8", "Content_Length": str(len(body)), **headers}
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items() if value)
+    return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode("latin-1") + body
+
+
+@dataclass
+class Exchange:
+    """One request and the connection it came by."""
+
+    sock: socket.socket
+    host: str
+    path: str
+    headers: dict[str, str]
+    hit: int  # how often this host and path were asked for before
+
+    def send(self, data: bytes) -> None:
+        self.sock.sendall(data)
+
+    def drip(self, data: bytes, seconds: float) -> None:
+        """Send a byte at a time."""
+        for byte in data:
+            self.sock.sendall(bytes([byte]))
+            time.sleep(seconds)
+
+    def reset(self) -> None:
+        """Close the connection by a reset."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        self.sock.close()
+
+
+Handler = Callable[[Exchange], object] | bytes
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One line of the server's log."""
+
+    at: float
+    host: str
+    path: str
+
+
+@dataclass
+class LoopbackServer:
+    """Serves `pages` by path, or by host and path (`//site.test/path`), the query being optional.
+
+    What is not there is 404, robots.txt too."""
+
+    pages: dict[str, Handler] = field(default_factory=dict)
+    tls: ssl.SSLContext | None = None
+    keep_alive: bool = False
+    greeting: bytes = b""  # sent before any request is read
+    log: list[Hit] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._lock = threading.Lock()
+        self._hits: dict[tuple[str, str], int] = {}
+        self._stopping = False
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping = True
+        with contextlib.suppress(OSError):
+            socket.create_connection(self._listener.getsockname(), timeout=1).close()
+        self._thread.join(5)
+        self._listener.close()
+
+    @property
+    def port(self) -> int:
+        return int(self._listener.getsockname()[1])
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def paths(self, host: str | None = None) -> list[str]:
+        """Paths asked for in order, without robots.txt."""
+        return [hit.path for hit in self.log if hit.path != "/robots.txt" and host in (None, hit.host)]
+
+    def _accept(self) -> None:
+        while True:
+            sock, _ = self._listener.accept()
+            if self._stopping:
+                sock.close()
+                return
+            threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
+
+    def _serve(self, sock: socket.socket) -> None:
+        with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as stack:
+            sock.settimeout(10)
+            if self.tls is not None:
+                sock = self.tls.wrap_socket(sock, server_side=True)
+            stack.callback(sock.close)
+            sock.sendall(self.greeting)
+            while self._exchange(sock) and self.keep_alive:
+                pass
+
+    def _exchange(self, sock: socket.socket) -> bool:
+        request = b""
+        while b"\r\n\r\n" not in request:
+            data = sock.recv(65_536)
+            if not data:
+                return False
+            request += data
+        first, *lines = request.decode("latin-1").rstrip("\r\n").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        host, path = headers["host"], first.split(" ")[1]
+        with self._lock:
+            hit = self._hits.get((host, path), 0)
+            self._hits[host, path] = hit + 1
+            self.log.append(Hit(time.monotonic(), host, path))
+        missing = answer(b"missing", "404 Not Found")
+        short = path.partition("?")[0]
+        names = (f"//{host}{path}", f"//{host}{short}", path, short)
+        handler = next((self.pages[name] for name in names if name in self.pages), missing)
+        exchange = Exchange(sock, host, path, headers, hit)
+        exchange.send(handler) if isinstance(handler, bytes) else handler(exchange)
+        return True
+
+
+FAST = {
+    "host_delay_seconds": 0.0,
+    "backoff_seconds": 0.01,
+    "max_backoff_seconds": 0.05,
+    "connect_seconds": 2.0,
+    "read_seconds": 0.5,
+    "total_seconds": 1.5,
+    "max_bytes": 200_000,
+    "retries": 1,
+}
+
+
+def frontier(urls: Iterable[str]) -> pa.Table:
+    """A frontier of one article that cites some URLs."""
+    rows = [
+        {"article_id": "a", "article_shard": 0, "url": url, "host": host_of(url), "host_shard": 0,
+         "provenance": "citation", "rank": rank, "drop_reason": None}
+        for rank, url in enumerate(urls)
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=FRONTIER.schema)
+
+
+def crawl(server: LoopbackServer, urls: Iterable[str], journal: Journal, **settings: Any) -> dict[str, dict[str, Any]]:
+    """Crawl URLs of hosts below `.test`, which all are the server; return the rows by URL."""
+    options: dict[str, Any] = {"connect_to": {"*.test": server.address}, "progress": lambda _: None}
+    for name in ("resolver", "progress", "connect_to"):
+        if name in settings:
+            options[name] = settings.pop(name)
+    batches = crawl_batches(frontier(urls), None, CrawlSettings(**{**FAST, **settings}), journal=journal, **options)
+    return {row["url"]: row for batch in batches for row in batch.to_pylist()}
+
+
+def local_journal(directory: object) -> Journal:
+    """A journal in a local directory."""
+    return Journal(pafs.LocalFileSystem(), f"{directory}/journal")

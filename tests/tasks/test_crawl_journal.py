@@ -1,0 +1,157 @@
+"""What a killed crawl leaves behind, and that it never asks twice."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pytest
+
+from storage.schemas import PAGES
+from tasks.crawl.journal import Journal
+from tasks.crawl.visit import refused_row
+from tests.tasks.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def row(number: int, body: bytes | None = None) -> dict[str, Any]:
+    made = refused_row(f"http://a.test/{number}", "http_404" if body is None else None)
+    if body is not None:
+        made.update(body=body, sha256=hashlib.sha256(body).hexdigest(), bytes=len(body))
+    return made
+
+
+def urls(journal: Journal, count: int) -> list[str]:
+    return [f"http://a.test/{n}" for n in range(count) if f"http://a.test/{n}" in journal]
+
+
+def test_rows_are_there_without_closing(tmp_path: Path) -> None:
+    journal = local_journal(tmp_path)
+    assert list(tmp_path.iterdir()) == []  # nothing before the first row
+    for number in range(3):
+        journal.append(row(number, b"<p>%d</p>" % number))
+    again = local_journal(tmp_path)
+    assert (len(again), again.bytes) == (3, 24)
+    table = pa.Table.from_batches(again.batches(urls(again, 3)))
+    assert table.schema.equals(PAGES.schema)
+    assert table.column("body").to_pylist() == [b"<p>0</p>", b"<p>1</p>", b"<p>2</p>"]
+
+
+def test_order_and_rows_from_elsewhere(tmp_path: Path) -> None:
+    journal = local_journal(tmp_path)
+    for number in (2, 0):
+        journal.append(row(number))
+    wanted = [f"http://a.test/{n}" for n in (0, 1, 2)]
+    batches = list(journal.batches(wanted, [row(1, b"late")]))
+    assert [url for batch in batches for url in batch.column("url").to_pylist()] == wanted
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100, 150])
+def test_torn_segment_keeps_the_rows_before_the_tear(tmp_path: Path, cut: int) -> None:
+    journal = local_journal(tmp_path)
+    for number in range(5):
+        journal.append(row(number, os.urandom(500)))
+    (segment,) = (tmp_path / "journal").iterdir()
+    os.truncate(segment, segment.stat().st_size - cut)
+    again = local_journal(tmp_path)
+    assert urls(again, 5) == [f"http://a.test/{n}" for n in range(4)]
+    again.append(row(4))
+    assert len(local_journal(tmp_path)) == 5
+
+
+def test_damaged_body_is_left_out(tmp_path: Path) -> None:
+    journal = local_journal(tmp_path)
+    bodies = [os.urandom(5000) for _ in range(3)]
+    for number, body in enumerate(bodies):
+        journal.append(row(number, body))
+    journal.close()
+    (segment,) = (tmp_path / "journal").iterdir()
+    data = bytearray(segment.read_bytes())
+    data[data.find(bodies[1]) + 2500] ^= 1
+    segment.write_bytes(data)
+    assert urls(local_journal(tmp_path), 3) == ["http://a.test/0", "http://a.test/2"]
+
+
+@pytest.mark.parametrize("content", [b"", b"noise", bytes(1000), b"\xff" * 1000])
+def test_foreign_or_empty_segment_is_no_obstacle(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    (folder / "0.arrows").write_bytes(content)
+    journal = local_journal(tmp_path)
+    journal.append(row(0))
+    assert len(local_journal(tmp_path)) == 1
+
+
+def test_segments_are_closed_and_cleared(tmp_path: Path) -> None:
+    journal = Journal(pafs.LocalFileSystem(), str(tmp_path / "journal"), rows=2)
+    for number in range(5):
+        journal.append(row(number))
+    assert len(list((tmp_path / "journal").iterdir())) == 3
+    journal.clear()
+    assert not (tmp_path / "journal").exists()
+    assert len(journal) == 0
+    journal.clear()  # of nothing
+
+
+def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.crawl.journal.BATCH_BYTES", 2500)
+    journal = local_journal(tmp_path)
+    for number in range(5):
+        journal.append(row(number, bytes(1000)))
+    assert [batch.num_rows for batch in journal.batches(urls(journal, 5))] == [
+        3,
+        2,
+    ]  # each some 1,150 bytes; a batch ends with the row that fills it
+
+
+CRAWL = """
+import sys
+from tests.tasks.loopback_server import LoopbackServer, crawl, local_journal
+class Server:
+    address = sys.argv[1]
+urls = [f"http://h{n % 4}.test/{n}" for n in range(60)]
+crawl(Server, urls, local_journal(sys.argv[2]), host_delay_seconds=0.05)
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_killed_crawl_resumes_without_asking_again(tmp_path: Path, stop: signal.Signals) -> None:
+    pages = {f"/{n}": answer(b"<html>%d</html>" % n) for n in range(60)}
+    wanted = [f"http://h{n % 4}.test/{n}" for n in range(60)]
+    with LoopbackServer(dict(pages)) as server:
+        crawler = subprocess.Popen(
+            [sys.executable, "-c", CRAWL, server.address, str(tmp_path)], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
+        while len(server.paths()) < 20 and crawler.poll() is None:
+            time.sleep(0.01)
+        crawler.send_signal(stop)
+        assert crawler.wait(30) != 0
+        before = list(server.paths())
+        assert len(before) < 60
+        journal = local_journal(tmp_path)
+        done = {url.rpartition("/")[2] for url in wanted if url in journal}
+        assert len(done) >= len(before) - 4  # all but what was under way, at most one a host
+        rows = crawl(server, wanted, journal)
+        after = server.paths()[len(before) :]
+    assert sorted(rows) == sorted(wanted)
+    assert all(rows[url]["body"] == b"<html>%s</html>" % url.rpartition("/")[2].encode() for url in wanted)
+    assert not done & {path[1:] for path in after}
+    assert len(after) == 60 - len(done)
+
+
+def test_finished_crawl_asks_nobody(tmp_path: Path) -> None:
+    with LoopbackServer({"/a": answer()}) as server:
+        wanted = ["http://site.test/a", "http://site.test/missing"]
+        first = crawl(server, wanted, local_journal(tmp_path))
+        server.log.clear()
+        second = crawl(server, wanted, local_journal(tmp_path))
+        assert server.log == []
+    assert first == second
+    assert first["http://site.test/a"]["body"] == PAGE
