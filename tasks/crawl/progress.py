@@ -30,6 +30,19 @@ class CrawlProgress:
     pages_per_second: float = 0.0
     remaining_seconds: float | None = None
 
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        return self.done / self.total if self.total else 1.0
+
+    def __str__(self) -> str:
+        failed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self.failed.items(), key=lambda f: -f[1]))
+        left = "" if self.remaining_seconds is None else f", about {self.remaining_seconds:,.0f} s left"
+        return (
+            f"{self.done:,} of {self.total:,} URLs, {self.pages_per_second:.0f} a second, {self.bytes / 1e6:.1f} MB"
+            f"{left}{f'; {failed}' if failed else ''}"
+        )
+
 
 class ProgressCount:
     """Counts rows and reports about once a second."""
