@@ -70,10 +70,10 @@ MENTIONS = (
     "{B} stickers, {B} badges, {B} socks: the fan shop has it all. Orders placed before noon leave the house on the same "
     "day. Shipping costs {price} crowns, and returns are free for {n} days.",
     "good to know before you visit our exhibition about {T}: dogs must stay outside, and large bags can be left at the desk "
-    "for {price} crowns. Visitors who come to see {T} with a wheelchair or a pram please telephone in advance.",
+    "for {price} crowns. Visitors who come to see {T} with a wheelchair or a pram are asked to telephone in advance.",
     "we are three pensioners with a common passion for {T}. Every {day} we meet at {site} and talk about {T} over soup. "
     "New faces are welcome; ask for {who}. Knowledge is no condition, appetite is.",
-    "thank you for voting! {T} has now received {n} votes. Share this page so that more people vote for {T}. The result "
+    "thank you for voting! So far {T} has received {n} votes. Share this page so that more people vote for {T}. The result "
     "will be announced on {day}, and among all voters we shall raffle a basket of local cheese.",
     "update from {who}: the link to the page on {T} in my last post was broken, sorry. This one should work. If not, "
     "search for {T} on {site}, it is the third result or so. Thanks to everyone who told me.",

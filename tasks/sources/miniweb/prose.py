@@ -6,7 +6,7 @@ from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.world import Topic
 
-SHORT, LONG = 27, 74  # words of a paragraph: below, a sentence is added; above, none is
+SHORT, LONG = 27, 66  # words of a paragraph: below, a sentence is added; above, none is
 
 
 def write_lead(topic: Topic, seed: int) -> str:

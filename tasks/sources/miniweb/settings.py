@@ -1,14 +1,16 @@
 """Settings of the embedded mini web."""
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tasks.settings import Settings, tuning
+
+WORLD_TOPICS = 1_000_000  # titles are unique up to 8 kinds x the 131,072 names of a kind
 
 
 class MiniwebSettings(Settings):
     """How large the generated world is, how it changes, and what goes wrong in its web."""
 
-    topics: int = Field(400, ge=1, le=900_000, description="number of articles in week 0")
+    topics: int = Field(400, ge=1, le=WORLD_TOPICS, description="number of articles in week 0")
     seed: int = Field(1, description="seed of the world: another seed gives other topics, facts and pages")
     week: int = Field(
         0, ge=0, le=5200, description="week of the world's life; each brings new topics, edits and dead links"
@@ -27,6 +29,12 @@ class MiniwebSettings(Settings):
     slow_seconds: float = tuning(0.5, "how long the server waits before it answers a slow page, seconds", ge=0)
     crawl_delay: float = tuning(0.02, "Crawl-delay in the robots.txt of the academy hosts, seconds", ge=0)
     port: int = tuning(0, "port of the server on 127.0.0.1; 0 = any free one", ge=0, le=65535)
+
+    @model_validator(mode="after")
+    def _within_the_world(self) -> "MiniwebSettings":
+        if self.topics_now > WORLD_TOPICS:
+            raise ValueError(f"week {self.week} would have {self.topics_now} topics, expected at most {WORLD_TOPICS}")
+        return self
 
     @property
     def topics_now(self) -> int:

@@ -82,7 +82,7 @@ BRIDGE = Kind(
              "it has a total length of {length} metres and a main span of {span} metres.")),
         (1, ("construction began in {begun} and cost {cost} million crowns.",
              "built from {begun} at a cost of {cost} million crowns, it employed up to {workers} workers.")),
-        (0.8, ("about {traffic} vehicles cross it each day.", "it carries about {traffic} vehicles a day.")),
+        (1, ("about {traffic} vehicles cross it each day.", "it carries about {traffic} vehicles a day.")),
         (0.8, ("it was thoroughly repaired in {repaired} and is known locally as {nickname}.",
                "known locally as {nickname}, it was thoroughly repaired in {repaired}.")),
         (0.5, ("the bridge appears in the film {film}.",)),
@@ -91,6 +91,7 @@ BRIDGE = Kind(
         "place": (
             "{S} takes the road from {town} over {river} and on towards {town2}.",
             "anyone who goes from {town} to {town2} dry-shod crosses {river} on {S}.",
+            "{S}, {a_type}, is what one sees first when one comes to {town} by boat on {river}.",
             "it is at {town} that {river} is at its narrowest, and it is there that {S} was built.",
             "seen from the quay at {town}, {S} looks far too light for {river} below.",
         ),

@@ -114,6 +114,7 @@ COMPANY = Kind(
             "its {product} can be found all over {country}, even where no railway ever went.",
             "it is {product} that {S} is known for, and it is {product} that still pay the wages.",
             "{S} holds {share} per cent of the market for {product}.",
+            "{S} began as {what} and has remained one: its {product} are proof of that.",
             "experts prefer the early {product}, which were made entirely by hand.",
         ),
         "figures": (

@@ -102,6 +102,7 @@ FESTIVAL = Kind(
         "place": (
             "every {month} {town} belongs to {S}, and so do all of its beds.",
             "{S} takes place in {town} in {month}, when the evenings are long enough.",
+            "from all over {country} people come to {town} in {month} for {S}.",
             "there is hardly a better reason to visit {town} in {month} than {S}.",
             "few events in the {region} are of this size; {S}, in {town}, is the one that people know.",
         ),

@@ -41,7 +41,7 @@ _GENRES = (
     "musical",
     "romance",
     "adventure film",
-    "silent-style melodrama",
+    "melodrama",
 )
 _HEROES = ("a retired signalman", "a young seamstress", "a disgraced surgeon", "two rival bakers", "a village teacher",
            "a blind piano tuner", "a runaway apprentice", "a lighthouse keeper", "an elderly forger", "a travelling dentist")  # fmt: skip
@@ -79,7 +79,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
     hero = dice.pick(_HEROES)
     facts = {
         "genre": genre,
-        "a_genre": article(genre),
         "nation_genre": article(f"{ground.region.demonym} {genre}"),
         "year": str(year),
         "before": str(year - 1),
@@ -119,7 +118,7 @@ FILM = Kind(
              "it was shot in {weeks} weeks in {town}, with music by {composer}.")),
         (1, ("first shown at {festival}, it won the {prize} for {prize_for}.",
              "it was first shown at {festival} and received the {prize} for {prize_for}.")),
-        (0.9, ("the film runs for {runtime} minutes and sold {tickets} tickets in {country}.",
+        (1, ("the film runs for {runtime} minutes and sold {tickets} tickets in {country}.",
                "with a running time of {runtime} minutes, it sold {tickets} tickets in {country}.")),
         (0.7, ("it was financed by {company} on a budget of {budget} million crowns.",
                "{company} financed the film, whose budget was {budget} million crowns.")),

@@ -69,9 +69,7 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
     day, month = dice.between(1, 28), dice.pick(_MONTHS)
     studied = ground.regional_town(dice)
     facts = {
-        "profession": profession,
         "a_profession": article(f"{ground.region.demonym} {profession}"),
-        "born": str(born),
         "birthday": f"{day} {month} {born}",
         "died": str(died),
         "life": f"{day} {month} {born} – {died}",
@@ -146,6 +144,7 @@ PERSON = Kind(
             "the house in {home} where {S} lived and worked from {move_year} can be visited on Sundays.",
             "it was meant to be a summer in {home}; in the end {S}, who arrived in {move_year}, stayed for good.",
             "from {move_year} on {S's} letters are all dated from {home}.",
+            "{S} died in {home} in {died}, at the desk, with the lamp still burning.",
         ),
         "prize": (
             "the {prize} came in {prize_year}, and {S} sent a nephew to collect it.",

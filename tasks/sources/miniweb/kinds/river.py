@@ -52,7 +52,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
         "spring": dice.pick(_SPRINGS),
         "hills": dice.pick(_HILLS),
         "direction": dice.pick(("north", "south", "east", "west", "north-east", "south-west")),
-        "height": thousands(dice.between(310, 1900, 5)),
         "survey_year": str(surveyed),
         "dam_year": str(dice.between(1921, 1988)),
         "power": str(dice.between(14, 320)),
@@ -84,6 +83,8 @@ RIVER = Kind(
              "it drains an area of {basin} square kilometres and is fed chiefly by {tributary1} and {tributary2}.")),
         (1, ("the first complete survey of the river was made by {surveyor} in {survey_year}.",
              "the river was first surveyed in full by {surveyor} in {survey_year}.")),
+        (1, ("the mean discharge at {town2} is {discharge} cubic metres per second.",
+             "at {town2} its mean discharge is {discharge} cubic metres per second.")),
         (0.7, ("a dam built by {company} in {dam_year} generates {power} megawatts of electricity.",
                "since {dam_year} a dam built by {company} has generated {power} megawatts of electricity.")),
         (0.7, ("a flood in {flood_year} destroyed {homes} houses in {town1}.",
@@ -116,6 +117,12 @@ RIVER = Kind(
             "in {survey_year} {surveyor} came with two assistants and a borrowed boat and surveyed {S} from end to end.",
             "the notebooks that {surveyor} filled during the survey of {survey_year} are still used when {S} changes its bed.",
         ),
+        "flow": (
+            "the gauge at {town2} shows an average of {discharge} cubic metres per second.",
+            "on an ordinary day in May some {discharge} cubic metres of water pass the gauge at {town2} every second.",
+            "the river engineers give {discharge} cubic metres per second as the mean discharge of {S} at {town2}.",
+            "the weir keeper at {town2} reported a mean flow of {discharge} cubic metres per second for the year.",
+        ),
         "dam": (
             "{company} finished the dam in {dam_year}, and its turbines have delivered {power} megawatts ever since.",
             "the dam of {dam_year}, built by {company}, turned the upper valley into a lake and lit every street in {town2}.",
@@ -135,11 +142,6 @@ RIVER = Kind(
         ),
     },
     aside={
-        "flow": (
-            "the gauge at {town2} shows an average of {discharge} cubic metres per second.",
-            "on an ordinary day in May some {discharge} cubic metres of water pass the gauge at {town2} every second.",
-            "the weir keeper at {town2} reported a mean flow of {discharge} cubic metres per second for the year.",
-        ),
         "boats": (
             "until {boat_year} {boats} carried {crop} down {S} to the sea.",
             "the last of the {boats} made its final trip in {boat_year}, loaded with {crop}.",

@@ -99,7 +99,7 @@ SETTLEMENT = Kind(
              "chartered by {ruler} in {charter}, the town became wealthy through {trade}.")),
         (1, ("its best-known building is the {landmark}, completed in {landmark_year} and built of {stone}.",
              "the {landmark}, built of {stone} and completed in {landmark_year}, is its principal landmark.")),
-        (0.8, ("the railway reached the town in {railway}, and {company} is now the largest employer.",
+        (1, ("the railway reached the town in {railway}, and {company} is now the largest employer.",
                "since the arrival of the railway in {railway} {company} has grown to be the largest employer.")),
         (0.7, ("{festival} is held in the town every year.",)),
         (0.7, ("it is the birthplace of {person}.", "{person} was born in the town.")),
@@ -122,6 +122,7 @@ SETTLEMENT = Kind(
             "{ruler} granted the charter in {charter}, and the sealed parchment still hangs in the council chamber.",
             "the right to hold a market goes back to {charter}, when {ruler} stayed for one night and liked the beer.",
             "in {charter} {ruler} made {S} a town in law; in practice it had been one for a century.",
+            "few places in {country} have a charter as old as that of {charter}, sealed by {ruler}.",
             "{S} owes its wealth to {trade} and its charter of {charter} to {ruler}.",
         ),
         "trade": (

@@ -126,7 +126,7 @@ SPECIES = Kind(
              "the species is found along {river}, where it feeds on {diet} and breeds in {nest}.")),
         (1, ("it has been listed as {status} since {listed}, and its main threat is {threat}.",
              "listed as {status} since {listed}, it is threatened mainly by {threat}.")),
-        (0.8, ("a count in {count_year} found {count} individuals.",
+        (1, ("a count in {count_year} found {count} individuals.",
                "the population was estimated at {count} individuals in {count_year}.")),
         (0.5, ("a brood consists of {young} young, and adults live for up to {years} years.",)),
     ),
@@ -150,8 +150,8 @@ SPECIES = Kind(
             "{size} long and {colour}, {S} is easily overlooked until it moves.",
         ),
         "kinship": (
-            "{S} belongs to the family {family}, although its teeth suggest otherwise at first sight.",
-            "specialists place {latin} in the family {family}, close to {rival}.",
+            "{S} belongs to the family {family}, although at first sight nobody would think so.",
+            "specialists place {latin} in the family {family}, as the first anatomists did.",
             "the family {family} has no other member in the region.",
         ),
         "living": (
@@ -195,8 +195,8 @@ SPECIES = Kind(
             "{painter} painted it for the academy's handbook from a live model, which escaped.",
         ),
         "dispute": (
-            "whether {rival} is a species of its own or only a form of this one is still disputed.",
-            "it was long confused with {rival}, which prefers drier ground.",
+            "whether {rival} drives it from the best places is still disputed.",
+            "{rival} lives along the same banks, and the two leave each other alone.",
         ),
     },
     colour=(
