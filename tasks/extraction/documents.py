@@ -1,6 +1,7 @@
 """The stage `documents`: every page extracted once, one row for each article that cites or found it (000 sec. 3)."""
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -14,12 +15,14 @@ from tasks.extraction.settings import ExtractSettings
 _ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
 
 
-def extract_documents(frontier: pa.Table, pages: pa.Table, settings: ExtractSettings) -> pa.Table:
+def extract_documents(
+    frontier: pa.Table, pages: pa.Table | Iterable[pa.RecordBatch], settings: ExtractSettings
+) -> pa.Table:
     """Extract a host shard's pages and lay the documents out by article.
 
     Args:
         frontier: FRONTIER rows of the shard, from all articles; rows with a `drop_reason` are left out.
-        pages: the PAGES shard.
+        pages: the PAGES shard, as a table or in batches; of its bodies one batch is in memory at a time.
         settings: engines and limits.
 
     Returns:
@@ -31,8 +34,8 @@ def extract_documents(frontier: pa.Table, pages: pa.Table, settings: ExtractSett
     Raises:
         RuntimeError: the extracting process cannot be started.
     """
-    found = _extract_pages(pages, settings)
-    boilerplate = _boilerplate(pages, found, settings)
+    found, hosts = _extract_pages(pages.to_batches() if isinstance(pages, pa.Table) else pages, settings)
+    boilerplate = _boilerplate(hosts, found, settings)
     missing = Extracted(None, (), None, "page_missing")
     rows: list[dict[str, Any]] = []
     done: set[tuple[str, str]] = set()
@@ -56,28 +59,31 @@ def extract_documents(frontier: pa.Table, pages: pa.Table, settings: ExtractSett
     return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
 
 
-def _extract_pages(pages: pa.Table, settings: ExtractSettings) -> dict[str, Extracted]:
-    """Return what was found in each page, by URL; bodies are held one at a time."""
+def _extract_pages(
+    pages: Iterable[pa.RecordBatch], settings: ExtractSettings
+) -> tuple[dict[str, Extracted], dict[str, list[str]]]:
+    """Return what was found in each page, by URL, and the URLs of each host."""
     found: dict[str, Extracted] = {}
+    hosts: defaultdict[str, list[str]] = defaultdict(list)
     with Extractor(settings) as extractor:
-        for batch in pages.select(["url", "reason", "mime", "charset", "body"]).to_batches():
-            for url, reason, mime, charset, body in zip(*batch.columns, strict=True):
-                if reason.is_valid or not body.is_valid:
-                    found[url.as_py()] = Extracted(None, (), None, reason.as_py() or "no_body")
-                    continue
-                found[url.as_py()] = extractor.extract(body.as_py(), mime=mime.as_py(), charset=charset.as_py())
-    return found
+        for batch in pages:
+            columns = batch.select(["url", "host", "reason", "mime", "charset", "body"]).columns
+            for url, host, *page in zip(*columns, strict=True):
+                hosts[host.as_py()].append(url.as_py())
+                reason, mime, charset, body = (value.as_py() for value in page)
+                if reason is not None or body is None:
+                    found[url.as_py()] = Extracted(None, (), None, reason or "no_body")
+                else:
+                    found[url.as_py()] = extractor.extract(body, mime=mime, charset=charset)
+    return found, hosts
 
 
 def _boilerplate(
-    pages: pa.Table, found: dict[str, Extracted], settings: ExtractSettings
+    hosts: Mapping[str, list[str]], found: Mapping[str, Extracted], settings: ExtractSettings
 ) -> dict[str, tuple[bool, ...]]:
     """Return for each page whether its paragraphs repeat across pages of its host."""
-    by_host: defaultdict[str, list[str]] = defaultdict(list)
-    for url, host in zip(pages["url"].to_pylist(), pages["host"].to_pylist(), strict=True):
-        by_host[host].append(url)
     marks: dict[str, tuple[bool, ...]] = {}
-    for urls in by_host.values():
+    for urls in hosts.values():
         lists = [found[url].paragraphs for url in urls]
         repeated = repeated_boilerplate(lists, pages=settings.repeated_pages) if settings.repeated_pages else set()
         for url in urls:
