@@ -10,7 +10,7 @@ from lxml import html
 
 from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density
-from tasks.extraction.markup import clean, page_title, parse, plain_paragraphs
+from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
 from tasks.extraction.settings import ExtractSettings
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]
@@ -76,7 +76,7 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
         engine, lines = "soup", tidy(_extract_soup(text), title)
     if not lines:
         return Extracted(title, (), None, "no_text")
-    return Extracted(title, tuple(lines), engine)
+    return Extracted(title, tuple(join_wrapped(lines)), engine)
 
 
 def _main_text(tree: html.HtmlElement, settings: ExtractSettings) -> tuple[str, list[str]]:

@@ -1,12 +1,15 @@
 """Parse HTML into a tree, and what every engine reads from it alike: title, plain lines."""
 
 import re
+from collections.abc import Iterable
 
 from lxml import etree, html
 
 _PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_OPEN_END = re.compile(r"""[^.!?…:;|"”'’)\]>。！？]$""")
+_LINE = 40  # characters from which a line that ends amid a sentence was broken for want of room
 _WRAPPED = 100  # characters: text whose lines all stay below is wrapped by hand, so a line break is no paragraph
 
 
@@ -46,3 +49,20 @@ def plain_paragraphs(text: str) -> list[str]:
     wrapped = _BLANK_LINE.search(text.strip()) and all(len(line) <= _WRAPPED for line in lines)
     parts = _BLANK_LINE.split(text) if wrapped else lines
     return [paragraph for paragraph in (" ".join(part.split()) for part in parts) if paragraph]
+
+
+def join_wrapped(lines: Iterable[str]) -> list[str]:
+    """Return the lines with those joined that one sentence was broken over, as text from PDF files is.
+
+    A line goes on where it is a full one, ends no sentence, and the next begins in lower case. A hyphen at its end
+    stays, without a space.
+    """
+    joined: list[str] = []
+    last = ""
+    for line in lines:
+        if len(last) >= _LINE and line[:1].islower() and _OPEN_END.search(last):
+            joined[-1] += line if last.endswith("-") else f" {line}"
+        else:
+            joined.append(line)
+        last = line
+    return joined

@@ -1,18 +1,16 @@
 """Boilerplate that gives itself away by standing on many pages of one host."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 _SHORT = 300  # characters; a longer text that two pages share is more likely quoted or syndicated than a fixture
-_NUMBER = re.compile(r"\d+")
 
 
 def repeated_boilerplate(paragraph_lists: Sequence[Sequence[str]], *, pages: int) -> set[str]:
     """Return the short paragraphs that stand on at least `pages` different pages of one host.
 
-    Paragraphs are compared without case and with all numbers alike ("3 comments", "17 comments"). Pages with the
-    same paragraphs are one page under several URLs, and count once.
+    Paragraphs are compared exactly: sentences that differ in a number say different things. Pages with the same
+    paragraphs are one page under several URLs, and count once.
 
     Args:
         paragraph_lists: the paragraphs of each page of one host.
@@ -24,11 +22,5 @@ def repeated_boilerplate(paragraph_lists: Sequence[Sequence[str]], *, pages: int
     if pages < 2:
         raise ValueError(f"pages must be at least 2, got {pages}")
     different = {tuple(paragraphs) for paragraphs in paragraph_lists}
-    counts = Counter(form for paragraphs in different for form in {_form(text) for text in paragraphs})
-    return {
-        text for paragraphs in different for text in paragraphs if len(text) <= _SHORT and counts[_form(text)] >= pages
-    }
-
-
-def _form(text: str) -> str:
-    return _NUMBER.sub("0", text.casefold())
+    counts = Counter(text for paragraphs in different for text in set(paragraphs) if len(text) <= _SHORT)
+    return {text for text, count in counts.items() if count >= pages}

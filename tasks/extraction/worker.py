@@ -50,8 +50,9 @@ def _answer(message: dict[str, Any], body: bytes, settings: ExtractSettings) -> 
         return asdict(extract(body, message["mime"], message["charset"], settings))
     except MemoryError:
         reason = "extraction_memory"
-    except etree.LxmlError as error:  # libxml2 reports lack of memory as a fault of the document
-        reason = "extraction_memory" if "memory" in str(error).lower() else "extraction_failed"
+    except etree.LxmlError as error:  # without memory libxml2 finds a fault in the document, and no name for it
+        lacking = any(sign in str(error) for sign in ("memory", "unknown error"))
+        reason = "extraction_memory" if lacking else "extraction_failed"
     except Exception:  # noqa: BLE001  a page may find any fault in any engine; the next page is not concerned
         reason = "extraction_failed"
     return asdict(Extracted(None, (), None, reason))
