@@ -6,12 +6,21 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 from protego import Protego
+from pyarrow.fs import LocalFileSystem
 
-from tasks.sources import SourceSettings, running_web
+from tasks.articles import merge_articles, read_articles
+from tasks.crawl.crawl import crawl_pages
+from tasks.crawl.frontier import build_frontier
+from tasks.crawl.journal import Journal
+from tasks.crawl.settings import CrawlSettings
+from tasks.search.search import search_articles
+from tasks.search.settings import SearchSettings
+from tasks.sources import SourceSettings, open_source, running_web
 from tasks.sources.miniweb import Fate, Link, MiniwebServer, MiniwebSettings
 from tasks.sources.miniweb.links import FAULT_RATES
 from tasks.sources.records import RecordsSettings
@@ -229,3 +238,30 @@ def test_running_web() -> None:
 
 def test_every_fault_is_tried_here() -> None:
     assert set(FAULT_RATES) | {Fate.OK, Fate.GUIDE, Fate.CLONE, Fate.NEAR_CLONE} == set(Fate)
+
+
+def test_a_crawl_comes_to_what_is_expected(tmp_path: Path) -> None:
+    """Every URL of fifteen topics, found by search or citation, ends in the crawl's ledger as its fate says."""
+    source = SourceSettings(miniweb=MiniwebSettings(topics=15, oversized_bytes=11_000_000, slow_seconds=0.01))
+    (partition,) = open_source(source).partitions()
+    articles = merge_articles(
+        read_articles(partition=partition, source=source, source_name="miniweb", article_shards=1, seed=1)
+    )
+    reasons = {
+        Fate.NOT_FOUND: "http_404", Fate.GONE: "http_410", Fate.LOOP: "redirect_loop", Fate.PDF: "not_html",
+        Fate.OVERSIZED: "too_large", Fate.FORBIDDEN: "robots_disallowed", Fate.EMPTY: "empty_body",
+    }  # fmt: skip
+    with MiniwebServer(source.miniweb) as server, Journal(LocalFileSystem(), str(tmp_path)) as journal:
+        searching = SearchSettings(
+            provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0
+        )  # fmt: skip
+        search = search_articles(articles, searching, connect_to=server.connect_to)
+        crawling = CrawlSettings(host_delay_seconds=0, backoff_seconds=0.01)
+        frontier = build_frontier(articles, search, crawling, article_shard=0, host_shards=1)
+        pages = crawl_pages(
+            frontier, None, crawling, journal=journal, connect_to=server.connect_to, progress=lambda _: None
+        )
+        expected = {link.url: reasons.get(link.fate) for topic in range(15) for link in server.web.expected(topic)}
+    assert dict(zip(pages["url"].to_pylist(), pages["reason"].to_pylist(), strict=True)) == expected
+    assert len(set(expected.values())) > 3
+    assert not any("/private/" in url for url in server.requests)

@@ -9,7 +9,17 @@ from hashlib import blake2b
 from urllib.parse import parse_qs, urlsplit
 
 from tasks.sources.miniweb.html import render_html, render_listing
-from tasks.sources.miniweb.links import DOMAIN, LINK_HOST, REDIRECTS, SEARCH_HOST, Fate, Link, Links, hosts_of
+from tasks.sources.miniweb.links import (
+    DOMAIN,
+    LINK_HOST,
+    REDIRECTS,
+    SEARCH_HOST,
+    WITHOUT_ROBOTS,
+    Fate,
+    Link,
+    Links,
+    hosts_of,
+)
 from tasks.sources.miniweb.pages import Page, Pages
 from tasks.sources.miniweb.pdf import render_pdf
 from tasks.sources.miniweb.settings import MiniwebSettings
@@ -132,7 +142,7 @@ class Miniweb:
 
     def _robots(self, host: str) -> Answer:
         name = host.split(".")[0]
-        if name.startswith("journal"):  # a host without the file allows everything
+        if name.startswith(WITHOUT_ROBOTS):  # which allows everything
             return _error(404, "There is no such page.")
         rules = ["User-agent: *", "Disallow: /private/", "Disallow: /search?"]
         if name == SEARCH_HOST:
