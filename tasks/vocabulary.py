@@ -121,6 +121,13 @@ def train_vocabulary(
     return pa.table(row, schema=VOCABULARY.schema)
 
 
+def read_vocabulary(vocabulary: pa.Table | Vocabulary) -> Vocabulary:
+    """Return the vocabulary that a VOCABULARY table holds; one already read is returned as it is."""
+    if isinstance(vocabulary, Vocabulary):
+        return vocabulary
+    return Vocabulary.from_bytes(vocabulary["model"][0].as_py())
+
+
 def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:
     columns = (articles[name].to_pylist() for name in ("article_id", "title", "lead"))
     for article_id, title, lead in zip(*columns, strict=True):
