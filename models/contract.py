@@ -119,6 +119,14 @@ class Summarizer(nn.Module, ABC):
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article of `memory` and at most `length` target tokens."""
 
+    def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
+        """Return hidden states [M, D] of the source and the tokens [M] they predict, or None.
+
+        Only a decoder-only summarizer predicts its source; the loss over these tokens is then added to that over the
+        target in training, never in validation (Liu et al. 2018).
+        """
+        return None
+
     def projection(self) -> tuple[Tensor, Tensor | None] | None:
         """Return weight [V, D] and bias [V] of `logits` where it is one linear map, else None.
 

@@ -50,6 +50,10 @@ _ONE_LAYER = {"encoder_layers": 1, "decoder_layers": 1}
 _PHT_POINTS = "released: x sqrt(d), a LayerNorm before the pooling's feed-forward, pooling logits / sqrt(d_head)"
 _VHT_POINTS = "released: x sqrt(d), dropout and LayerNorm after the ranking encoding (absent from eq. 11)"
 
+_DECODER_ONLY = "ours: blocks, windows and segments begin anew at the separator, whichever length the source has"
+
+_GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
+
 
 def _ht(settings: Mapping[str, Any], place: str, note: str, parameters: int | None = None) -> Preset:
     return Preset("hierarchical", settings, f"000 {place}", note, parameters, _RELEASED)
@@ -123,6 +127,59 @@ PRESETS: dict[str, Preset] = {
         "VHT for laptops: d=128, 2 + 1",
         None,
         _VHT_POINTS,
+        small=True,
+    ),
+    "t-dmca": Preset(
+        "memory-compressed",
+        # 000 sec. 4: 5 layers, d=512, feed-forward 2,048; heads unstated, 8 as in its other systems.
+        {"layers": 5, "model_size": 512, "feed_forward_size": 2048, "heads": 8},
+        "000 sec. 4",
+        "T-DMCA of 5 layers, d=512, on 3,000 tokens",
+        None,
+        _DECODER_ONLY,
+    ),
+    "t-dmca-3": Preset(
+        "memory-compressed",
+        {},
+        "001 sec. 4.3, 002 Table 5",
+        "T-DMCA of 3 layers, d=256, on 3,000 tokens",
+        (10_920_834, 10_929_166),
+        _DECODER_ONLY,
+    ),
+    "t-dmca-small": Preset(
+        "memory-compressed",
+        _SMALL,
+        "000 sec. 4",
+        "T-DMCA for laptops: d=128, 3 layers",
+        None,
+        _DECODER_ONLY,
+        small=True,
+    ),
+    "transformer-xl": Preset(
+        "transformer-xl",
+        {},
+        "001 sec. 4.3, 002 Table 5",
+        "Transformer-XL of 3 layers, memory 512, on 3,000 tokens",
+        (10_862_500, 10_870_833),
+        _DECODER_ONLY,
+    ),
+    "transformer-xl-small": Preset(
+        "transformer-xl",
+        {**_SMALL, "memory": 256},
+        "001 sec. 4.3",
+        "Transformer-XL for laptops: d=128, 3 layers",
+        None,
+        _DECODER_ONLY,
+        small=True,
+    ),
+    "graphsum": Preset("graphsum", {}, "002 sec. 5.3", "GraphSum: 6 + 2, 8 layers, similarity graph", None, _GRAPHSUM),
+    "graphsum-small": Preset(
+        "graphsum",
+        {**_SMALL, "word_layers": 2, "graph_layers": 1, "decoder_layers": 1},
+        "002 sec. 5.3",
+        "GraphSum for laptops: d=128, 2 + 1, 1",
+        None,
+        _GRAPHSUM,
         small=True,
     ),
 }

@@ -7,9 +7,12 @@ from typing import Any
 
 from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
+from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
+from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
 from models.presets import PRESETS, Preset
+from models.transformer_xl import TransformerXL, TransformerXLConfig
 from models.vertical import VerticalConfig, VerticalTransformer
 
 __all__ = [
@@ -36,6 +39,9 @@ ARCHITECTURES: dict[str, Architecture] = {
     "flat": Architecture(FlatConfig, FlatTransformer),
     "parallel": Architecture(ParallelConfig, ParallelTransformer),
     "vertical": Architecture(VerticalConfig, VerticalTransformer),
+    "memory-compressed": Architecture(MemoryCompressedConfig, MemoryCompressedTransformer),
+    "transformer-xl": Architecture(TransformerXLConfig, TransformerXL),
+    "graphsum": Architecture(GraphSumConfig, GraphSum),
 }
 
 

@@ -64,19 +64,57 @@ def join_heads(x_RHTE: Tensor) -> Tensor:
     return x_RHTE.transpose(1, 2).flatten(-2)
 
 
-class KeyValueCache(Cache):
-    """Keys and values of the target decoded so far, one preallocated pair a layer.
+class Growing:
+    """Vectors of each row, more of them step by step, in room that is taken once, at the first `extend`.
 
-    Room is taken at the first `extend`, in the type of what is stored. Cross-attention needs no place in here: its
-    keys and values belong to the article and are shared by the hypotheses.
+    Time is the last dimension but one: [R, ..., T, C].
+    """
+
+    def __init__(self, rows: int, capacity: int) -> None:
+        """Hold nothing yet, and at most `capacity` vectors for each of `rows` rows."""
+        self.length = 0
+        self.rows = rows
+        self.capacity = capacity
+        self._stored: Tensor | None = None
+
+    def extend(self, new: Tensor) -> Tensor:
+        """Add vectors [R, ..., T, C] and return all so far.
+
+        Raises:
+            ValueError: there is no room for them, or the number of rows is another one.
+        """
+        end = self.length + new.shape[-2]
+        if end > self.capacity or len(new) != self.rows:
+            raise ValueError(
+                f"a cache of {self.rows} rows x {self.capacity} tokens cannot take {len(new)} rows to length {end}"
+            )
+        if self._stored is None:
+            self._stored = new.new_empty(*new.shape[:-2], self.capacity, new.shape[-1])
+        self._stored[..., self.length : end, :] = new
+        self.length = end
+        return self._stored[..., :end, :]
+
+    def reorder(self, rows: Tensor) -> None:
+        """Keep row `rows[i]` as row i; there may be fewer rows than before."""
+        if self._stored is not None:
+            # Only what is filled is moved, not the room that is left.
+            filled = self._stored[..., : self.length, :].index_select(0, rows)
+            self._stored = self._stored[: len(rows)]
+            self._stored[..., : self.length, :] = filled
+        self.rows = len(rows)
+
+
+class KeyValueCache(Cache):
+    """Keys and values of the target decoded so far, a pair a layer.
+
+    Cross-attention needs no place in here: its keys and values belong to the article and are shared by the hypotheses.
     """
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
         """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
         self.length = 0
-        self.rows = rows
-        self.capacity = capacity
-        self._stored: list[Tensor | None] = [None] * layers
+        self._keys = [Growing(rows, capacity) for _ in range(layers)]
+        self._values = [Growing(rows, capacity) for _ in range(layers)]
 
     def extend(self, layer: int, k_RHTE: Tensor, v_RHTE: Tensor) -> tuple[Tensor, Tensor]:
         """Store the keys and values of T new tokens and return those of all tokens so far, [R, H, length + T, E].
@@ -84,19 +122,7 @@ class KeyValueCache(Cache):
         Raises:
             ValueError: there is no room for T more tokens, or the number of rows is another one.
         """
-        rows, heads, new, size = k_RHTE.shape
-        end = self.length + new
-        if end > self.capacity or rows != self.rows:
-            raise ValueError(
-                f"a cache of {self.rows} rows x {self.capacity} tokens cannot take {rows} rows to length {end}"
-            )
-        stored = self._stored[layer]
-        if stored is None:
-            stored = k_RHTE.new_empty(2, rows, heads, self.capacity, size)
-            self._stored[layer] = stored
-        stored[0, :, :, self.length : end] = k_RHTE
-        stored[1, :, :, self.length : end] = v_RHTE
-        return stored[0, :, :, :end], stored[1, :, :, :end]
+        return self._keys[layer].extend(k_RHTE), self._values[layer].extend(v_RHTE)
 
     def advance(self, tokens: int) -> None:
         """Count `tokens` as decoded, once every layer has stored its keys and values."""
@@ -104,15 +130,8 @@ class KeyValueCache(Cache):
 
     def reorder(self, hypotheses: Tensor) -> None:
         """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
-        for layer, stored in enumerate(self._stored):
-            if stored is None:
-                continue
-            # Only what is filled is moved, not the room that is left.
-            filled = stored[:, :, :, : self.length].index_select(1, hypotheses)
-            kept = stored[:, : len(hypotheses)]
-            kept[:, :, :, : self.length] = filled
-            self._stored[layer] = kept
-        self.rows = len(hypotheses)
+        for stored in (*self._keys, *self._values):
+            stored.reorder(hypotheses)
 
 
 class SelfAttention(nn.Module):

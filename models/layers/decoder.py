@@ -13,7 +13,7 @@ from models.contract import Cache, Decoded, Memory
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
 from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import FeedForward, Norm, Residual
-from models.layers.paragraphs import FlatTokens
+from models.layers.paragraphs import FlatTokens, weights_by_paragraph
 from models.layers.positions import sinusoids
 
 
@@ -52,10 +52,8 @@ class TokenMemory(Memory):
 
     def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
         """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""
-        rows, new, _ = weights_RTS.shape
         member_BSP = F.one_hot(self.paragraph, self.paragraphs).to(weights_RTS.dtype)
-        weights_BQS = weights_RTS.reshape(self.articles, -1, weights_RTS.shape[-1])
-        return (weights_BQS @ member_BSP).reshape(rows, new, self.paragraphs)
+        return weights_by_paragraph(weights_RTS, member_BSP)
 
 
 class DecoderLayer(nn.Module):

@@ -101,3 +101,16 @@ class ParagraphRows:
         paragraph = torch.zeros(shape, dtype=torch.int64, device=x_NL.device)
         paragraph[article_M, offset_M] = self.place[row_M]
         return FlatTokens(values, mask, paragraph)
+
+
+def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:
+    """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P], in float32 also under autocast.
+
+    Args:
+        weights_RTS: float32, R = B*K, the hypotheses of an article next to each other.
+        member_BSP: [B, S, P] float32, which share of a token belongs to which paragraph.
+    """
+    rows, new, tokens = weights_RTS.shape
+    with torch.autocast(weights_RTS.device.type, enabled=False):
+        weights_BQP = weights_RTS.reshape(len(member_BSP), -1, tokens) @ member_BSP
+    return weights_BQP.reshape(rows, new, -1)

@@ -5,24 +5,50 @@ from dataclasses import replace
 import torch
 
 from models.contract import SourceBatch, Summarizer
-from models.registry import PRESETS, build_summarizer
+from models.registry import PRESETS, build_summarizer, to_config_dict
 
 PAD = 0
 VOCABULARY = 29
 
 # What makes each architecture tiny; the switches of its presets stay as they are.
 _TINY = {"model_size": 16, "feed_forward_size": 32}
-TINY: dict[str, dict[str, object]] = {"hierarchical": _TINY, "flat": _TINY, "parallel": _TINY, "vertical": _TINY}
-DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "layers", "graph_layers")
+TINY: dict[str, dict[str, object]] = {
+    "hierarchical": {**_TINY, "local_layers": 2},
+    "flat": {**_TINY, "encoder_layers": 2, "decoder_layers": 2},
+    "parallel": {**_TINY, "encoder_layers": 2, "decoder_layers": 2},
+    "vertical": {**_TINY, "encoder_layers": 2, "decoder_layers": 2},
+    # Blocks short enough that a source has several and a target more than one.
+    "memory-compressed": {**_TINY, "block": 4},
+    "transformer-xl": {**_TINY, "memory": 7, "layers": 2},
+    "graphsum": {**_TINY, "word_layers": 1, "graph_layers": 2, "decoder_layers": 2},
+}
+DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers")
+
+
+def tiny_fields(preset: str) -> dict[str, object]:
+    """Return what makes a preset tiny: d = 16, at most two layers of a kind, no dropout."""
+    chosen = PRESETS[preset]
+    depths = {name: min(2, int(chosen.settings[name])) for name in DEPTHS if name in chosen.settings}
+    return {**TINY[chosen.architecture], **depths, "dropout": 0.0}
 
 
 def tiny(preset: str, seed: int = 0, **overrides: object) -> Summarizer:
-    """Return a preset at d = 16 and at most two layers of a kind, in evaluation mode, without dropout."""
-    chosen = PRESETS[preset]
-    depths = {name: min(2, int(chosen.settings[name])) for name in DEPTHS if name in chosen.settings}
-    fields = {**TINY[chosen.architecture], **depths, "dropout": 0.0, **overrides}
+    """Return a tiny model of a preset in evaluation mode."""
     torch.manual_seed(seed)
+    fields = {**tiny_fields(preset), **overrides}
     return build_summarizer(preset, vocabulary_size=VOCABULARY, pad=PAD, **fields).eval()
+
+
+def distinct_presets() -> list[str]:
+    """Return the presets, one of those that differ only in sizes."""
+    seen: dict[str, str] = {}
+    for name in PRESETS:
+        config = to_config_dict(tiny(name))
+        sizes = {field: bool(config[field]) for field in DEPTHS if field in config}
+        sizes |= {field: None for field in ("heads", "source_tokens", "dropout") if field in config}
+        sizes |= {"graph": config.get("graph", "none") != "none"}
+        seen.setdefault(str(sorted({**config, **sizes}.items())), name)
+    return list(seen.values())
 
 
 def batch(seed: int = 0, articles: int = 3, paragraphs: int = 4, tokens: int = 6) -> SourceBatch:

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from models.contract import Summarizer
-from models.registry import PRESETS, build_summarizer, from_config_dict, to_config_dict
+from models.registry import build_summarizer, from_config_dict, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from tests.models.reference_search import Rules, reference_search
-from tests.models.systems import PAD, VOCABULARY, batch, logits, padded, permuted, target, tiny
+from tests.models.systems import PAD, VOCABULARY, batch, distinct_presets, logits, padded, permuted, target, tiny
 
-ALL = pytest.mark.parametrize("preset", PRESETS)
+ALL = pytest.mark.parametrize("preset", distinct_presets())
 
 
 @pytest.fixture(autouse=True)
@@ -183,6 +183,24 @@ def test_the_projection_is_that_of_the_logits(preset: str) -> None:
 def test_a_batch_padded_with_another_token_is_refused(preset: str) -> None:
     with pytest.raises(ValueError, match="padded with token 6, the model expects 0"):
         tiny(preset).encode(replace(batch(), pad=6))
+
+
+@ALL
+def test_mixed_precision_gives_nearly_the_same_and_finite_gradients(preset: str) -> None:
+    model, source = tiny(preset).train(), batch()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        memory = model.encode(source)
+        decoded = model.decode(target(), memory)
+        loss = model.logits(decoded.hidden).float().logsumexp(dim=-1).sum()
+    loss.backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+    assert decoded.paragraph_attention.dtype == torch.float32
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        cache = model.start_cache(memory, hypotheses=1, length=7)
+        parts = [model.decode(target()[:, t : t + 1], memory, cache).hidden for t in range(7)]
+    expected = model.decode(target(), model.encode(source)).hidden
+    torch.testing.assert_close(torch.cat(parts, dim=1).float(), expected, atol=0.25, rtol=0)
+    torch.testing.assert_close(decoded.hidden.float(), expected, atol=0.25, rtol=0)
 
 
 @ALL

@@ -1,0 +1,73 @@
+"""Attention of a decoder-only model: to its source, which the hypotheses of an article share, and to its own past.
+
+Shapes: B articles, K hypotheses an article, R = B*K, T target positions, M keys of the source, S keys of the target,
+P paragraphs, H heads, E size of a head.
+"""
+
+import torch
+from torch import Tensor
+
+from models.layers.attention import fold_hypotheses, masked_softmax, unfold_hypotheses
+from models.layers.paragraphs import FlatTokens, weights_by_paragraph
+
+
+def shared_logits(q_RHTE: Tensor, k_BHME: Tensor) -> Tensor:
+    """Return the products [R, H, T, M] of queries with keys that the hypotheses of an article share."""
+    q_BHQE = fold_hypotheses(q_RHTE, len(k_BHME))
+    return unfold_hypotheses(q_BHQE @ k_BHME.transpose(-1, -2), len(q_RHTE))
+
+
+def attend_both(
+    source_RHTM: Tensor,
+    own_RHTS: Tensor,
+    source_mask: Tensor,
+    own_mask: Tensor,
+    v_BHME: Tensor,
+    v_RHSE: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """Attend to source and target in one softmax.
+
+    Args:
+        source_RHTM: logits of the source's keys, already scaled.
+        own_RHTS: logits of the target's keys, already scaled.
+        source_mask: bool, broadcasts to [R, 1, T, M].
+        own_mask: bool, broadcasts to [R, 1, T, S].
+        v_BHME: values of the source, shared by hypotheses.
+        v_RHSE: values of the target.
+
+    Returns:
+        The context [R, H, T, E] and the weights of the source [R, T, M] (float32), averaged over heads.
+    """
+    keys = source_RHTM.shape[-1]
+    logits = torch.cat((source_RHTM, own_RHTS), dim=-1).float()
+    mask = torch.cat((source_mask.expand(*_sizes(logits), keys), own_mask.expand(*_sizes(logits), -1)), dim=-1)
+    weights = masked_softmax(logits, mask)
+    source_weights, own_weights = weights[..., :keys], weights[..., keys:]
+    folded_BHQM = fold_hypotheses(source_weights, len(v_BHME)).to(v_BHME.dtype)
+    context = unfold_hypotheses(folded_BHQM @ v_BHME, len(logits)) + own_weights.to(v_RHSE.dtype) @ v_RHSE
+    return context, source_weights.mean(dim=1)
+
+
+def _sizes(logits_RHTS: Tensor) -> tuple[int, int, int]:
+    """Return the leading sizes of a mask over these logits."""
+    return logits_RHTS.shape[0], 1, logits_RHTS.shape[2]
+
+
+def share_of_paragraphs(weights_RTM: Tensor, member_BMP: Tensor) -> Tensor:
+    """Turn weights of source keys [R, T, M] into a distribution over paragraphs [R, T, P].
+
+    The weight that goes to the target's own past is left out and the rest sums to 1, or to 0 where nothing of the
+    source was seen.
+
+    Args:
+        weights_RTM: weights of the source's keys.
+        member_BMP: [B, M, P] float32, which share of a key belongs to which paragraph.
+    """
+    attention = weights_by_paragraph(weights_RTM, member_BMP)
+    return attention / attention.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+
+
+def next_tokens(hidden_BSD: Tensor, flat: FlatTokens) -> tuple[Tensor, Tensor]:
+    """Return the hidden states [M, D] of all source tokens but the last of each article, and the tokens after them."""
+    followed_BS = flat.mask[:, 1:]
+    return hidden_BSD[:, :-1][followed_BS], flat.values[:, 1:][followed_BS]
