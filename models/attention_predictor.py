@@ -1,0 +1,185 @@
+"""The attention predictor of 002 sec. 4.2: how much attention a good summary will pay to each paragraph.
+
+It reads the paragraph embeddings of a trained summarizer (eq. 6) and learns from the attention of its decoder to the
+paragraphs while it is given the target (eq. 15). Search then prefers hypotheses that attend alike (eq. 17-18), and
+paragraphs with little of it may be left out before (Table 6).
+
+Shapes: B articles, P paragraphs, T target positions, D model size.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+
+from models.contract import Memory, SourceBatch, Summarizer
+from models.layers.attention import initialise, masked_softmax
+from models.layers.encoder import EncoderLayer
+
+
+@runtime_checkable
+class ParagraphMemory(Protocol):
+    """A memory that holds an embedding of each paragraph, as those of PHT and GraphSum do.
+
+    Attributes:
+        paragraphs: [B, P, D].
+        paragraph_mask: [B, P] bool, True where there is a paragraph.
+    """
+
+    paragraphs: Tensor
+    paragraph_mask: Tensor
+
+
+@dataclass(frozen=True)
+class AttentionPredictorConfig:
+    """The size of the attention predictor; the defaults are those of 002 sec. 5.2.
+
+    Attributes:
+        model_size: D, that of the summarizer's paragraph embeddings.
+        feed_forward_size: hidden size of feed-forward layers.
+        heads: attention heads.
+        layers: encoder layers (002 sec. 5.2: 2).
+        dropout: of sub-layer outputs and inner feed-forward layers (002 sec. 5.2: .5).
+        norm_epsilon: that of every LayerNorm.
+    """
+
+    model_size: int = 256
+    feed_forward_size: int = 1024
+    heads: int = 4
+    layers: int = 2
+    dropout: float = 0.5
+    norm_epsilon: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if self.heads < 1 or self.model_size % self.heads:
+            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+
+
+class AttentionPredictor(nn.Module):
+    """Two Transformer encoder layers over paragraphs, one linear unit for each, a softmax over those that exist."""
+
+    def __init__(self, config: AttentionPredictorConfig) -> None:
+        """Make a fresh model, its weights drawn from PyTorch's default generator."""
+        super().__init__()
+        self.config = config
+        self.layers = nn.ModuleList(
+            EncoderLayer(
+                config.model_size,
+                config.heads,
+                config.feed_forward_size,
+                norm="post",
+                dropout=config.dropout,
+                epsilon=config.norm_epsilon,
+            )
+            for _ in range(config.layers)
+        )
+        self.unit = nn.Linear(config.model_size, 1)
+        initialise(self.unit.weight)
+        nn.init.zeros_(self.unit.bias)
+
+    def forward(self, paragraphs_BPD: Tensor, mask_BP: Tensor) -> Tensor:
+        """Return the expected attention [B, P] float32: rows sum to 1, zero where mask_BP is False."""
+        x_BPD = paragraphs_BPD
+        for layer in self.layers:
+            x_BPD = layer(x_BPD, mask_BP)
+        return masked_softmax(self.unit(x_BPD).squeeze(-1).float(), mask_BP)
+
+    def to_config_dict(self) -> dict[str, Any]:
+        """Return the JSON-able fields of the configuration."""
+        return dataclasses.asdict(self.config)
+
+    @classmethod
+    def from_config_dict(cls, config: Mapping[str, Any]) -> "AttentionPredictor":
+        """Build a fresh model from `to_config_dict`'s dictionary.
+
+        Raises:
+            ValueError: a field is unknown.
+        """
+        allowed = [field.name for field in dataclasses.fields(AttentionPredictorConfig)]
+        unknown = sorted(set(config) - set(allowed))
+        if unknown:
+            raise ValueError(f"unknown field {', '.join(map(repr, unknown))}, expected some of: {', '.join(allowed)}")
+        return cls(AttentionPredictorConfig(**config))
+
+
+def paragraph_memory(memory: Memory) -> ParagraphMemory:
+    """Return the memory, known to hold paragraph embeddings.
+
+    Raises:
+        ValueError: the summarizer makes none.
+    """
+    if not isinstance(memory, ParagraphMemory):
+        raise ValueError(
+            f"attention can be predicted for summarizers with paragraph embeddings (PHT, GraphSum), "
+            f"{type(memory).__name__} has none"
+        )
+    return memory
+
+
+@torch.no_grad()
+def attention_labels(model: Summarizer, memory: Memory, target: Tensor, pad: int) -> Tensor:
+    """Return the attention [B, P] that a trained summarizer pays to paragraphs over a given target (002 eq. 15).
+
+    Summed over target positions and layers, then normalised. The model should be in evaluation mode.
+
+    Args:
+        model: a trained summarizer.
+        memory: of B articles.
+        target: [B, T] int64 tokens, begin and end included, padded with `pad`.
+        pad: id of the padding token.
+    """
+    attention_BTP = model.decode(target[:, :-1], memory).paragraph_attention
+    assert attention_BTP is not None
+    written_BT1 = (target[:, 1:] != pad).unsqueeze(-1)
+    total_BP = (attention_BTP * written_BT1).sum(dim=1)
+    return total_BP / total_BP.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(total_BP.dtype).tiny)
+
+
+def attention_loss(expected_BP: Tensor, labels_BP: Tensor, mask_BP: Tensor) -> Tensor:
+    """Return the mean squared error over the paragraphs that exist (002 sec. 4.2.1), a scalar."""
+    return ((expected_BP - labels_BP) ** 2)[mask_BP].mean()
+
+
+@torch.no_grad()
+def expected_attention(predictor: AttentionPredictor, summarizer: Summarizer, source: SourceBatch) -> Tensor:
+    """Return the attention [B, P] that a summary of each article is expected to pay, both models in evaluation mode.
+
+    Raises:
+        ValueError: the summarizer makes no paragraph embeddings.
+    """
+    memory = paragraph_memory(summarizer.encode(source))
+    expected: Tensor = predictor(memory.paragraphs, memory.paragraph_mask)
+    return expected
+
+
+def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
+    """Return the ranker's scores [B, P] as a distribution over the paragraphs that exist: extProb (002 sec. 5.3)."""
+    scores_BP = scores_BP.float().clamp_min(0.0).masked_fill(~mask_BP, 0.0)
+    total_B1 = scores_BP.sum(dim=-1, keepdim=True)
+    uniform_BP = mask_BP.float() / mask_BP.sum(dim=-1, keepdim=True).clamp_min(1)
+    return torch.where(total_B1 > 0, scores_BP / total_B1.clamp_min(torch.finfo(torch.float32).tiny), uniform_BP)
+
+
+def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> SourceBatch:
+    """Return the batch with the `kept` paragraphs of highest expected attention of each article (002 Table 6).
+
+    They keep their ranks and their order; articles of fewer paragraphs keep all.
+
+    Raises:
+        ValueError: `kept` is below 1.
+    """
+    if kept < 1:
+        raise ValueError(f"at least 1 paragraph has to be kept, got {kept}")
+    kept = min(kept, expected_BP.shape[1])
+    ranked_BP = expected_BP.masked_fill(~source.paragraph_mask, -1.0)
+    best_Bk = ranked_BP.argsort(dim=1, descending=True, stable=True)[:, :kept].sort(dim=1).values
+    article_B1 = torch.arange(len(best_Bk), device=best_Bk.device).unsqueeze(1)
+    graph = source.graph
+    if graph is not None:
+        graph = graph[article_B1, best_Bk].gather(2, best_Bk.unsqueeze(1).expand(-1, kept, -1))
+    return dataclasses.replace(
+        source, tokens=source.tokens[article_B1, best_Bk], ranks=source.ranks[article_B1, best_Bk], graph=graph
+    )
