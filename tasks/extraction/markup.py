@@ -10,6 +10,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _OPEN_END = re.compile(r"""[^.!?…:;|"”'’)\]>。！？]$""")
 _LINE = 40  # characters from which a line that ends amid a sentence was broken for want of room
+_LABEL = 20  # characters below which a line in lower case that ends no sentence is a label ("read more")
 _WRAPPED = 100  # characters: text whose lines all stay below is wrapped by hand, so a line break is no paragraph
 
 
@@ -54,13 +55,14 @@ def plain_paragraphs(text: str) -> list[str]:
 def join_wrapped(lines: Iterable[str]) -> list[str]:
     """Return the lines with those joined that one sentence was broken over, as text from PDF files is.
 
-    A line goes on where it is a full one, ends no sentence, and the next begins in lower case. A hyphen at its end
-    stays, without a space.
+    A line goes on where it is a full one, ends no sentence, and the next begins in lower case and is no mere label. A
+    hyphen at its end stays, without a space.
     """
     joined: list[str] = []
     last = ""
     for line in lines:
-        if len(last) >= _LINE and line[:1].islower() and _OPEN_END.search(last):
+        goes_on = len(last) >= _LINE and "://" not in last and _OPEN_END.search(last)
+        if goes_on and line[:1].islower() and (len(line) >= _LABEL or not _OPEN_END.search(line)):
             joined[-1] += line if last.endswith("-") else f" {line}"
         else:
             joined.append(line)
