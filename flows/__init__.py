@@ -1,0 +1,1 @@
+"""Wiring only: which stage reads which. What a stage does stands in `tasks`."""

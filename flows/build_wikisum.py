@@ -1,0 +1,40 @@
+"""The whole DAG: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
+
+import sys
+
+from prefect import flow
+
+from flows.command_line import main
+from flows.config import DEFAULT, BuildConfig
+from flows.corpus import corpus
+from flows.evaluate import evaluate, report
+from flows.session import Session, walk_flow
+from flows.train import train_ranker, train_summarizer
+from tasks.publishing import finish_build
+
+
+@flow(name="build-wikisum", flow_run_name="build-{config.preset}-seed{config.seed}")
+def build_wikisum(config: BuildConfig = DEFAULT) -> str:
+    """Build the corpus, train ranker and summarizer, decode, score and report; finished shards are skipped.
+
+    Returns:
+        The score table and the path of the report, as text.
+    """
+    return walk_flow(config, build)
+
+
+def build(session: Session) -> str:
+    """Walk everything and name the build."""
+    config = session.config
+    session.once(corpus)
+    if session.run.planning:
+        session.once(report)
+        return ""
+    train_ranker(config)
+    train_summarizer(config)
+    evaluate(config)
+    return finish_build(session.run, config.model_dump(mode="json"), session.once(report))
+
+
+if __name__ == "__main__":
+    sys.exit(main("python -m flows.build_wikisum", build_wikisum, build))

@@ -1,0 +1,141 @@
+"""`python -m flows.NAME`: the fields of BuildConfig as options, without a Prefect server of one's own."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+from pydantic_settings import CliSettingsSource, SettingsError
+from rich.console import Console
+from rich.table import Table
+
+from flows.config import BuildConfig, merge
+from flows.session import Session, planning_session
+from storage.errors import StorageError
+from tasks.stage import StageFailedError
+
+_SERVER_START_SECONDS = 120
+
+
+class CommandLine(BuildConfig):
+    """Options of the command line: every field of the configuration, and how to run."""
+
+    config: Path | None = Field(None, description="YAML file of settings; options given beside it win")
+    dry_run: bool = Field(False, description="print stages, shards, what is done and what would run; compute nothing")
+
+
+def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Session], Any]) -> int:
+    """Parse the options, then plan or run; return the exit code.
+
+    Args:
+        program: how people call it, for the usage line.
+        run: the flow.
+        wiring: the flow's walk, for `--dry-run`.
+    """
+    errors = Console(stderr=True, soft_wrap=True)
+    try:
+        options = parse(program, sys.argv[1:])
+    except (ValidationError, SettingsError, FileNotFoundError, yaml.YAMLError) as error:
+        errors.print(f"[red]{program}: settings are wrong[/red]\n{explain(error)}", highlight=False)
+        return 2
+    config = BuildConfig.model_validate(options.model_dump(exclude={"config", "dry_run"}, exclude_unset=True))
+    try:
+        if options.dry_run:
+            show_plan(config, wiring)
+            return 0
+        with prefect_api():
+            result = run(config)
+            if isinstance(result, str):
+                Console(soft_wrap=True).print(result, highlight=False, markup=False)
+        return 0
+    except (StorageError, StageFailedError, ValueError, FileNotFoundError) as error:
+        errors.print(f"[red]{program} stopped[/red]: {error}", highlight=False)
+        return 1
+    except KeyboardInterrupt:
+        errors.print(f"{program} interrupted; what is done is kept: run the same command again to go on")
+        return 130
+
+
+def parse(program: str, arguments: list[str]) -> CommandLine:
+    """Read options and the file they name.
+
+    Raises:
+        ValidationError: a setting is unknown or has a bad value.
+        FileNotFoundError: the file does not exist.
+        yaml.YAMLError: the file is not YAML.
+    """
+    source: CliSettingsSource[Any] = CliSettingsSource(
+        CommandLine,  # type: ignore[arg-type]  # any pydantic model will do; the stub asks for BaseSettings
+        cli_prog_name=program,
+        cli_kebab_case=True,
+        cli_implicit_flags=True,
+        cli_avoid_json=True,
+        cli_hide_none_type=True,
+    )
+    given = source(args=arguments)()
+    file = given.get("config")
+    under: dict[str, Any] = {}
+    if file is not None:
+        path = Path(file)
+        if not path.is_file():
+            raise FileNotFoundError(f"--config {file}: no such file")
+        under = yaml.safe_load(path.read_text()) or {}
+    return CommandLine.model_validate(merge(under, given))
+
+
+def explain(error: Exception) -> str:
+    """Return a validation error as one line a setting: its name, what was given, what is expected."""
+    if not isinstance(error, ValidationError):
+        return f"  {error}"
+    lines = []
+    for problem in error.errors():
+        name = ".".join(str(part) for part in problem["loc"])
+        given = "" if problem["type"] == "missing" else f" (given: {problem['input']!r})"
+        lines.append(f"  {name}: {problem['msg']}{given}")
+    return "\n".join(lines)
+
+
+def show_plan(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
+    """Print what a build would find done and what it would compute."""
+    session = planning_session(config)
+    session.once(wiring)
+    table = Table(title=f"plan for root {config.root!r}, preset {config.preset}", title_justify="left")
+    for heading in ("stage", "shards", "done", "would run", "waits for a stage above"):
+        table.add_column(heading, justify="left" if heading == "stage" else "right")
+    for plan in session.run.plans:
+        counts = (plan.shards, plan.done, plan.missing, plan.waiting)
+        table.add_row(plan.stage, *(str(count) if count else "-" for count in counts))
+    console = Console(width=max(Console().width, 100))
+    console.print(table)
+    console.print(
+        "A shard that waits may turn out to be done: its key is known once the stage above it is.", style="dim"
+    )
+
+
+@contextmanager
+def prefect_api() -> Iterator[None]:
+    """Use the Prefect server of the profile or environment; without one, run a temporary one for this process.
+
+    A temporary server is started here rather than by Prefect, so that the processes that compute shards share it
+    instead of each starting its own.
+    """
+    from prefect.server.api.server import SubprocessASGIServer
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    if PREFECT_API_URL.value():
+        yield
+        return
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # it would report an error without a network
+    server = SubprocessASGIServer()
+    server.start(timeout=_SERVER_START_SECONDS)
+    os.environ["PREFECT_API_URL"] = server.api_url
+    try:
+        with temporary_settings({PREFECT_API_URL: server.api_url}):
+            yield
+    finally:
+        del os.environ["PREFECT_API_URL"]
+        server.stop()

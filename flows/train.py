@@ -1,0 +1,112 @@
+"""The two trained models: the paragraph ranker (000 sec. 3.1) and the summarizer (000 sec. 3.2)."""
+
+from dataclasses import dataclass
+
+from prefect import flow
+
+from flows.config import DEFAULT, BuildConfig
+from flows.corpus import corpus
+from flows.session import Session, walk_flow
+from storage import schemas
+from tasks.examples import build_examples
+from tasks.graphs import build_graphs, pipeline_label
+from tasks.inputs import DirectoryResult, StageResult, contents, every, only, same
+from tasks.progress import ProgressLog
+from tasks.ranker_training import train_ranker as train_ranker_model
+from tasks.ranking import rank_paragraphs
+from tasks.ranking_scores import score_rankings
+from tasks.training import train_summarizer as train_summarizer_model
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The ranked paragraphs, what Table 1 says of them, and what is made of them."""
+
+    ranked: StageResult
+    ranking_scores: StageResult
+    graphs: StageResult
+    examples: StageResult
+
+
+@flow(name="train-ranker", flow_run_name="train-ranker-{config.preset}")
+def train_ranker(config: BuildConfig = DEFAULT) -> None:
+    """Train the paragraph ranker on the corpus, building what of the corpus is missing."""
+    walk_flow(config, ranker)
+
+
+@flow(name="train-summarizer", flow_run_name="train-summarizer-{config.preset}")
+def train_summarizer(config: BuildConfig = DEFAULT) -> None:
+    """Rank, draw the graphs, and train the summarizer, building what is missing before that."""
+    walk_flow(config, summarizer)
+
+
+def ranker(session: Session) -> DirectoryResult:
+    """Train the ranker on ROUGE-2 recall."""
+    config, built = session.config, session.once(corpus)
+    return session.run.directory(
+        "models/ranker",
+        train_ranker_model,
+        version=1,
+        inputs={
+            "shards": every(built.articles, built.paragraphs, built.features),
+            "vocabulary": only(built.vocabulary),
+        },
+        settings=config.ranker,
+        arguments={"seed": config.seed},
+        context={"progress": ProgressLog("ranker")},
+    )
+
+
+def ranked(session: Session) -> Ranked:
+    """Keep the L' best paragraphs of every article, judge them, draw their graphs, and turn them into token ids."""
+    config, built, stage = session.config, session.once(corpus), session.run.stage
+    count = config.shards.articles
+    both = {"articles": same(built.articles), "paragraphs": same(built.paragraphs), "features": same(built.features)}
+    best = stage(
+        schemas.RANKED,
+        rank_paragraphs,
+        shards=count,
+        inputs={**both, "ranker_directory": contents(session.once(ranker))},
+        settings=config.ranking,
+    )
+    table1 = stage(
+        schemas.RANKING_SCORES,
+        score_rankings,
+        shards=count,
+        inputs={**both, "ranked": same(best)},
+        settings=config.ranking_scores,
+    )
+    graphs = stage(
+        schemas.GRAPHS,
+        build_graphs,
+        shards=count,
+        inputs={"ranked": same(best)},
+        settings=config.graphs,
+        notes={"entities": pipeline_label(config.graphs)},
+    )
+    examples = stage(
+        schemas.EXAMPLES,
+        build_examples,
+        shards=count,
+        inputs={"articles": same(built.articles), "ranked": same(best), "vocabulary": only(built.vocabulary)},
+        settings=config.examples,
+    )
+    return Ranked(best, table1, graphs, examples)
+
+
+def summarizer(session: Session) -> DirectoryResult:
+    """Train the summarizer on the ranked paragraphs, with their graphs where it asks for one."""
+    config, made = session.config, session.once(ranked)
+    graphs = [made.graphs] if config.summarizer.graph != "none" else []
+    return session.run.directory(
+        "models/summarizer",
+        train_summarizer_model,
+        version=1,
+        inputs={
+            "shards": every(made.examples, *graphs),
+            "vocabulary": only(session.once(corpus).vocabulary),
+        },
+        settings=config.summarizer,
+        arguments={"training": config.training, "seed": config.seed},
+        context={"progress": ProgressLog("summarizer")},
+    )

@@ -1,0 +1,74 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.command_line import explain, parse
+
+PROJECT = Path(__file__).parents[2]
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "-m", "flows.build_wikisum", *arguments]
+    return subprocess.run(call, check=False, cwd=PROJECT, capture_output=True, text=True, timeout=120)
+
+
+def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("seed: 5\nvocabulary: {pieces: 700}\nranker: {hidden: 32}\n")
+    options = parse("build", ["--config", str(file), "--ranker.hidden", "64", "--dry-run"])
+    assert (options.seed, options.vocabulary.pieces, options.ranker.hidden, options.dry_run) == (5, 700, 64, True)
+    assert options.search.provider == "searxng"
+
+
+def test_help_explains_every_section() -> None:
+    shown = command("--help").stdout
+    for words in (
+        "--source.miniweb.topics",
+        "number of articles in week 0",
+        "--dry-run",
+        "--graphs.similarity-threshold",
+    ):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--bogus", "1"], "unrecognized arguments: --bogus"),
+        (["--ranker.hidden", "many"], "ranker.hidden: Input should be a valid integer"),
+        (["--preset", "wikipedia"], "preset: Input should be 'miniweb', 'records' or 'paper' (given: 'wikipedia')"),
+        (["--config", "missing.yaml"], "--config missing.yaml: no such file"),
+        (["--source.kind", "records", "--source.records.paths", "missing.jsonl"], "missing.jsonl"),
+    ],
+)
+def test_a_mistake_is_named_without_a_traceback(arguments: list[str], complaint: str, tmp_path: Path) -> None:
+    done = command("--root", str(tmp_path / "data"), "--dry-run", *arguments)
+    assert done.returncode in (1, 2)
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_dry_run_writes_nothing_and_lists_every_stage(tmp_path: Path) -> None:
+    done = command("--root", str(tmp_path / "data"), "--dry-run", "--shards.articles", "3")
+    assert done.returncode == 0, done.stderr
+    for stage in (
+        "intake",
+        "articles",
+        "pages",
+        "paragraphs",
+        "models/ranker",
+        "graphs",
+        "models/summarizer",
+        "reports",
+    ):
+        assert stage in done.stdout
+    assert not (tmp_path / "data").exists()
+
+
+def test_explain_names_setting_value_and_expectation() -> None:
+    with pytest.raises(ValueError, match="shards") as error:
+        parse("build", ["--shards.articles", "0"])
+    assert explain(error.value) == "  shards.articles: Input should be greater than or equal to 1 (given: '0')"

@@ -1,0 +1,64 @@
+import pytest
+from pydantic import ValidationError
+
+from flows.config import PRESETS, BuildConfig, merge
+
+
+def test_the_default_is_the_embedded_web() -> None:
+    config = BuildConfig()
+    assert (config.preset, config.source.kind, config.search.provider) == ("miniweb", "miniweb", "searxng")
+
+
+@pytest.mark.parametrize("preset", sorted(path.stem for path in PRESETS.glob("*.yaml")))
+def test_every_preset_is_valid_and_survives_a_round_trip(preset: str) -> None:
+    config = BuildConfig.model_validate({"preset": preset})
+    assert BuildConfig.model_validate(config.model_dump(mode="json")) == config
+
+
+def test_what_is_given_wins_over_the_preset_field_by_field() -> None:
+    config = BuildConfig.model_validate({"vocabulary": {"pieces": 500}})
+    assert config.vocabulary.pieces == 500
+    assert config.vocabulary.threads == BuildConfig().vocabulary.threads
+
+
+def test_the_paper_preset_has_the_papers_numbers() -> None:
+    config = BuildConfig.model_validate({"preset": "paper"})
+    assert (config.vocabulary.pieces, config.vocabulary.model_type) == (32_000, "unigram")
+    assert (config.ranker.hidden, config.ranker.dropout, config.ranker.learning_rate) == (256, 0.2, 0.15)
+    assert config.ranking.keep == 40
+    assert (config.graphs.similarity_threshold, config.graphs.entity_weight) == (0.2, 0.2)
+    assert (config.summarizer.preset, config.summarizer.max_paragraphs) == ("ht", 24)
+    assert (config.training.steps, config.training.warmup, config.training.label_smoothing) == (500_000, 8_000, 0.1)
+    assert (config.decoding.beam, config.decoding.alpha) == (5, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"rooot": "x"}, "rooot"),
+        ({"ranker": {"hiden": 1}}, "ranker.hiden"),
+        ({"preset": "wikipedia"}, "preset"),
+        ({"shards": {"articles": 0}}, "shards.articles"),
+    ],
+)
+def test_a_wrong_setting_is_named(given: dict[str, object], complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        BuildConfig.model_validate(given)
+
+
+def test_merge_replaces_leaves_only() -> None:
+    assert merge({"a": {"b": 1, "c": 2}, "d": [1]}, {"a": {"b": 3}, "d": [2]}) == {"a": {"b": 3, "c": 2}, "d": [2]}
+
+
+def test_every_field_is_described() -> None:
+    def undescribed(model: type, prefix: str = "") -> list[str]:
+        missing = []
+        for name, field in model.model_fields.items():  # type: ignore[attr-defined]
+            kind = field.annotation
+            if isinstance(kind, type) and hasattr(kind, "model_fields"):
+                missing += undescribed(kind, f"{prefix}{name}.")
+            elif not field.description:
+                missing.append(f"{prefix}{name}")
+        return missing
+
+    assert undescribed(BuildConfig) == []
