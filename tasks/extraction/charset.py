@@ -27,12 +27,12 @@ _META = re.compile(rb"""<(?:meta|\?xml)[^>]{0,300}?(?:charset|encoding)\s*=\s*["
 _META_WINDOW = 4096  # bytes in which a page must declare its character set; HTML asks for the first 1024
 _TAGS = re.compile(rb"<[^>]*>")
 _DETECTION_SAMPLE = 32_768  # bytes
-_BAD_SHARE = 0.1  # of the characters beyond ASCII: a stray or cut-off character does not make a character set wrong
+_BAD_SHARE = 0.2  # of the characters beyond ASCII: a stray or cut-off character does not make a character set wrong
 _LATIN_SHARE = 0.3  # of the letters: no language written in Latin-1 has so many accents; Cyrillic misread has
 
 
 def decode(body: bytes, declared: str | None) -> str:
-    """Return the text of a body, by byte order mark, valid UTF-8, declared label, `<meta>` label, then detection.
+    """Return the text of a body, by byte order mark, UTF-8 if it can be, declared label, `<meta>` label, detection.
 
     A label is believed only where the bytes fit it, so a page that is mislabelled still comes out readable. Never
     fails: bytes that fit nothing become U+FFFD.
@@ -47,14 +47,13 @@ def decode(body: bytes, declared: str | None) -> str:
     head = body[:_META_WINDOW]
     found = _META.search(head)
     labels = [codec for codec in map(_codec, (declared, found and found[1].decode("ascii", "replace"))) if codec]
-    if b"\x1b" not in head:  # ISO-2022 writes every script in ASCII bytes
-        try:
-            return body.decode("utf-8")
-        except UnicodeDecodeError:
-            pass
+    if b"\x1b" in head:  # ISO-2022 writes every script in ASCII bytes, which are valid UTF-8
+        labels.append("utf-8")
+    else:
+        labels.insert(0, "utf-8")
     if head.count(b"\0") > len(head) // 4:
         return body.decode("utf-16-le" if head[1::2].count(b"\0") > head[::2].count(b"\0") else "utf-16-be", "replace")
-    for codec in [*labels, "utf-8"]:
+    for codec in labels:
         text = body.decode(codec, "replace")
         if _fits(text, codec):
             return text

@@ -58,6 +58,11 @@ class Extractor:
             found = self._ask(body, mime, charset)
         return found
 
+    @property
+    def process_id(self) -> int | None:
+        """Id of the extracting process, or None where none runs."""
+        return None if self._process is None else self._process.pid
+
     def close(self) -> None:
         """End the process."""
         if self._process is not None:

@@ -1,0 +1,124 @@
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.schemas import DOCUMENTS, FRONTIER, PAGES
+from tasks.extraction import ExtractSettings, extract_documents
+from tasks.extraction.repeats import repeated_boilerplate
+
+RIVER = "The river rises on the moors, where rain falls on two days of every three, and runs east for forty miles."
+BRIDGE = "The old bridge was built in 1894 by the county, and it carried every cart that went to the market."
+MARSH = "Below the town the valley widens into marshes, which are under water for most of each winter."
+NOTICE = "The County Courier is a member of the press council."
+
+
+def frontier(*rows: tuple) -> pa.Table:
+    names = ["article_id", "article_shard", "url", "provenance", "rank", "drop_reason"]
+    full = [dict(zip(names, row, strict=True)) | {"host": row[2].split("/")[2], "host_shard": 0} for row in rows]
+    return pa.Table.from_pylist(full, schema=FRONTIER.schema)
+
+
+def page(url: str, text: str | None, reason: str | None = None, **columns) -> dict:
+    body = None if text is None else text.encode()
+    defaults = {"url": url, "host": url.split("/")[2], "reason": reason, "mime": "text/html", "body": body}
+    return defaults | columns
+
+
+def pages(*rows: dict) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=PAGES.schema)
+
+
+A, B, C, D = (f"https://severn.test/{name}" for name in "abcd")
+
+
+def html(*texts: str) -> str:
+    return "<title>Page</title><body>" + "".join(f"<p>{text}</p>" for text in texts)
+
+
+def test_every_article_and_url_has_its_row_in_order():
+    table = extract_documents(
+        frontier(
+            ("f2", 1, A, "citation", 0, None),
+            ("f1", 1, C, "search", 0, None),
+            ("f1", 1, B, "citation", 1, None),
+            ("f1", 1, A, "citation", 0, None),
+            ("f9", 0, A, "search", 3, None),
+            ("f1", 1, B, "search", 5, None),  # cited already
+            ("f1", 1, D, "search", 6, None),
+            ("f1", 1, "https://severn.test/dropped", "citation", 2, "scheme"),
+        ),
+        pages(page(A, html(RIVER, BRIDGE)), page(B, None, "not_found"), page(C, f"{BRIDGE}\n", mime="text/plain")),
+        ExtractSettings(),
+    )
+    assert table.schema == DOCUMENTS.schema
+    columns = ["article_shard", "article_id", "provenance", "rank", "url", "title", "paragraphs", "engine", "reason"]
+    assert [tuple(row[column] for column in columns) for row in table.to_pylist()] == [
+        (0, "f9", "search", 3, A, "Page", [RIVER, BRIDGE], "trafilatura", None),
+        (1, "f1", "citation", 0, A, "Page", [RIVER, BRIDGE], "trafilatura", None),
+        (1, "f1", "citation", 1, B, None, [], None, "not_found"),
+        (1, "f1", "search", 0, C, None, [BRIDGE], "plain", None),
+        (1, "f1", "search", 6, D, None, [], None, "page_missing"),
+        (1, "f2", "citation", 0, A, "Page", [RIVER, BRIDGE], "trafilatura", None),
+    ]
+    assert table["boilerplate"].to_pylist() == [[False] * 2, [False] * 2, [], [False], [], [False] * 2]
+
+
+def test_line_on_three_pages_of_a_host_is_marked_and_kept():
+    rows = [("f1", 0, url, "citation", rank, None) for rank, url in enumerate((A, B, C, "https://wye.test/"))]
+    crawled = pages(
+        page(A, html(RIVER, NOTICE)),
+        page(B, html(BRIDGE, NOTICE)),
+        page(C, html(MARSH, NOTICE)),
+        page("https://wye.test/", html(RIVER, NOTICE)),
+    )
+    marked = extract_documents(frontier(*rows), crawled, ExtractSettings()).to_pylist()
+    assert [row["paragraphs"][1] for row in marked] == [NOTICE] * 4
+    assert [row["boilerplate"] for row in marked] == [[False, True]] * 3 + [[False, False]]
+    unmarked = extract_documents(frontier(*rows), crawled, ExtractSettings(repeated_pages=0))
+    assert unmarked["boilerplate"].to_pylist() == [[False, False]] * 4
+
+
+def test_bad_page_costs_no_other_page():
+    slow = "<p " + " ".join(f"a{i}=x" for i in range(100_000)) + ">text</p>"
+    table = extract_documents(
+        frontier(*[("f1", 0, url, "citation", rank, None) for rank, url in enumerate((A, B, C))]),
+        pages(page(A, html(RIVER)), page(B, slow), page(C, html(BRIDGE))),
+        ExtractSettings(cpu_seconds=1),
+    )
+    assert table["reason"].to_pylist() == [None, "extraction_timeout", None]
+    assert table["paragraphs"].to_pylist() == [[RIVER], [], [BRIDGE]]
+
+
+def test_empty_shard():
+    table = extract_documents(FRONTIER.schema.empty_table(), PAGES.schema.empty_table(), ExtractSettings())
+    assert table.schema == DOCUMENTS.schema and table.num_rows == 0
+
+
+def test_same_text_twice_gives_the_same_table():
+    arguments = (
+        frontier(("f1", 0, A, "citation", 0, None)),
+        pages(page(A, html(RIVER, BRIDGE, MARSH))),
+        ExtractSettings(),
+    )
+    assert extract_documents(*arguments).equals(extract_documents(*arguments))
+
+
+def test_repeated_lines_counted_by_hand():
+    lists = [["a", "b", "b"], ["a", "c"], ["a", "b"], ["a", "b"]]  # the last two are one page under two URLs
+    assert repeated_boilerplate(lists, pages=3) == {"a"}
+    assert repeated_boilerplate(lists, pages=2) == {"a", "b"}
+    assert repeated_boilerplate([["x" * 301, str(i)] for i in range(9)], pages=2) == set()
+    assert repeated_boilerplate([["x" * 300, str(i)] for i in range(9)], pages=9) == {"x" * 300}
+
+
+def test_one_page_repeats_nothing():
+    with pytest.raises(ValueError, match="pages must be at least 2, got 1"):
+        repeated_boilerplate([], pages=1)
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), max_size=6), st.integers(2, 4))
+def test_asking_for_more_pages_marks_less(lists, pages_asked):
+    more, fewer = (repeated_boilerplate(lists, pages=n) for n in (pages_asked, pages_asked + 1))
+    assert fewer <= more
+    assert repeated_boilerplate(lists + lists, pages=pages_asked) == more
