@@ -238,6 +238,17 @@ def test_out_of_memory_names_the_setting(tmp_path: Path, error: RuntimeError, mo
         train(tmp_path, model=model)
 
 
+def test_bfloat16_computes_in_it_and_keeps_float32_weights() -> None:
+    batch = next(_stream(48).batches())
+    exact = _updater(48).losses(batch)
+    updater = _updater(48, precision="bfloat16")
+    rough = updater.losses(batch)
+    assert rough != exact
+    assert rough == pytest.approx(exact, rel=0.05)
+    assert updater.update(1, 1e-3, [batch], 10.0).made
+    assert {p.dtype for p in updater.model.parameters()} == {torch.float32}
+
+
 def test_clipping_bounds_the_gradient_that_is_applied() -> None:
     updater = _updater(48, clip_norm=0.01)
     batch = next(_stream(48).batches())

@@ -1,0 +1,146 @@
+"""Training HT: source tokens a second, share of padding and peak memory, each beside its peer.
+
+    python -m benchmarks.training
+
+The peer of the batches is the same model on batches of the same padded size cut from randomly ordered examples and
+padded to the longest; the peer of the loss is the same training with all logits made at once. Examples are drawn
+with lengths like those of WikiSum (000 sec. 4): about 70 tokens a paragraph, leads of 140, up to 40 ranked paragraphs.
+Tokens are those of the source without padding. Each side runs in a process of its own, round after round, and keeps
+its best round. On CUDA the model is that of the paper's size (d = 256, 32,000 pieces); on the CPU it is a small one, on
+one thread, and seconds are those of the processor, so that a busy machine tells the same.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from models.registry import build_summarizer
+from models.training.batches import Batch, BatchStream, Position, TableShards, lay_out
+from models.training.distributed import Ranks, find_device
+from models.training.layout import ExampleTable, Layout
+from models.training.schedule import noam
+from models.training.state import TrainerSettings
+from models.training.update import Updater
+
+SIDES = {"ours": "", "random order": "batches", "all logits": "loss"}
+ROUNDS = 2
+PAD, TITLE_MARK, FIRST = 0, 4, 7
+
+
+def examples(count: int, pieces: int, seed: int = 0) -> pa.Table:
+    """Draw examples: lengths are log-normal, a third of the articles have fewer than 24 paragraphs."""
+    random = np.random.default_rng(seed)
+    tokens = pa.list_(pa.int32())
+
+    def lists(lengths: np.ndarray) -> pa.Array:
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        values = random.integers(FIRST, pieces, offsets[-1], dtype=np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+    # Cut to 100 tokens a paragraph, the best 24 hold about 1,600 tokens, as in 000 sec. 4.
+    paragraphs = np.clip(random.lognormal(3.4, 0.7, count), 1, 40).astype(int)
+    lengths = np.clip(random.lognormal(np.log(75), 0.5, paragraphs.sum()), 3, 400).astype(int)
+    offsets = np.concatenate([[0], np.cumsum(paragraphs)]).astype(np.int32)
+    columns = {
+        "title": lists(random.integers(1, 8, count)),
+        "source": pa.ListArray.from_arrays(pa.array(offsets), lists(lengths)),
+        "target": lists(np.clip(random.lognormal(np.log(140) - 0.18, 0.6, count), 10, 400).astype(int)),
+    }
+    return pa.table(columns, schema=pa.schema({"title": tokens, "source": pa.list_(tokens), "target": tokens}))
+
+
+def random_batches(table: pa.Table, layout: Layout, batch_tokens: int) -> Iterator[Batch]:
+    """Cut randomly ordered examples into batches that fit the same budget, padded to the longest of each."""
+    rows = ExampleTable(table, layout)
+    shapes = rows.shapes()
+    batch: list[int] = []
+    for row in np.random.default_rng(1).permutation(len(rows)).tolist():
+        paragraphs, longest, target = shapes[[*batch, row]].max(axis=0)
+        if batch and (len(batch) + 1) * max(paragraphs * longest, target) > batch_tokens:
+            yield lay_out(rows, np.array(batch), Position())
+            batch = []
+        batch.append(row)
+
+
+def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
+    """Train for some steps and return tokens a second, share of padding and peak memory in MB."""
+    cuda = device.type == "cuda"
+    clock = time.perf_counter if cuda else time.process_time
+    if not cuda:
+        torch.set_num_threads(1)
+    preset, pieces, batch_tokens = ("ht", 32_000, 42_000) if cuda else ("ht-small", 8_000, 4_992)
+    multiple = 1 if SIDES[side] == "batches" else 8
+    layout = Layout(pad=PAD, title_mark=TITLE_MARK, length_multiple=multiple)
+    table = examples(4096, pieces)
+    if SIDES[side] == "batches":
+        batches = random_batches(table, layout, batch_tokens)
+    else:
+        stream = BatchStream(TableShards([table]), layout, batch_tokens=batch_tokens, window=4096, seed=1)
+        batches = stream.batches()
+    torch.manual_seed(0)
+    settings = TrainerSettings(steps=steps, loss="plain" if SIDES[side] == "loss" else "auto")
+    model = build_summarizer(preset, vocabulary_size=pieces, pad=PAD)
+    updater = Updater(model, settings, Ranks(device), batch_tokens=batch_tokens)
+    schedule = noam(factor=3, model_size=256, warmup=8000)
+    chosen = list(islice(batches, steps + 2))
+    before = 0 if cuda else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    for step, batch in enumerate(chosen, start=1):
+        if step == 3:  # the first two warm up
+            started = clock()
+        updater.update(step, schedule(step), [batch], float((batch.target[:, 1:] != PAD).sum()))
+    seconds = clock() - started  # an update ends with its numbers on the CPU
+    peak = torch.cuda.max_memory_allocated(device) / 2**20 if cuda else 0
+    timed = chosen[2:]
+    real, padded = (sum(getattr(b, name) for b in timed) for name in ("source_tokens", "padded_tokens"))
+    return {
+        "tokens_per_second": real / seconds,
+        "padding": 1 - real / padded,
+        "examples_per_second": sum(batch.examples for batch in timed) / seconds,
+        "peak_mb": peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before,
+    }
+
+
+def main() -> None:
+    """Print a line a side and the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--steps", type=int, default=None, help="updates a round; 10 on the CPU, 60 on CUDA")
+    parser.add_argument("--side", choices=SIDES, help="measure one side and print JSON")
+    options = parser.parse_args()
+    device = find_device(options.device)
+    steps = options.steps or (60 if device.type == "cuda" else 10)
+    if options.side:
+        print(json.dumps(measure(options.side, device, steps)))
+        return
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(ROUNDS):
+        for side in SIDES:
+            command = [sys.executable, "-m", "benchmarks.training", "--side", side, "--steps", str(steps)]
+            done = subprocess.run([*command, "--device", options.device], check=True, capture_output=True, text=True)
+            found = json.loads(done.stdout)
+            if side not in best or found["tokens_per_second"] > best[side]["tokens_per_second"]:
+                best[side] = found
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU, one thread"
+    print(f"{name}, {steps} updates, best of {ROUNDS} rounds")
+    for side, found in best.items():
+        print(
+            f"{side:13} {found['tokens_per_second']:12,.0f} source tokens/s {found['examples_per_second']:9,.1f} "
+            f"examples/s  padding {found['padding']:6.1%}  peak {found['peak_mb']:8,.0f} MB"
+        )
+    ours = best["ours"]
+    print(f"speed against random order: {ours['tokens_per_second'] / best['random order']['tokens_per_second']:.2f} x")
+    print(f"speed against all logits:   {ours['tokens_per_second'] / best['all logits']['tokens_per_second']:.2f} x")
+    print(f"peak memory of all logits:  {best['all logits']['peak_mb'] / ours['peak_mb']:.2f} x ours")
+
+
+if __name__ == "__main__":
+    main()
