@@ -48,6 +48,7 @@ class RankerBatch:
         labels: [B] float32 ROUGE-2 recall.
         tokens: tokens of the paragraphs without padding.
         after: the place that follows.
+        share: of all epochs that lies behind it, 0-1; what is left of a shard counts as if paragraphs were even.
     """
 
     paragraphs: Tensor
@@ -56,6 +57,7 @@ class RankerBatch:
     labels: Tensor
     tokens: int
     after: Place
+    share: float
 
 
 @dataclass(frozen=True)
@@ -139,12 +141,14 @@ def training_batches(
             batches = shuffled_batches(drawn.texts.lengths, keys, rules.size)
             any_batch = any_batch or bool(batches)
             for number in range(skip, len(batches)):
-                yield _batch(drawn, batches[number], Place(epoch, turn, number + 1))
+                turns_done = turn + (number + 1) / len(batches)
+                share = (epoch + turns_done / len(shards)) / rules.epochs
+                yield _batch(drawn, batches[number], Place(epoch, turn, number + 1), share)
         if not any_batch:
             return
 
 
-def _batch(drawn: Drawn, places: np.ndarray, after: Place) -> RankerBatch:
+def _batch(drawn: Drawn, places: np.ndarray, after: Place, share: float) -> RankerBatch:
     articles, title = np.unique(drawn.chosen.article[places], return_inverse=True)
     return RankerBatch(
         drawn.texts.padded(places),
@@ -153,4 +157,5 @@ def _batch(drawn: Drawn, places: np.ndarray, after: Place) -> RankerBatch:
         torch.from_numpy(drawn.labels[places]),
         int(drawn.texts.lengths[places].sum()),
         after,
+        share,
     )

@@ -41,7 +41,10 @@ class RankerSettings(Settings):
     dropout: float = Field(0.2, ge=0, lt=1, description="dropout before the linear layers (000 sec. 4)")
     learning_rate: float = Field(0.15, gt=0, description="of Adagrad (000 sec. 4)")
     initial_accumulator: float = Field(
-        0.1, ge=0, description="where Adagrad's sums of squares start (See et al. 2017, whose .15 this is)"
+        0.001,
+        ge=0,
+        description="where Adagrad's sums of squares start (unstated in 000): at 0 the first steps are so large that "
+        "scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly",
     )
     gradient_clip: float = Field(2.0, gt=0, description="largest gradient norm (See et al. 2017)")
     title_tokens: int = Field(32, ge=1, description="tokens of a title that are read")
@@ -83,23 +86,28 @@ class RankerProgress:
 
     Attributes:
         step: optimizer steps done.
-        steps: most steps there can be.
+        share: of the most work there can be, 0-1; 1 when training has ended, maybe early.
         epoch: epoch in progress, from 0.
-        epochs: most epochs there can be.
         loss: mean training loss since the last report, nats a paragraph.
         paragraphs_per_second: training speed since the last report.
         tokens_per_second: likewise, without padding.
-        validation: of this step, or None.
+        validation: the last one, or None before the first.
     """
 
     step: int
-    steps: int
+    share: float
     epoch: int
-    epochs: int
     loss: float
     paragraphs_per_second: float
     tokens_per_second: float
     validation: RankerValidation | None = None
+
+    def __str__(self) -> str:
+        line = (
+            f"step {self.step:,}, epoch {self.epoch + 1}, loss {self.loss:.4f}, "
+            f"{self.paragraphs_per_second:,.0f} paragraphs/s ({self.tokens_per_second:,.0f} tokens/s)"
+        )
+        return line if self.validation is None else f"{line}; validation: {self.validation}"
 
 
 def train_ranker(
@@ -159,11 +167,13 @@ class _Run:
         self.optimizer = torch.optim.Adagrad(
             self.model.parameters(), lr=settings.learning_rate, initial_accumulator_value=settings.initial_accumulator
         )
+        directory.mkdir(parents=True, exist_ok=True)
         self.checkpoints = Checkpoints(directory / "checkpoints", keep_best=1, keep_last=2)
         self.metrics = MetricsLog(directory / METRICS)
         model_digest = hashlib.sha256(vocabulary.model).hexdigest()
         self.fingerprint = {"settings": settings.recipe(), "seed": seed, "vocabulary": model_digest}
         self.step, self.place, self.stale, self.best = 0, Place(), 0, math.inf
+        self.validated: RankerValidation | None = None
 
     def resume(self) -> None:
         """Go back to the last checkpoint, if there is one."""
@@ -178,7 +188,7 @@ class _Run:
 
     def train(self, progress: Callable[[RankerProgress], None]) -> None:
         """Make steps until the data, the steps or the patience end; the last one is always validated."""
-        meter = _Meter(self.settings)
+        meter = _Meter()
         stream = training_batches(self.shards, self.vocabulary, self.rules, self.place)
         with prefetch(stream, ahead=8) as batches:
             while self.step < self.settings.steps and self.stale < self.settings.patience:
@@ -189,15 +199,17 @@ class _Run:
                     self.model.set_prior(float(batch.labels.mean()))
                 meter.add(self._update(batch), batch)
                 self.step, self.place = self.step + 1, batch.after
-                validated = None
-                if self.step % self.settings.validate_every == 0:
-                    validated = self._validate(meter.take_loss())
-                if validated is not None or meter.due():
-                    progress(meter.report(self.step, self.place.epoch, validated))
+                due = self.step % self.settings.validate_every == 0
+                if due:
+                    self._validate(meter.take_loss())
+                if due or meter.due():
+                    share = max(batch.share, self.step / self.settings.steps)
+                    progress(meter.report(self.step, share, self.place.epoch, self.validated))
         if self.step == 0:
             raise ValueError("no paragraph to train the ranker on: the training split has no kept paragraphs")
         if meter.pending:
-            progress(meter.report(self.step, self.place.epoch, self._validate(meter.take_loss())))
+            self._validate(meter.take_loss())
+        progress(meter.report(self.step, 1.0, self.place.epoch, self.validated))
 
     def finish(self) -> dict[str, Any]:
         """Lay out the best checkpoint as the model's directory and return its metrics."""
@@ -230,7 +242,7 @@ class _Run:
         self.optimizer.step()
         return loss.detach()
 
-    def _validate(self, training_loss: float) -> RankerValidation:
+    def _validate(self, training_loss: float) -> None:
         """Judge the weights, note the result, and keep a checkpoint."""
         ranker = TrainedRanker(
             self.model.eval(), self.vocabulary, self.settings.title_tokens, self.settings.paragraph_tokens
@@ -255,14 +267,13 @@ class _Run:
             "validation": found.as_dict(),
         }
         self.checkpoints.save(self.step, self.model, self.optimizer, state, score=score)
-        return found
+        self.validated = found
 
 
 class _Meter:
     """Adds up losses and speed; losses stay on their device until they are asked for."""
 
-    def __init__(self, settings: RankerSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self._losses: list[Tensor] = []  # since the last validation
         self._reported = 0  # how many of them the last report had seen
         self._paragraphs = self._tokens = 0
@@ -289,13 +300,10 @@ class _Meter:
         self._losses, self._reported, self._last_loss = [], 0, mean
         return mean
 
-    def report(self, step: int, epoch: int, validation: RankerValidation | None) -> RankerProgress:
+    def report(self, step: int, share: float, epoch: int, validation: RankerValidation | None) -> RankerProgress:
         recent = self._losses[self._reported :]
         loss = torch.stack(recent).mean().item() if recent else self._last_loss
         seconds = max(time.monotonic() - self._since, 1e-9)
-        progress = RankerProgress(
-            step, self._settings.steps, epoch, self._settings.epochs, loss,
-            self._paragraphs / seconds, self._tokens / seconds, validation,
-        )  # fmt: skip
+        speeds = self._paragraphs / seconds, self._tokens / seconds
         self._reported, self._paragraphs, self._tokens, self._since = len(self._losses), 0, 0, time.monotonic()
-        return progress
+        return RankerProgress(step, share, epoch, loss, *speeds, validation)

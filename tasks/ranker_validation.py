@@ -34,6 +34,12 @@ class RankerValidation:
     articles: int
     split: str
 
+    def __str__(self) -> str:
+        return (
+            f"loss {self.loss:.4f} (floor {self.loss_floor:.4f}), ROUGE-2 recall of the top paragraphs "
+            f"{self.recall:.4f} (tf-idf {self.similarity_recall:.4f}, best possible {self.gold_recall:.4f})"
+        )
+
     def as_dict(self) -> dict[str, float | int | str]:
         """Return the fields, names prefixed by `validation_`."""
         return {f"validation_{name}": value for name, value in asdict(self).items()}

@@ -24,8 +24,11 @@ class RankingSettings(Settings):
         description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), or by "
         "ROUGE-2 recall against the lead itself, which only an upper bound may use",
     )
-    batch_tokens: int = tuning(
-        16_384, "paragraph tokens scored at a time, padding included; about 131,072 suits a GPU", ge=1
+    batch_tokens: int = Field(
+        16_384,
+        ge=1,
+        description="paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the "
+        "recipe, because the last bits of a score, and so the order of all but equal ones, depend on it",
     )
     device: str = tuning("auto", "where the ranker runs: auto | cpu | cuda | cuda:N")
     threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
