@@ -1,10 +1,12 @@
 """`python -m flows.NAME`: the fields of BuildConfig as options, without a Prefect server of one's own."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import yaml
@@ -42,6 +44,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     except (ValidationError, SettingsError, FileNotFoundError, yaml.YAMLError) as error:
         errors.print(f"[red]{program}: settings are wrong[/red]\n{explain(error)}", highlight=False)
         return 2
+    signal.signal(signal.SIGTERM, _stop)
     config = BuildConfig.model_validate(options.model_dump(exclude={"config", "dry_run"}, exclude_unset=True))
     try:
         if options.dry_run:
@@ -58,6 +61,11 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     except KeyboardInterrupt:
         errors.print(f"{program} interrupted; what is done is kept: run the same command again to go on")
         return 130
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Turn SIGTERM into an orderly end: open jobs are told, locks and servers are let go."""
+    raise KeyboardInterrupt
 
 
 def parse(program: str, arguments: list[str]) -> CommandLine:

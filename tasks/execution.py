@@ -1,6 +1,9 @@
 """Running jobs as Prefect tasks, on threads, processes or Dask, and showing people what became of them."""
 
+import multiprocessing
 import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +13,7 @@ import cloudpickle
 from prefect import get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
+from prefect.exceptions import TerminationSignal
 from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
@@ -18,10 +22,11 @@ from storage.errors import CorruptShardError, RootBusyError, StorageError, Stora
 from tasks.inputs import StageResult
 from tasks.publishing import publish_stage
 from tasks.settings import Settings, tuning
-from tasks.shard import Job
+from tasks.shard import Job, make_directory
 from tasks.stage import Outcome, StagePlan
 
 _HEARTBEAT_SECONDS = 15.0
+_WATCH_SECONDS = 1.0
 
 
 class EngineSettings(Settings):
@@ -38,7 +43,17 @@ class EngineSettings(Settings):
     @property
     def parallel(self) -> int:
         """How many shards are computed at the same time."""
-        return self.workers or os.cpu_count() or 1
+        return self.workers or self.cores
+
+    @property
+    def cores(self) -> int:
+        """Cores of this machine that this process may use."""
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    @property
+    def threads_a_shard(self) -> int:
+        """Threads of torch for each of the shards that are computed at the same time."""
+        return max(1, self.cores // self.parallel)
 
 
 def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
@@ -50,7 +65,7 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
-        return ProcessPoolTaskRunner(max_workers=settings.parallel)
+        return ProcessPoolTaskRunner(max_workers=settings.parallel, initializer=_end_with_parent)
     try:
         from prefect_dask import DaskTaskRunner
     except ImportError as error:
@@ -62,6 +77,21 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     return DaskTaskRunner(  # type: ignore[no-any-return]
         cluster_kwargs={"n_workers": settings.parallel, "threads_per_worker": 1, "dashboard_address": None}
     )
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, however that ended.
+
+    Otherwise a killed build would go on computing, and training, beside the one that was started in its place.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
 def is_transient(error: BaseException) -> bool:
@@ -80,11 +110,13 @@ def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
 
 @task(persist_result=False, cache_policy=NO_CACHE, log_prints=False)
 def compute(pickled: bytes) -> Any:
-    """Make one shard or directory (`tasks.shard`) from a pickled (make, job).
+    """Make one shard or directory (`tasks.shard`) from a pickled (make, job, threads).
 
     As bytes, because Prefect and Dask look through every parameter for futures, and a job can name thousands of parts.
     """
-    make, job = cloudpickle.loads(pickled)
+    make, job, threads = cloudpickle.loads(pickled)
+    if "torch" in sys.modules:  # loaded with the job's function, where that computes with torch
+        sys.modules["torch"].set_num_threads(threads)
     return make(job)
 
 
@@ -106,6 +138,11 @@ class PrefectExecutor:
         with task_runner(self.settings) as self._runner:
             try:
                 yield
+            except (KeyboardInterrupt, SystemExit, TerminationSignal):
+                # Without this the runner would wait for its jobs; SIGTERM lets them save what they have.
+                for child in multiprocessing.active_children():
+                    child.terminate()
+                raise
             finally:
                 self._runner = outer
 
@@ -115,6 +152,8 @@ class PrefectExecutor:
         log = get_run_logger()
         stage, started = jobs[0].stage, time.monotonic()
         log.info("%s: computing %d", stage, len(jobs))
+        # The same for every shard of a stage, however many are missing: sums, and so bytes, depend on it.
+        threads = self.settings.cores if make is make_directory else self.settings.threads_a_shard
         names: dict[Any, str] = {}
         futures: list[PrefectFuture[Any]] = []
         for job in jobs:
@@ -127,7 +166,7 @@ class PrefectExecutor:
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,
             )
-            future = self._runner.submit(shard_task, {"pickled": cloudpickle.dumps((make, job))})
+            future = self._runner.submit(shard_task, {"pickled": cloudpickle.dumps((make, job, threads))})
             names[future.task_run_id] = job.name
             futures.append(future)
         outcomes: dict[str, Outcome] = {}

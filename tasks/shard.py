@@ -48,7 +48,7 @@ class Job:
         settings: the stage's section, passed as `settings`; None where it takes none.
         arguments: further arguments that are part of the recipe.
         context: further arguments that are not: they change how the shard is made and never what it holds.
-        notes: what else the record should say.
+        notes: what else decides the content, such as the version of a model used; for the record.
         scratch: name of an argument that takes a `Scratch`, for work that should outlive an interruption.
     """
 

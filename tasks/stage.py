@@ -148,7 +148,7 @@ class Run:
             shard_argument: name under which the function wants the shard number.
             per_shard: argument name -> value for each shard; part of the recipe.
             context: further arguments that are not part of the recipe.
-            notes: what else the records should say.
+            notes: what else decides the content and stands in the records, such as the version of a model used.
             scratch: argument that takes a folder outliving an interruption (`tasks.shard.Scratch`).
             name: under which the result is remembered, where several stages share a dataset.
 
@@ -167,7 +167,8 @@ class Run:
             if shard_argument:
                 own[shard_argument] = shard
             every_argument = {**(arguments or {}), **own}
-            key = recipe_key(dataset.name, dataset.version, recipe_of(settings, every_argument), shard, known)
+            recipe = {**recipe_of(settings, every_argument), **(notes or {})}
+            key = recipe_key(dataset.name, dataset.version, recipe, shard, known)
             record = find_record(self.store, listing, dataset.name, shard, key)
             if record is not None:
                 records[shard] = record

@@ -1,0 +1,152 @@
+"""A whole small build on the embedded web, as a user runs it: everything real, only small."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+SMALL = [
+    "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
+    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800", "--ranker.embedding=16",
+    "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validate-every=10", "--summarizer.max-paragraphs=4",
+    "--summarizer.max-paragraph-tokens=32", "--training.steps=6", "--training.validation-interval=3",
+    "--training.batch-tokens=1000", "--decoding.max-length=24", "--decoding.min-length=4", "--decoding.beam=2",
+]  # fmt: skip
+# Stages whose files hold nothing but what they were made from, so that equal builds have equal bytes.
+STABLE = (
+    "intake", "articles", "search", "frontier", "documents", "paragraphs", "features", "vocabulary", "ranked",
+    "ranking_scores", "graphs", "examples", "predictions", "scores",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Runs share one Prefect home of their own, and not the developer's."""
+    home = tmp_path_factory.mktemp("prefect")
+    yield {
+        **os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_API_URL": "",
+        "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+
+
+def start(root: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
+    call = [sys.executable, "-m", "flows.build_wikisum", "--root", str(root), *SMALL, *more]
+    return subprocess.Popen(
+        call, cwd=PROJECT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def build(root: Path, environment: dict[str, str], *more: str) -> str:
+    with start(root, environment, *more) as process:
+        output, _ = process.communicate(timeout=280)
+    assert process.returncode == 0, output[-6000:]
+    return output
+
+
+def shards(root: Path) -> dict[str, str]:
+    """File -> sha256 from its record, for stable stages; for pages the digest that leaves fetch times out."""
+    found = {}
+    for record in sorted(root.glob("*/part-*.json")):
+        fields = json.loads(record.read_text())
+        stage = record.parent.name
+        if stage in STABLE:
+            found[f"{stage}/{record.stem}"] = fields["written"]["sha256"]
+        elif stage == "pages":
+            found[f"{stage}/{record.stem}"] = fields["written"]["digest"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, server_environment: dict[str, str]) -> tuple[Path, str]:
+    root = tmp_path_factory.mktemp("build") / "data"
+    return root, build(root, server_environment)
+
+
+def test_a_build_ends_with_the_score_table_and_the_report(finished: tuple[Path, str]) -> None:
+    root, output = finished
+    report = Path(output.rstrip().splitlines()[-1].removeprefix("report: "))
+    assert report.is_file()
+    assert "ROUGE" in output
+    for system in ("lead", "lexrank", "ht-small"):
+        assert system in output
+    assert {path.parent.name for path in root.glob("*/part-*.parquet")} >= {*STABLE, "pages"}
+    latest = json.loads((root / "builds/latest.json").read_text())["build"]
+    assert set(json.loads((root / f"builds/{latest}.json").read_text())["stages"]) >= set(STABLE)
+
+
+def test_a_second_build_computes_nothing(finished: tuple[Path, str], server_environment: dict[str, str]) -> None:
+    root, _ = finished
+    before = shards(root)
+    output = build(root, server_environment)
+    assert "computing" not in output
+    assert shards(root) == before
+
+
+def test_a_changed_threshold_recomputes_graphs_and_what_follows(
+    finished: tuple[Path, str], server_environment: dict[str, str]
+) -> None:
+    output = build(finished[0], server_environment, "--graphs.similarity-threshold=0.3")
+    computed = {line.split(" - ")[1].split(":")[0] for line in output.splitlines() if ": computing" in line}
+    assert computed == {"graphs", "models/summarizer", "predictions", "scores", "reports"}
+
+
+def test_a_damaged_shard_is_reported_and_repaired(
+    finished: tuple[Path, str], server_environment: dict[str, str]
+) -> None:
+    root, _ = finished
+    before = shards(root)
+    victim = next(root.glob("articles/part-*.parquet"))
+    data = bytearray(victim.read_bytes())
+    data[len(data) // 2] ^= 1
+    victim.write_bytes(data)
+    for file in root.glob("paragraphs/part-*"):
+        file.unlink()
+    output = build(root, server_environment)
+    assert f"articles/{victim.name} is damaged" in output
+    assert shards(root) == before
+
+
+def test_a_second_run_on_the_same_root_is_refused(tmp_path: Path, server_environment: dict[str, str]) -> None:
+    root = tmp_path / "data"
+    with start(root, server_environment) as first:
+        wait_for(root / ".lock", first)
+        with start(root, server_environment) as second:
+            output, _ = second.communicate(timeout=200)
+        os.killpg(first.pid, signal.SIGKILL)
+    assert second.returncode == 1
+    assert f"another build is running on root '{root}' (process " in output
+
+
+def wait_for(path: Path, process: subprocess.Popen[str], seconds: float = 200) -> None:
+    deadline = time.monotonic() + seconds
+    while not path.exists():
+        assert process.poll() is None, process.stdout.read() if process.stdout else ""
+        assert time.monotonic() < deadline, f"{path} never came"
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_a_build_killed_at_five_moments_ends_in_the_same_shards(
+    finished: tuple[Path, str], tmp_path: Path, server_environment: dict[str, str]
+) -> None:
+    """Killed with SIGKILL, children and all, when a stage's first sign of work appears; then run to its end."""
+    root = tmp_path / "data"
+    for sign in ("search", "pages", "paragraphs", "models/ranker", "predictions"):
+        with start(root, server_environment) as process:
+            deadline = time.monotonic() + 250
+            while not any((root / sign).glob("*")) and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.killpg(process.pid, signal.SIGKILL)
+    build(root, server_environment)
+    assert shards(root) == {name: digest for name, digest in shards(finished[0]).items() if name in shards(root)}
+    reference = {name.split("/")[0] for name in shards(finished[0])}
+    assert {name.split("/")[0] for name in shards(root)} == reference
