@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from tasks.rouge import Metric
 from tasks.settings import Settings
 from tasks.significance import SignificanceSettings
 
@@ -10,5 +11,9 @@ class ReportSettings(Settings):
     """What the report shows."""
 
     samples: int = Field(5, ge=0, description="test articles shown with their summaries and source URLs")
-    headline: str = Field("rougeL", description="metric that systems are sorted by and compared in")
+    headline: Metric = Field("rougeL", description="metric that systems are sorted by and compared in")
+    distribution_shards: int = Field(
+        4, ge=1, description="article shards whose paragraphs, labels and summaries the histograms are drawn of; "
+        "shards go by hash, so the first ones are a fair sample"
+    )  # fmt: skip
     significance: SignificanceSettings = SignificanceSettings()

@@ -1,0 +1,149 @@
+"""What a report is made of, whichever way it is shown: sections of blocks, with no markup in them.
+
+Every string may come from a page of the web; what shows it (`page`, `markdown`, `text`) escapes it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from tasks.reporting.samples import Citation, Source
+
+# Control characters, which terminals obey, and direction marks, which turn the text around them.
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
+_SHOWN_URL = 80  # characters
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Attributes:
+        text: what it says.
+        note: said smaller, beneath or beside it, such as an interval.
+        strong: whether it stands out.
+        share: 0-1, drawn as a bar where pictures are drawn.
+    """
+
+    text: str
+    note: str = ""
+    strong: bool = False
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph of the report's own."""
+
+    kind: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The heading of a part of a section; level 4 is a part of a part."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+    level: int = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        caption: what it shows, with the unit of its numbers.
+        columns: headings; the first column names the row.
+        rows: the cells, as many a row as there are columns.
+        numeric: places of the columns that hold numbers.
+    """
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    numeric: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG picture with its caption, which also says what it shows to those who cannot see it."""
+
+    kind: ClassVar[str] = "picture"
+    caption: str
+    png: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A text from outside, and the number of its characters that are left out."""
+
+    kind: ClassVar[str] = "quote"
+    text: str
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A summary: its sentences with the pages they looked at, the pages looked at most, and what is left out."""
+
+    kind: ClassVar[str] = "cited"
+    sentences: Sequence[Citation]
+    sources: Sequence[Source] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Text whose line breaks count, such as settings."""
+
+    kind: ClassVar[str] = "lines"
+    lines: Sequence[str]
+
+
+Block = Text | Heading | Table | Picture | Quote | Cited | Lines
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report.
+
+    Attributes:
+        key: short name, for links and files.
+        title: its heading.
+        blocks: what is in it.
+    """
+
+    key: str
+    title: str
+    blocks: Sequence[Block]
+
+
+def clean(text: str) -> str:
+    """Return a text as it may be shown: without control characters, white space collapsed."""
+    return " ".join(_UNSHOWN.sub(" ", text).split())
+
+
+def web_url(url: str | None) -> str | None:
+    """Return a URL that may become a link, http or https with a host, else None."""
+    if url is None or url != clean(url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def shown_url(url: str) -> str:
+    """Return a URL as people read it: without the scheme of the web, and not too long."""
+    shown = re.sub(r"^https?://", "", clean(url))
+    return shown if len(shown) <= _SHOWN_URL else f"{shown[: _SHOWN_URL - 1]}…"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Return a share of 1 in percent."""
+    return f"{100 * share:.{digits}f} %"

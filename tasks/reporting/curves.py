@@ -1,0 +1,92 @@
+"""Training curves, read from the `metrics.jsonl` of the ranker and of the summarizer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from models.training.metrics import read_metrics
+
+METRICS = "metrics.jsonl"
+Points = list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One quantity over the steps of a training run.
+
+    Attributes:
+        name: short name for files, such as summarizer-nll.
+        title: what it is.
+        label: label of the y axis, with the unit.
+        series: name -> points (step, value); at least one has a point.
+    """
+
+    name: str
+    title: str
+    label: str
+    series: Mapping[str, Points]
+
+
+# name, title, label, and for each series: its name, the lines it is on (None = all), the field, the factor.
+_Series = tuple[str, str | None, str, float]
+_RANKER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
+    ("ranker-loss", "Ranker: loss (binary cross entropy)", "loss (nats per paragraph)", (
+        ("training", None, "training_loss", 1),
+        ("validation", None, "validation_loss", 1),
+        ("floor: scores = labels", None, "validation_loss_floor", 1),
+    )),
+    ("ranker-recall", "Ranker: best paragraphs of validation articles", "mean ROUGE-2 recall (%)", (
+        ("ranker", None, "validation_recall", 100),
+        ("tf-idf", None, "validation_similarity_recall", 100),
+        ("ceiling: by label", None, "validation_gold_recall", 100),
+    )),
+)  # fmt: skip
+_SUMMARIZER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
+    ("summarizer-loss", "Summarizer: label-smoothed loss", "loss (nats per target token)", (
+        ("training", "train", "loss", 1),
+        ("validation", "validation", "loss", 1),
+    )),
+    ("summarizer-nll", "Summarizer: negative log likelihood", "nll (nats per target token)", (
+        ("training", "train", "nll", 1),
+        ("validation", "validation", "nll", 1),
+    )),
+    ("summarizer-rouge", "Summarizer: decoded validation articles", "ROUGE F1 (%)", (
+        ("ROUGE-1", "validation", "rouge1", 100),
+        ("ROUGE-2", "validation", "rouge2", 100),
+        ("ROUGE-L", "validation", "rougeL", 100),
+    )),
+    ("summarizer-gradient", "Summarizer: gradient norm", "L2 norm before clipping", (
+        ("gradient", "train", "gradient_norm", 1),
+    )),
+    ("summarizer-rate", "Summarizer: learning rate", "learning rate", (("rate", "train", "learning_rate", 1),)),
+)  # fmt: skip
+
+
+def ranker_curves(directory: Path) -> list[Curve]:
+    """Return the curves of a ranker's training; none where its metrics are not there."""
+    return _curves(directory, _RANKER)
+
+
+def summarizer_curves(directory: Path) -> list[Curve]:
+    """Return the curves of a summarizer's training; none where its metrics are not there."""
+    return _curves(directory, _SUMMARIZER)
+
+
+def _curves(directory: Path, plan: Sequence[tuple[str, str, str, Sequence[_Series]]]) -> list[Curve]:
+    path = directory / METRICS
+    lines = read_metrics(path) if path.is_file() else []
+    curves = [
+        Curve(name, title, label, {each[0]: _points(lines, *each[1:]) for each in wanted})
+        for name, title, label, wanted in plan
+    ]
+    return [curve for curve in curves if any(curve.series.values())]
+
+
+def _points(lines: Sequence[Mapping[str, Any]], kind: str | None, field: str, factor: float) -> Points:
+    """Return (step, value) of each line that has a number there; training writes null for what was not finite."""
+    return [
+        (line["step"], factor * line[field])
+        for line in lines
+        if (kind is None or line.get("kind") == kind) and line.get(field) is not None
+    ]

@@ -1,0 +1,303 @@
+"""The numbers of a report, gathered from the stages' counts and tables before anything is drawn or worded."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from storage.schemas import RANKING_SCORES, SCORES
+from tasks.reporting.settings import ReportSettings
+from tasks.rouge import METRICS
+from tasks.significance import Comparison, SystemScore, compare_systems, summarise_scores
+
+Words = NDArray[np.int64]
+
+# 000 Table 1: ROUGE-L recall of the L' best paragraphs of WikiSum against the target, in percent.
+PUBLISHED_TABLE1: Mapping[str, Mapping[int, float]] = {
+    "similarity": {5: 24.86, 10: 32.43, 20: 40.87, 40: 49.49},
+    "ranking": {5: 39.38, 10: 46.74, 20: 53.84, 40: 60.42},
+}
+
+# The stages in which something can be refused, in the order of the pipeline.
+_FUNNEL = {
+    "articles": "articles",
+    "search": "search results",
+    "captures": "archived captures",
+    "frontier": "URLs of articles",
+    "pages": "pages",
+    "documents": "documents",
+    "paragraphs": "paragraphs",
+    "features": "labelled paragraphs",
+    "ranked": "ranked paragraphs",
+    "graphs": "articles with a graph",
+    "examples": "examples",
+}
+# What a stage keeps is what another one gets, row by row.
+_HANDED_ON = {"frontier": "documents", "paragraphs": "features"}
+
+
+@dataclass(frozen=True)
+class FunnelRow:
+    """A stage in the funnel.
+
+    Attributes:
+        stage: name of the stage.
+        heading: what its rows are, for people.
+        rows: all rows.
+        drops: refused rows by reason, most frequent first.
+    """
+
+    stage: str
+    heading: str
+    rows: int
+    drops: Mapping[str, int]
+
+    @property
+    def dropped(self) -> int:
+        """Rows with a reason."""
+        return sum(self.drops.values())
+
+    @property
+    def kept(self) -> int:
+        """Rows without a reason."""
+        return self.rows - self.dropped
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a stage took; a None was not recorded.
+
+    Attributes:
+        stage: name of the stage, model or report.
+        rows: rows written.
+        megabytes: size on disk, 10^6 bytes.
+        seconds: work, all shards added up.
+        peak_megabytes: highest resident memory of a process that made a shard.
+    """
+
+    stage: str
+    rows: int | None
+    megabytes: float | None
+    seconds: float | None
+    peak_megabytes: float | None
+
+
+@dataclass(frozen=True)
+class Table1Row:
+    """One way to rank, as in 000 Table 1.
+
+    Attributes:
+        method: similarity | ranking.
+        measured: L' -> ROUGE-L recall of the test split, percent.
+        published: L' -> the figure of 000 for WikiSum, percent.
+    """
+
+    method: str
+    measured: Mapping[int, float]
+    published: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Table1:
+    """000 Table 1 on this corpus; without rows where no article of the test split was ranked.
+
+    Attributes:
+        articles: articles of the test split behind it.
+        cutoffs: the values of L', rising.
+        rows: one a method.
+    """
+
+    articles: int = 0
+    cutoffs: Sequence[int] = ()
+    rows: Sequence[Table1Row] = ()
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The systems by the headline metric.
+
+    Attributes:
+        headline: the metric; another one than the settings ask for where that was not scored.
+        articles: articles of the test split that a system was scored on, the most of any system.
+        systems: names, best first.
+        trained: those of them that were trained here.
+        scores: (system, metric) -> score.
+        comparisons: of every pair of systems, under the headline metric, in order of the systems.
+        confidence: probability the intervals are to cover, 0-1.
+    """
+
+    headline: str
+    articles: int = 0
+    systems: Sequence[str] = ()
+    trained: frozenset[str] = frozenset()
+    scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)
+    comparisons: Sequence[Comparison] = ()
+    confidence: float = 0.95
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics scored, in their usual order."""
+        scored = {metric for _, metric in self.scores}
+        return [metric for metric in METRICS if metric in scored]
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """Lengths in words (as spaces part them) and labels, over the first shards.
+
+    Attributes:
+        shards: how many shards they are of, of `of`.
+        paragraph_words: words of each kept paragraph.
+        lead_words: words of each used lead section.
+        labels: ROUGE-2 recall of each kept paragraph, 0-1.
+    """
+
+    shards: int
+    of: int
+    paragraph_words: Words
+    lead_words: Words
+    labels: NDArray[np.float32]
+
+
+def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
+    """Return the stages of the corpus in order of the pipeline, from the counts of `tasks.publishing.summarise`."""
+    rows = []
+    for stage, heading in _FUNNEL.items():
+        if (count := counts.get(stage)) is not None:
+            drops = sorted(count["drops"].items(), key=lambda item: (-item[1], item[0]))
+            rows.append(FunnelRow(stage, heading, count["rows"], dict(drops)))
+    return rows
+
+
+def imbalances(rows: Iterable[FunnelRow]) -> list[str]:
+    """Return a sentence for each place where the funnel does not add up; none is the rule."""
+    by_stage = {row.stage: row for row in rows}
+    found = [
+        f"{row.stage} has {row.rows:,} rows and {row.dropped:,} refusals."
+        for row in by_stage.values()
+        if row.dropped > row.rows
+    ]
+    for giver, taker in _HANDED_ON.items():
+        given, taken = by_stage.get(giver), by_stage.get(taker)
+        if given and taken and given.kept != taken.rows:
+            found.append(f"{giver} keeps {given.kept:,} rows, but {taker} has {taken.rows:,}.")
+    return found
+
+
+def costs(counts: Mapping[str, Mapping[str, Any]]) -> list[Cost]:
+    """Return what every counted stage, model or report took, in order of the counts."""
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else value / 1e6
+
+    return [
+        Cost(
+            stage=stage,
+            rows=count.get("rows"),
+            megabytes=scaled(count.get("bytes")),
+            seconds=count.get("seconds"),
+            peak_megabytes=scaled(count.get("peak_bytes") or None),
+        )
+        for stage, count in counts.items()
+    ]
+
+
+def table1(ranking_scores: pa.Table) -> Table1:
+    """Return 000 Table 1 on the test split."""
+    test = ranking_scores.filter(pc.equal(ranking_scores["split"], "test"))
+    if not test.num_rows:
+        return Table1()
+    means = test.group_by(["method", "paragraphs"]).aggregate([("rouge_l_recall", "mean")]).to_pylist()
+    measured: dict[str, dict[int, float]] = {method: {} for method in PUBLISHED_TABLE1}
+    for row in means:
+        measured.setdefault(row["method"], {})[row["paragraphs"]] = 100 * row["rouge_l_recall_mean"]
+    cutoffs = sorted({cutoff for found in measured.values() for cutoff in found})
+    rows = [
+        Table1Row(method, found, {c: value for c, value in PUBLISHED_TABLE1.get(method, {}).items() if c in cutoffs})
+        for method, found in measured.items()
+        if found
+    ]
+    return Table1(pc.count_distinct(test["article_id"]).as_py(), cutoffs, rows)
+
+
+def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSettings, seed: int) -> Ranking:
+    """Return every system's scores, and the comparison of each pair under the headline metric.
+
+    Args:
+        baselines: SCORES of the systems that need no training.
+        trained: SCORES of those trained here.
+        settings: headline metric and significance.
+        seed: decides the resamples.
+    """
+    scores = pa.concat_tables([baselines, trained])
+    confidence = settings.significance.confidence
+    found = summarise_scores(scores, settings.significance, seed) if scores.num_rows else []
+    if not found:
+        return Ranking(settings.headline, confidence=confidence)
+    by_cell = {(score.system, score.metric): score for score in found}
+    scored = {score.metric for score in found}
+    headline = settings.headline if settings.headline in scored else found[0].metric
+    names = {score.system for score in found}
+
+    def order(system: str) -> tuple[float, str]:
+        score = by_cell.get((system, headline))
+        return (-score.f1.mean if score else math.inf, system)
+
+    systems = sorted(names, key=order)
+    place = {system: number for number, system in enumerate(systems)}
+    compared = compare_systems(scores.filter(pc.equal(scores["metric"], headline)), settings.significance, seed)
+    return Ranking(
+        headline=headline,
+        articles=max(score.articles for score in found),
+        systems=systems,
+        trained=frozenset(pc.unique(trained["system"]).to_pylist()),
+        scores=by_cell,
+        comparisons=sorted(compared, key=lambda pair: (place[pair.better], place[pair.worse])),
+        confidence=confidence,
+    )
+
+
+def read_scores(shards: Iterable[tuple[pa.Table, ...]]) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Return the baselines' scores, the trained systems' scores and the ranking scores of all shards."""
+    columns = list(zip(*shards, strict=True)) or [(), (), ()]
+    empty = (SCORES.schema, SCORES.schema, RANKING_SCORES.schema)
+    baselines, trained, ranking = (
+        pa.concat_tables(tables) if tables else schema.empty_table()
+        for tables, schema in zip(columns, empty, strict=True)
+    )
+    return baselines, trained, ranking
+
+
+def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int) -> Distributions:
+    """Return lengths and labels of the first shards of (articles, paragraphs, features); the rest is never read.
+
+    Args:
+        texts: the shards, each read when it is asked for.
+        total: how many there are.
+        shards: how many are looked at.
+    """
+    paragraphs_: list[Words] = []
+    leads: list[Words] = []
+    labels: list[NDArray[np.float32]] = []
+    for articles, paragraphs, features in islice(texts, shards):
+        paragraphs_.append(count_words(paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))["text"]))
+        leads.append(count_words(articles.filter(pc.is_null(articles["drop_reason"]))["lead"]))
+        labels.append(features["rouge2_recall"].to_numpy())
+    return Distributions(
+        shards=min(shards, total),
+        of=total,
+        paragraph_words=np.concatenate([np.zeros(0, np.int64), *paragraphs_]),
+        lead_words=np.concatenate([np.zeros(0, np.int64), *leads]),
+        labels=np.concatenate([np.zeros(0, np.float32), *labels]),
+    )
+
+
+def count_words(texts: pa.ChunkedArray) -> Words:
+    """Return for each text the number of words, as spaces part them."""
+    return np.asarray(pc.count_substring_regex(texts, r"\S+").to_numpy(), dtype=np.int64)

@@ -1,0 +1,137 @@
+"""Blocks as Markdown for artifacts of the Prefect UI, each small enough for its server."""
+
+import base64
+import json
+import re
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from tasks.reporting.blocks import (
+    Block,
+    Cell,
+    Cited,
+    Heading,
+    Lines,
+    Picture,
+    Quote,
+    Section,
+    Table,
+    Text,
+    clean,
+    percent,
+    shown_url,
+    web_url,
+)
+
+LIMIT = 512 * 1024  # bytes of an artifact in JSON, as the server takes it
+_PUNCTUATION = re.compile(r"([!\"#$%'()*+,\-./:;=?@\[\\\]^_`{|}~])")
+_URL_SAFE = "%/:?#@!$&'*+,=~-._"  # no brackets, quotes, back ticks, bars or semicolons: they could end link or entity
+_LINK_ENDS = re.compile(r"[\[\]()<>{}|\\`*^\";]")
+_LEFT_OUT_PICTURE = "*Picture left out to keep this artifact below 512 KiB; the report has it: {caption}*"
+_LEFT_OUT_REST = "*The rest is left out to keep this artifact below 512 KiB; the report has it.*"
+
+
+def artifact(sections: Sequence[Section], limit: int = LIMIT) -> str:
+    """Return sections as one Markdown text of at most `limit` bytes.
+
+    Where it would be larger, pictures are left out, the largest first, and then the last blocks; the text says so.
+
+    Args:
+        sections: what it shows.
+        limit: bytes of the text as a JSON string.
+    """
+    parts: list[tuple[str, Picture | None]] = []
+    for section in sections:
+        parts.append((f"## {escape(section.title)}", None))
+        parts += [(render(block), block if isinstance(block, Picture) else None) for block in section.blocks]
+    while _size(parts) > limit:
+        pictures = [place for place, (_, picture) in enumerate(parts) if picture is not None]
+        if not pictures:
+            break
+        largest = max(pictures, key=lambda place: len(parts[place][0]))
+        picture = parts[largest][1]
+        assert picture is not None
+        parts[largest] = (_LEFT_OUT_PICTURE.format(caption=escape(picture.caption)), None)
+    if _size(parts) > limit:
+        end = (_LEFT_OUT_REST, None)
+        while parts and _size([*parts, end]) > limit:
+            parts.pop()
+        parts.append(end)
+    return _joined(parts)
+
+
+def render(block: Block) -> str:
+    """Return one block as Markdown."""
+    match block:
+        case Text(text):
+            return escape(text)
+        case Heading(text, level):
+            return f"{'#' * level} {escape(text)}"
+        case Table():
+            return _table(block)
+        case Picture(caption, png):
+            return f"![{escape(caption)}](data:image/png;base64,{base64.b64encode(png).decode()})\n\n{escape(caption)}"
+        case Quote(text, left_out):
+            return "> " + escape(text) + _left_out(left_out)
+        case Cited():
+            return _cited(block)
+        case Lines(lines):
+            return "\n".join(f"- {escape(line)}" for line in lines)
+
+
+def escape(text: str) -> str:
+    """Return a text that Markdown shows as it is: no mark, tag, entity or link in it is taken for one."""
+    plain = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    # Entities made above keep their signs; all other punctuation is escaped, so that no rule of any dialect sees it.
+    return re.sub(r"&amp;|&lt;|&gt;|" + _PUNCTUATION.pattern, lambda m: m[0] if len(m[0]) > 1 else f"\\{m[0]}", plain)
+
+
+def link(url: str) -> str:
+    """Return a link to a page of the web; the text alone where the URL leads elsewhere."""
+    target = web_url(url)
+    if target is None:
+        return escape(shown_url(url))
+    # The UI shows the text of a link without undoing escapes: what could end it is percent-encoded instead.
+    shown = _LINK_ENDS.sub(lambda sign: quote(sign[0]), shown_url(target))
+    return f"[{shown}]({quote(target, safe=_URL_SAFE)})"
+
+
+def _table(table: Table) -> str:
+    marks = ["---:" if place in table.numeric else "---" for place in range(len(table.columns))]
+    cells = [[_cell(cell) for cell in row] for row in table.rows]
+    rows = [[escape(column) or " " for column in table.columns], marks, *cells]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([f"**{escape(table.caption)}**", "", *lines])
+
+
+def _cell(cell: Cell) -> str:
+    text = escape(cell.text)
+    text = f"**{text}**" if cell.strong and text else text
+    return f"{text} {escape(f'({cell.note})')}" if cell.note else text
+
+
+def _cited(cited: Cited) -> str:
+    lines = []
+    for citation in cited.sentences:
+        where = ""
+        if citation.rank is not None:
+            page = f"{link(citation.url)}, " if citation.url else ""
+            where = f" *{page}paragraph {citation.rank + 1}, {percent(citation.share)}*"
+        lines.append(f"- {escape(citation.sentence)}{where}")
+    text = "\n".join(lines) + _left_out(cited.left_out)
+    if cited.sources:
+        pages = "; ".join(f"{link(source.url)} {percent(source.share)}" for source in cited.sources)
+        text += f"\n\nLooked at most: {pages}"
+    return text
+
+
+def _left_out(characters: int) -> str:
+    return f" *… {characters:,} more characters*" if characters else ""
+
+
+def _joined(parts: Sequence[tuple[str, Picture | None]]) -> str:
+    return "\n\n".join(text for text, _ in parts) + "\n"
+
+
+def _size(parts: Sequence[tuple[str, Picture | None]]) -> int:
+    return len(json.dumps(_joined(parts), ensure_ascii=False).encode())

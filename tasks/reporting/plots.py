@@ -1,0 +1,146 @@
+"""The report's pictures, as PNG bytes: white ground, so that they are legible on light and on dark pages.
+
+Equal numbers give equal bytes: nothing here depends on the time, the screen or pyplot's state.
+"""
+
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from PIL import Image
+
+from tasks.reporting.curves import Curve
+from tasks.reporting.samples import Graph
+
+_COLORS = ("#2b6cb0", "#c05621", "#4a5568", "#2f855a", "#6b46c1", "#b7791f")
+_INK, _GRID = "#2d3748", "#e2e8f0"
+_DOTS = 40  # a curve of fewer points has each marked
+_BINS = 40
+_PALETTE = 64  # colours of a picture
+
+
+def curve_picture(curve: Curve) -> bytes:
+    """Draw a training curve, with a legend where it has several lines."""
+
+    def panel(axes: Axes) -> None:
+        for (name, points), color in zip(curve.series.items(), _COLORS, strict=False):
+            if points:
+                marker = "o" if len(points) < _DOTS else None
+                axes.plot(*zip(*points, strict=True), color=color, marker=marker, markersize=3, lw=1.4, label=name)
+        axes.set_xlabel("step")
+        axes.set_ylabel(curve.label)
+        if max(step for points in curve.series.values() for step, _ in points) >= 10_000:
+            axes.xaxis.set_major_formatter(lambda step, _: f"{step / 1000:g}k")
+        if len(curve.series) > 1:
+            axes.legend(fontsize=8, frameon=False)
+
+    return _draw(panel)
+
+
+def histogram(values: NDArray[Any], label: str, *, of: str, logarithmic: bool = False) -> bytes:
+    """Draw a distribution.
+
+    Args:
+        values: at least one; of whole numbers, each bar spans as many of them as the others.
+        label: label of the axis of values, with the unit.
+        of: what is counted, in the plural.
+        logarithmic: whether counts stand on a logarithmic axis, for what is nearly always the same; else the longest
+            hundredth of the values is left out, for it would press all others into one bar.
+    """
+    top = float(values.max()) if logarithmic else float(np.quantile(values, 0.99))
+    if np.issubdtype(values.dtype, np.integer):
+        width = max(1, math.ceil((top + 1) / _BINS))
+        edges = (np.arange(0, top + 1 + width, width) - 0.5).tolist()
+    else:
+        edges = np.linspace(0, max(top, 1e-9), _BINS + 1).tolist()
+
+    def panel(axes: Axes) -> None:
+        axes.hist(values, bins=edges, color=_COLORS[0])
+        if logarithmic:
+            axes.set_yscale("log")
+        axes.set_xlabel(label)
+        axes.set_ylabel(of)
+
+    return _draw(panel)
+
+
+def boxes(groups: Mapping[str, NDArray[Any]], label: str) -> bytes:
+    """Draw the middle half of each group as a box with its median, and a line from the 5th to the 95th percentile."""
+
+    def panel(axes: Axes) -> None:
+        places = np.arange(len(groups))[::-1]
+        low, first, median, third, high = np.array(
+            [np.quantile(g, [0.05, 0.25, 0.5, 0.75, 0.95]) for g in groups.values()]
+        ).T
+        axes.hlines(places, low, high, color=_INK, lw=1.2)
+        axes.barh(places, third - first, left=first, height=0.5, color=_COLORS[0])
+        axes.vlines(median, places - 0.25, places + 0.25, color="white", lw=2)
+        axes.set_yticks(places, list(groups))
+        axes.set_xlim(left=0)
+        axes.set_xlabel(label)
+        axes.grid(axis="y", visible=False)
+
+    return _draw(panel, height=0.9 + 0.36 * len(groups))
+
+
+def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
+    """Draw systems as horizontal bars with their intervals: name -> (mean, low, high), the first on top."""
+
+    def panel(axes: Axes) -> None:
+        names = list(values)[::-1]
+        means = np.array([values[name][0] for name in names])
+        low, high = (np.array([values[name][end] for name in names]) for end in (1, 2))
+        errors = np.stack([means - low, high - means]).clip(min=0)
+        axes.barh(names, means, height=0.6, xerr=errors, color=_COLORS[0], ecolor=_INK, capsize=3)
+        axes.set_xlabel(label)
+        axes.grid(axis="y", visible=False)
+
+    return _draw(panel, height=0.9 + 0.36 * len(values))
+
+
+def graph_picture(graph: Graph) -> bytes:
+    """Draw the similarity graph and the discourse graph side by side, paragraphs on a circle in order of rank."""
+    angles = np.pi / 2 - 2 * np.pi * np.arange(graph.nodes) / max(graph.nodes, 1)
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+    def circle(title: str, edges: Sequence[tuple[int, int, float]]) -> Callable[[Axes], None]:
+        def panel(axes: Axes) -> None:
+            top = max((weight for _, _, weight in edges), default=1.0)
+            lines = [places[[i, j]] for i, j, _ in edges]
+            alphas = [0.15 + 0.75 * weight / top for _, _, weight in edges]
+            axes.add_collection(LineCollection(lines, colors=_COLORS[0], linewidths=1.0, alpha=alphas))
+            axes.scatter(places[:, 0], places[:, 1], s=130, color="white", edgecolor=_INK, linewidth=0.8, zorder=2)
+            for rank, (x, y) in enumerate(places):
+                axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=_INK, zorder=3)
+            axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
+            axes.set_title(f"{title}: {len(edges):,} edges", fontsize=10)
+            axes.axis("off")
+
+        return panel
+
+    return _draw(circle("similarity", graph.similarity), circle("discourse", graph.discourse), width=7.2, height=3.8)
+
+
+def _draw(*panels: Callable[[Axes], None], width: float = 5.4, height: float = 3.2) -> bytes:
+    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        axes.grid(color=_GRID, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        panel(axes)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    # A picture of lines has few colours: a palette makes it a third as large, for artifacts may not be large.
+    image = (
+        Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE)
+    )
+    buffer = io.BytesIO()
+    image.save(buffer, format="png", optimize=True)
+    return buffer.getvalue()

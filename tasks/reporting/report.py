@@ -1,0 +1,115 @@
+"""The report stage: what a build made, how well, and at what cost, for the browser, the Prefect UI and the terminal."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tasks.inputs import Shards
+from tasks.reporting import sections as words
+from tasks.reporting.blocks import Block, Section, Text
+from tasks.reporting.curves import ranker_curves, summarizer_curves
+from tasks.reporting.facts import flatten, gather_facts
+from tasks.reporting.findings import Ranking, Table1, costs, distributions, funnel, rank_systems, read_scores, table1
+from tasks.reporting.markdown import artifact
+from tasks.reporting.page import page
+from tasks.reporting.samples import read_samples
+from tasks.reporting.settings import ReportSettings
+from tasks.reporting.text import summary
+from tasks.reporting.verdicts import headline_sentence
+from tasks.settings import Settings
+
+PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
+# Which sections each artifact shows; its key keeps its history in the Prefect UI.
+_ARTIFACTS = {
+    "report-funnel": ("funnel", "costs"),
+    "report-table1": ("table1",),
+    "report-scores": ("scores",),
+    "report-training": ("training",),
+    "report-distributions": ("distributions",),
+    "report-samples": ("samples",),
+}
+
+
+def write_report(
+    *,
+    scores: Shards,
+    samples: Shards,
+    texts: Shards,
+    ranker: Path,
+    summarizer: Path,
+    settings: ReportSettings,
+    counts: Mapping[str, Mapping[str, Any]],
+    config: Mapping[str, Any] | Settings,
+    seed: int,
+    directory: Path,
+) -> dict[str, Any]:
+    """Write `report.html`, `summary.txt` and `artifacts/*.md`; equal inputs give equal bytes.
+
+    Memory holds all scores, and of everything else one article shard at a time; of the texts only the first few shards
+    are read.
+
+    Args:
+        scores: (baseline scores, scores of the trained systems, ranking scores) of each article shard.
+        samples: (articles, ranked, baseline predictions, predictions of the trained systems[, graphs]) of each.
+        texts: (articles, paragraphs, features) of each.
+        ranker: directory of the trained ranker.
+        summarizer: directory of the trained summarizer.
+        settings: see the class.
+        counts: what each stage made, dropped and took (`tasks.publishing.summarise`).
+        config: the recipe of the build's settings.
+        seed: decides the resamples of the intervals.
+        directory: where the files go.
+
+    Returns:
+        `published`, the files, and the headline numbers: in percent, by system and by L'.
+
+    Raises:
+        CorruptShardError: a shard is damaged.
+        ValueError: a metrics file of the training is damaged, or an article has two scores of one system.
+    """
+    recipe = config.recipe() if isinstance(config, Settings) else config
+    baseline_scores, trained_scores, ranking_scores = read_scores(scores)
+    ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
+    recalls = table1(ranking_scores)
+    found = read_samples(samples, settings.samples, settings.distribution_shards)
+    lengths = distributions(texts, len(texts), settings.distribution_shards)
+    facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
+    written = [
+        words.built(facts),
+        words.funnel_section(funnel(counts)),
+        words.table1_section(recalls),
+        words.scores_section(ranking),
+        words.training_section(ranker_curves(ranker), summarizer_curves(summarizer)),
+        words.distributions_section(lengths, found.summary_words),
+        words.samples_section(found),
+        words.costs_section(costs(counts)),
+        words.settings_section(list(flatten(recipe))),
+    ]
+    files = {PAGE: page(f"WikiSum build: {recipe.get('preset', 'no preset')}, seed {seed}", written)}
+    by_key = {section.key: section for section in written}
+    files[SUMMARY] = summary(_terminal(by_key["table1"], ranking))
+    for key, shown in _ARTIFACTS.items():
+        files[f"{ARTIFACTS}/{key}.md"] = artifact([by_key[name] for name in shown])
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    return {"published": list(files), **_headline(ranking, recalls)}
+
+
+def _terminal(recalls: Section, ranking: Ranking) -> list[Block]:
+    """Return what a terminal shows: Table 1, the scores, and what they come to."""
+    scores = [words.short_score_table(ranking)] if ranking.systems else []
+    return [*recalls.blocks, *scores, Text(headline_sentence(ranking))]
+
+
+def _headline(ranking: Ranking, recalls: Table1) -> dict[str, Any]:
+    cells = {system: ranking.scores.get((system, ranking.headline)) for system in ranking.systems}
+    return {
+        "test_articles": ranking.articles,
+        "headline": ranking.headline,
+        "f1": {system: round(100 * score.f1.mean, 4) for system, score in cells.items() if score is not None},
+        "table1": {
+            row.method: {str(cutoff): round(value, 4) for cutoff, value in row.measured.items()} for row in recalls.rows
+        },
+    }

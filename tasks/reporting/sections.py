@@ -1,0 +1,310 @@
+"""The words and tables of the report, one function a section; HTML, artifacts and terminal all show these."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from tasks.reporting import plots
+from tasks.reporting.blocks import Block, Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, percent
+from tasks.reporting.curves import Curve
+from tasks.reporting.facts import Fact
+from tasks.reporting.findings import Cost, Distributions, FunnelRow, Ranking, Table1, imbalances
+from tasks.reporting.reasons import meaning
+from tasks.reporting.samples import Sample, Samples
+from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, headline_sentence, metric_name
+
+_METHODS = {"similarity": "tf-idf similarity with the title", "ranking": "learned ranker"}
+_BASELINES = {
+    "lead": "lead: the title and the best paragraphs, cut at the length of the target",
+    "lexrank": "lexrank: the most central paragraphs (LexRank)",
+    "oracle": "oracle: the paragraphs chosen with the target in view, a ceiling and no competitor",
+}
+_NONE = "–"
+
+
+def built(facts: Iterable[Fact]) -> Section:
+    """What was built, from what."""
+    rows = [[Cell(fact.name), Cell(fact.value)] for fact in facts]
+    return Section("built", "What was built", [Table("This build", ["", ""], rows)])
+
+
+def funnel_section(rows: Sequence[FunnelRow]) -> Section:
+    """Counts along the pipeline, and every drop with its reason."""
+    title = "From articles to examples"
+    if not rows:
+        return Section("funnel", title, [Text("No stage was counted.")])
+    stages = [
+        [Cell(row.heading), Cell(f"{row.rows:,}"), Cell(f"{row.kept:,}", strong=True), Cell(f"{row.dropped:,}"),
+         _share(row.kept, row.rows)]
+        for row in rows
+    ]  # fmt: skip
+    reasons = [
+        [Cell(row.heading), Cell(reason), Cell(f"{count:,}"), _share(count, row.rows), Cell(meaning(row.stage, reason))]
+        for row in rows
+        for reason, count in row.drops.items()
+    ]
+    blocks: list[Block] = [
+        Text("In every stage rows = kept + dropped; a refused row stays in its table with its reason. A page that "
+             "several articles cite is fetched once and gives a document to each of them."),
+        Table("Rows of each stage", ["stage", "rows", "kept", "dropped", "kept, %"], stages, frozenset({1, 2, 3, 4})),
+    ]  # fmt: skip
+    blocks += [Text(f"This does not add up: {sentence}") for sentence in imbalances(rows)]
+    if reasons:
+        columns = ["stage", "reason", "rows", "of the stage, %", "meaning"]
+        blocks.append(Table("Why rows were dropped", columns, reasons, frozenset({2, 3})))
+    else:
+        blocks.append(Text("Nothing was dropped."))
+    return Section("funnel", title, blocks)
+
+
+def table1_section(table1: Table1) -> Section:
+    """000 Table 1 on this corpus."""
+    title = "Ranking paragraphs"
+    if not table1.rows:
+        return Section("table1", title, [Text("No article of the test split has ranked paragraphs: nothing to score.")])
+    rows = []
+    for row in table1.rows:
+        name = _METHODS.get(row.method, row.method)
+        rows.append([Cell(name), Cell("this build"), *_recalls(row.measured, table1.cutoffs, strong=True)])
+        rows.append([Cell(name), Cell("paper, WikiSum"), *_recalls(row.published, table1.cutoffs)])
+    columns = ["paragraphs ranked by", "corpus", *[f"L' = {cutoff}" for cutoff in table1.cutoffs]]
+    caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {_articles(table1.articles)}"
+    blocks: list[Block] = [
+        Table(caption, columns, rows, frozenset(range(2, len(columns)))),
+        Text("The paper's rows are Table 1 of Liu and Lapata 2019, on WikiSum with its 1.6 million articles of some "
+             "525 paragraphs each. This corpus is another one, of another size: compare how rows relate, not figures."),
+    ]  # fmt: skip
+    return Section("table1", title, blocks)
+
+
+def scores_section(ranking: Ranking) -> Section:
+    """Scores of all systems with intervals, and the comparison of each pair."""
+    title = "Summaries: scores"
+    if not ranking.systems:
+        return Section("scores", title, [Text(NOTHING_SCORED)])
+    metrics = ranking.metrics
+    stemmed = [metric for metric in metrics if metric.endswith("-stem")]
+    plain = [metric for metric in metrics if metric not in stemmed]
+    blocks: list[Block] = [Text(headline_sentence(ranking)), _score_picture(ranking)]
+    for heading, chosen in (("without stemming", plain), ("stemmed (Porter)", stemmed)):
+        if chosen:
+            blocks.append(_score_table(ranking, heading, chosen))
+    notes = [_BASELINES[system] for system in ranking.systems if system in _BASELINES]
+    if notes:
+        blocks.append(Text(f"Systems that need no training: {'; '.join(notes)}."))
+    blocks.append(
+        Text("ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are bootstrap intervals "
+             f"over articles that are to cover {percent(ranking.confidence)}.")
+    )  # fmt: skip
+    blocks.append(Heading(f"Differences in {metric_name(ranking.headline)}"))
+    if ranking.comparisons:
+        blocks.append(_comparison_table(ranking))
+    else:
+        blocks.append(Text("No two systems were scored on a common article: nothing to compare."))
+    return Section("scores", title, blocks)
+
+
+def training_section(ranker: Sequence[Curve], summarizer: Sequence[Curve]) -> Section:
+    """Training curves of both models."""
+    blocks: list[Block] = []
+    for name, curves, judge in (
+        ("Ranker", ranker, "ranker-loss"),
+        ("Summarizer", summarizer, "summarizer-nll"),
+    ):
+        blocks.append(Heading(name))
+        if not curves:
+            blocks.append(Text(f"The {name.lower()} left no metrics of its training."))
+        for curve in curves:
+            if curve.name == judge and (points := curve.series["validation"]):
+                step, value = min(points, key=lambda point: point[1])
+                blocks.append(
+                    Text(f"Validated {len(points):,} times; the lowest value, {value:.4f}, was at step {step:,}.")
+                )
+        blocks += [Picture(curve.title, plots.curve_picture(curve)) for curve in curves]
+    return Section("training", "Training", blocks)
+
+
+def distributions_section(found: Distributions, summary_words: Mapping[str, np.ndarray]) -> Section:
+    """Lengths of paragraphs, leads and summaries, and the labels."""
+    title = "Lengths and labels"
+    lengths = {"lead sections": found.lead_words, **summary_words}
+    groups: list[tuple[str, np.ndarray]] = [
+        ("kept paragraphs, words", found.paragraph_words),
+        ("labels: ROUGE-2 recall, %", 100 * found.labels),
+        ("lead sections, words", found.lead_words),
+        *[(f"summaries of {system}, words", words) for system, words in summary_words.items()],
+    ]
+    rows = [[Cell(name), *_quantiles(values)] for name, values in groups if len(values)]
+    if not rows:
+        return Section("distributions", title, [Text("No paragraph was kept and no lead section used.")])
+    blocks: list[Block] = [
+        Text(f"Of the first {found.shards:,} of {found.of:,} article shards. Words are what spaces part. The "
+             "histogram of lengths ends where the longest hundredth begins."),
+        Table("Distributions", ["", "count", "5 %", "median", "mean", "95 %", "most"], rows, frozenset(range(1, 7))),
+    ]  # fmt: skip
+    if len(found.paragraph_words):
+        png = plots.histogram(found.paragraph_words, "length (words)", of="paragraphs")
+        blocks.append(Picture("Length of kept paragraphs", png))
+    if len(found.labels):
+        png = plots.histogram(found.labels, "ROUGE-2 recall (0-1)", of="paragraphs", logarithmic=True)
+        blocks.append(Picture("Labels of paragraphs; counts on a logarithmic axis", png))
+    shown = {name: values for name, values in lengths.items() if len(values)}
+    if shown:
+        caption = "Length of lead sections and summaries: middle half with its median, and 5th to 95th percentile"
+        blocks.append(Picture(caption, plots.boxes(shown, "length (words)")))
+    return Section("distributions", title, blocks)
+
+
+def samples_section(found: Samples) -> Section:
+    """Articles of the test split with what the systems wrote, and the graphs of the first."""
+    title = "Sample summaries"
+    if not found.articles:
+        return Section("samples", title, [Text("No article of the test split has a summary to show.")])
+    blocks: list[Block] = [
+        Text("Each sentence of a trained system is followed by the page it looked at most: that of the paragraph with "
+             "the highest attention over the sentence's tokens, with its rank and its share of that attention."),
+    ]  # fmt: skip
+    for article in found.articles:
+        blocks += _sample(article)
+    drawn = next((article for article in found.articles if article.graph is not None), None)
+    if drawn is not None and drawn.graph is not None:
+        caption = f"Graphs over the ranked paragraphs of “{drawn.title}”, numbered by rank"
+        blocks += [Heading("Paragraph graphs"), Picture(caption, plots.graph_picture(drawn.graph))]
+    return Section("samples", title, blocks)
+
+
+def costs_section(costs: Sequence[Cost]) -> Section:
+    """What each stage took."""
+    if not costs:
+        return Section("costs", "Time and space", [Text("No stage was counted.")])
+    rows = [
+        [Cell(cost.stage), _number(cost.rows, 0), _number(cost.megabytes, 2), _number(cost.seconds, 1),
+         _number(cost.peak_megabytes, 0)]
+        for cost in costs
+    ]  # fmt: skip
+    megabytes = sum(cost.megabytes or 0 for cost in costs)
+    seconds = sum(cost.seconds or 0 for cost in costs)
+    peak = max(cost.peak_megabytes or 0 for cost in costs)
+    rows.append(
+        [Cell("together", strong=True), Cell(""), _number(megabytes, 2), _number(seconds, 1), _number(peak or None, 0)]
+    )
+    columns = ["stage", "rows", "MB on disk", "work, s", "peak memory, MB"]
+    blocks: list[Block] = [
+        Table("Cost of each stage", columns, rows, frozenset({1, 2, 3, 4})),
+        Text("Work is added up over shards, wherever they were computed. Peak memory is that of the process that made "
+             "a shard, what it had done before included. MB are a million bytes."),
+    ]  # fmt: skip
+    return Section("costs", "Time and space", blocks)
+
+
+def settings_section(lines: Sequence[str]) -> Section:
+    """The settings that decide what the build holds."""
+    blocks: list[Block] = [Lines(lines)] if lines else [Text("No settings were given.")]
+    return Section("settings", "Settings", blocks)
+
+
+def short_score_table(ranking: Ranking) -> Table:
+    """Return the table that a terminal shows: ROUGE-1, -2 and -L F1, and the interval of the headline metric."""
+    suffix = "-stem" if ranking.headline.endswith("-stem") else ""
+    wanted = [f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]
+    chosen = [metric for metric in wanted if metric in ranking.metrics]
+    if ranking.headline not in chosen:
+        chosen.append(ranking.headline)
+    interval = f"{metric_name(ranking.headline)}, {percent(ranking.confidence)} interval"
+    rows = []
+    for system in ranking.systems:
+        cells = [_score(ranking, system, metric) for metric in chosen]
+        note = _score(ranking, system, ranking.headline).note or _NONE
+        rows.append([Cell(system), *[Cell(cell.text) for cell in cells], Cell(note)])
+    columns = ["system", *map(metric_name, chosen), interval]
+    caption = f"Summaries: F1, %; {_articles(ranking.articles)}"
+    return Table(caption, columns, rows, frozenset(range(1, len(columns))))
+
+
+def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Table:
+    best = {
+        metric: max(ranking.scores[system, metric].f1.mean for system in ranking.systems
+                    if (system, metric) in ranking.scores and system != "oracle")
+        for metric in metrics
+        if any((system, metric) in ranking.scores for system in ranking.systems if system != "oracle")
+    }  # fmt: skip
+    rows = [
+        [Cell(system), *[_score(ranking, system, metric, best.get(metric)) for metric in metrics]]
+        for system in ranking.systems
+    ]
+    columns = ["system", *[metric_name(metric.removesuffix("-stem")) for metric in metrics]]
+    caption = f"ROUGE F1 {heading}, %, with intervals; {_articles(ranking.articles)}"
+    return Table(caption, columns, rows, frozenset(range(1, len(columns))))
+
+
+def _score(ranking: Ranking, system: str, metric: str, best: float | None = None) -> Cell:
+    score = ranking.scores.get((system, metric))
+    if score is None:
+        return Cell(_NONE)
+    f1 = score.f1
+    note = f"{100 * f1.low:.2f} to {100 * f1.high:.2f}"
+    return Cell(f"{100 * f1.mean:.2f}", note, strong=best is not None and f1.mean == best)
+
+
+def _score_picture(ranking: Ranking) -> Picture:
+    name = metric_name(ranking.headline)
+    values = {}
+    for system in ranking.systems:
+        if score := ranking.scores.get((system, ranking.headline)):
+            values[system] = (100 * score.f1.mean, 100 * score.f1.low, 100 * score.f1.high)
+    caption = f"{name} F1 of each system, with its {percent(ranking.confidence)} interval"
+    return Picture(caption, plots.bars(values, f"{name} F1 (%)"))
+
+
+def _comparison_table(ranking: Ranking) -> Table:
+    rows = [
+        [Cell(pair.better), Cell(pair.worse),
+         Cell(f"{100 * pair.difference.mean:.2f}",
+              f"{100 * pair.difference.low:.2f} to {100 * pair.difference.high:.2f}"),
+         Cell(f"{pair.p_value:.3f}"), Cell(f"{pair.p_adjusted:.3f}"), Cell(comparison_sentence(pair, ranking))]
+        for pair in ranking.comparisons
+    ]  # fmt: skip
+    caption = "Each pair on the articles both summarized: points of F1, paired randomisation test, Holm's correction"
+    columns = ["higher", "lower", "difference", "p", "p, corrected", ""]
+    return Table(caption, columns, rows, frozenset({2, 3, 4}))
+
+
+def _sample(article: Sample) -> list[Block]:
+    blocks: list[Block] = [
+        Heading(article.title),
+        Heading("Lead section (the target)", 4),
+        Quote(article.lead, article.lead_left_out),
+    ]
+    for written in article.written:
+        blocks.append(Heading(f"Summary by {written.system}", 4))
+        if not written.sentences:
+            blocks.append(Text("An empty summary."))
+        elif any(citation.rank is not None for citation in written.sentences):
+            blocks.append(Cited(written.sentences, written.sources, written.left_out))
+        else:
+            joined = " ".join(citation.sentence for citation in written.sentences)
+            blocks.append(Quote(joined, written.left_out))
+    return blocks
+
+
+def _recalls(values: Mapping[int, float], cutoffs: Sequence[int], *, strong: bool = False) -> list[Cell]:
+    return [Cell(f"{values[c]:.2f}", strong=strong) if c in values else Cell(_NONE) for c in cutoffs]
+
+
+def _quantiles(values: np.ndarray) -> list[Cell]:
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
+    counted = np.issubdtype(values.dtype, np.integer)
+    shown = [low, median, float(values.mean(dtype=np.float64)), high, values.max()]
+    return [Cell(f"{len(values):,}"), *[Cell(f"{x:,.0f}" if counted else f"{x:,.1f}") for x in shown]]
+
+
+def _share(part: int, whole: int) -> Cell:
+    return Cell(f"{100 * part / whole:.1f}", share=max(0.0, part / whole)) if whole else Cell(_NONE)
+
+
+def _number(value: float | None, digits: int) -> Cell:
+    return Cell(_NONE if value is None else f"{value:,.{digits}f}")
+
+
+def _articles(count: int) -> str:
+    return f"{count:,} test article{'s' if count != 1 else ''}"

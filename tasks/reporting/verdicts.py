@@ -1,0 +1,53 @@
+"""What the scores come to, in a sentence."""
+
+from tasks.reporting.blocks import percent
+from tasks.reporting.findings import Ranking
+from tasks.significance import Comparison
+
+NOTHING_SCORED = "No summary of the test split was scored: there are no test articles with paragraphs."
+_CEILING = "oracle"  # it sees the target
+_FEW = 30  # articles below which percentile intervals are known to be too narrow
+
+
+def metric_name(metric: str) -> str:
+    """Return a metric's name for people: rougeL-stem is ROUGE-L, stemmed."""
+    name = metric.removesuffix("-stem").replace("rouge", "ROUGE-")
+    return f"{name}, stemmed" if metric.endswith("-stem") else name
+
+
+def is_significant(pair: Comparison, ranking: Ranking) -> bool:
+    """Return whether a difference is significant at 1 - confidence after correction."""
+    return pair.p_adjusted <= 1 - ranking.confidence
+
+
+def comparison_sentence(pair: Comparison, ranking: Ranking) -> str:
+    """Return whether a pair differs, in two words."""
+    return "significant" if is_significant(pair, ranking) else "not significant"
+
+
+def headline_sentence(ranking: Ranking) -> str:
+    """Return how the best trained system stands to the best one that needs no training and does not see the target."""
+    if not ranking.systems:
+        return NOTHING_SCORED
+    trained = [system for system in ranking.systems if system in ranking.trained]
+    baselines = [system for system in ranking.systems if system not in ranking.trained and system != _CEILING]
+    if not trained or not baselines:
+        lacking = "trained system" if not trained else "baseline"
+        return f"No {lacking} was scored: nothing to compare.{_warning(ranking.articles)}"
+    ours, theirs = trained[0], baselines[0]
+    pair = next((pair for pair in ranking.comparisons if {pair.better, pair.worse} == {ours, theirs}), None)
+    if pair is None:
+        return f"{ours} and {theirs} were not scored on a common article: nothing to compare."
+    difference = pair.difference
+    side = "above" if pair.better == ours else "below"
+    low, high = 100 * difference.low, 100 * difference.high
+    verdict = "significant" if is_significant(pair, ranking) else "not significant"
+    return (
+        f"{ours} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} {theirs} "
+        f"({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): {verdict} "
+        f"(p = {pair.p_adjusted:.3f} after Holm's correction).{_warning(pair.articles)}"
+    )
+
+
+def _warning(articles: int) -> str:
+    return f" With only {articles:,} test articles these intervals are rough." if articles < _FEW else ""
