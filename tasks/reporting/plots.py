@@ -112,10 +112,11 @@ def graph_picture(graph: Graph) -> bytes:
 
     def circle(title: str, edges: Sequence[tuple[int, int, float]]) -> Callable[[Axes], None]:
         def panel(axes: Axes) -> None:
-            top = max((weight for _, _, weight in edges), default=1.0)
+            top = max((weight for _, _, weight in edges), default=1.0) or 1.0
             lines = [places[[i, j]] for i, j, _ in edges]
-            alphas = [0.15 + 0.75 * weight / top for _, _, weight in edges]
-            axes.add_collection(LineCollection(lines, colors=_COLORS[0], linewidths=1.0, alpha=alphas))
+            colors = [(_COLORS[0], 0.15 + 0.75 * max(weight, 0.0) / top) for _, _, weight in edges]
+            if lines:
+                axes.add_collection(LineCollection(lines, colors=colors, linewidths=1.0))
             axes.scatter(places[:, 0], places[:, 1], s=130, color="white", edgecolor=_INK, linewidth=0.8, zorder=2)
             for rank, (x, y) in enumerate(places):
                 axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=_INK, zorder=3)
