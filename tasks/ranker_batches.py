@@ -13,9 +13,10 @@ import torch
 from torch import Tensor
 
 from models.vocabulary import Vocabulary
+from tasks.candidates import Candidates, Split, candidates, features_of, place_in_run
 from tasks.draws import draws
 from tasks.hashing import stable_hash
-from tasks.ranker_texts import Candidates, Split, Texts, candidates, features_of, place_in_run, shuffled_batches
+from tasks.ranker_texts import Texts, shuffled_batches
 
 
 class RankerShards(Protocol):
@@ -111,13 +112,13 @@ def draw_paragraphs(
     """Draw at most `per_article` paragraphs of each article of a split; another `round_` draws anew."""
     articles, paragraphs, features = tables
     found = candidates(articles, paragraphs, split)
-    keys = found.draw(rules.seed, "paragraphs", round_)
+    keys = found.draw(rules.seed, "ranker", "paragraphs", round_)
     order = np.lexsort((keys, found.article))
     few = np.sort(order[place_in_run(found.article[order]) < rules.per_article])
     chosen = found.take(few)
     return Drawn(
         chosen,
-        Texts.of_column(chosen.rows["text"], vocabulary, rules.paragraph_tokens, rules.threads),
+        Texts(chosen.texts(), vocabulary, rules.paragraph_tokens, rules.threads),
         Texts([chosen.titles], vocabulary, rules.title_tokens, rules.threads),
         features_of(chosen, features, "rouge2_recall"),
         features_of(chosen, features, "title_similarity"),
@@ -137,7 +138,7 @@ def training_batches(
                 continue
             skip = start.batch if (epoch, turn) == (start.epoch, start.turn) else 0
             drawn = draw_paragraphs(shards.read(shard), "train", vocabulary, rules, round_=epoch)
-            keys = drawn.chosen.draw(rules.seed, "batches", epoch)
+            keys = drawn.chosen.draw(rules.seed, "ranker", "batches", epoch)
             batches = shuffled_batches(drawn.texts.lengths, keys, rules.size)
             any_batch = any_batch or bool(batches)
             for number in range(skip, len(batches)):

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.vocabulary import Vocabulary
+from tasks.candidates import Split
 from tasks.ranker_batches import BatchRules, Drawn, RankerShards, draw_paragraphs
 from tasks.ranker_directory import TrainedRanker
-from tasks.ranker_texts import Split
 from tasks.ranking import score_paragraphs
 
 

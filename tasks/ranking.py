@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from storage.schemas import RANKED
+from tasks.candidates import Candidates, candidates, features_of
 from tasks.ranker_directory import TrainedRanker, load_ranker, pick_device
-from tasks.ranker_texts import Candidates, Texts, batches_by_length, candidates, features_of
+from tasks.ranker_texts import Texts, batches_by_length
 from tasks.settings import Settings, tuning
 
 
@@ -68,7 +69,7 @@ def rank_paragraphs(
         "rank": ranked.ranks(),
         "paragraph_id": ranked.number,
         "score": scores[best],
-        **{name: ranked.rows[name] for name in ("url", "position", "text")},
+        **{name: ranked.column(name) for name in ("url", "position", "text")},
     }
     return pa.table({name: columns[name] for name in RANKED.schema.names}).cast(RANKED.schema)
 
@@ -83,8 +84,7 @@ def _scores(
     if ranker_directory is None:
         raise ValueError("the method 'ranking' needs the directory of a trained ranker")
     ranker = load_ranker(ranker_directory, pick_device(settings.device))
-    limit = ranker.paragraph_tokens
-    texts = Texts.of_column(chosen.rows["text"], ranker.vocabulary, limit, settings.threads)
+    texts = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens, settings.threads)
     titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens, settings.threads)
     return score_paragraphs(ranker, texts, titles, chosen.article, settings.batch_tokens)
 

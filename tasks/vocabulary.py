@@ -17,7 +17,7 @@ from pydantic import Field
 
 from models.vocabulary import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK, Vocabulary
 from storage.schemas import VOCABULARY
-from tasks.draws import draws
+from tasks.candidates import candidates
 from tasks.hashing import stable_hash
 from tasks.settings import Settings
 
@@ -48,8 +48,13 @@ class VocabularySettings(Settings):
     split_digits: bool = Field(
         False, description="make each digit a piece; off as in the papers: years and the like are one piece"
     )
-    lead_texts: int = Field(200_000, ge=1, description="most leads in the sample, with their titles")
-    paragraph_texts: int = Field(500_000, ge=0, description="most paragraphs in the sample")
+    lead_characters: int = Field(
+        20_000_000,
+        ge=1,
+        description="characters of leads, with their titles, in the sample; SentencePiece takes some 20 bytes of "
+        "memory for each character it is given",
+    )
+    paragraph_characters: int = Field(30_000_000, ge=0, description="characters of paragraphs in the sample")
     line_bytes: int = Field(
         4192, ge=256, description="longest line given to SentencePiece, in UTF-8 bytes; longer texts are cut at spaces"
     )
@@ -62,26 +67,26 @@ class VocabularySettings(Settings):
 
 
 class _Sample:
-    """Keeps the texts that draw lowest, at most `capacity` of them, whatever order they come in."""
+    """Keeps the texts that draw lowest, as few as have `characters` together, whatever order they come in."""
 
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
+    def __init__(self, characters: int) -> None:
+        self._wanted = characters
+        self._held = 0
         self._heap: list[tuple[int, str, str]] = []  # highest draw on top, hence negated
 
     @property
     def bound(self) -> int:
         """A text has to draw below this to be kept."""
-        if not self._capacity:
+        if not self._wanted:
             return 0
-        return -self._heap[0][0] if len(self._heap) == self._capacity else 2**64
+        return -self._heap[0][0] if self._held >= self._wanted else 2**64
 
     def add(self, drawn: int, name: str, text: str) -> None:
-        """Keep a text that drew below `bound`; of equal draws the one whose name sorts last is kept."""
-        entry = (-drawn, name, text)
-        if len(self._heap) < self._capacity:
-            heapq.heappush(self._heap, entry)
-        elif entry > self._heap[0]:
-            heapq.heapreplace(self._heap, entry)
+        """Keep a text that drew below `bound`, and let go of those that are not needed any more."""
+        heapq.heappush(self._heap, (-drawn, name, text))
+        self._held += len(text)
+        while self._held - len(self._heap[0][2]) >= self._wanted:
+            self._held -= len(heapq.heappop(self._heap)[2])
 
     def drain(self) -> Iterator[str]:
         """Yield the texts in order of their draws, letting go of each."""
@@ -95,7 +100,7 @@ def train_vocabulary(
 ) -> pa.Table:
     """Estimate the vocabulary; the same input gives the same bytes.
 
-    Memory holds one shard and the sample (about 0.5 GB at the default sizes, and as much again in SentencePiece).
+    Memory holds one shard and the sample, and then what SentencePiece makes of the sample.
 
     Args:
         shards: pairs of an ARTICLES and a PARAGRAPHS table of the same articles; only kept rows of the training split
@@ -109,12 +114,11 @@ def train_vocabulary(
     Raises:
         ValueError: there is no training text, or it has more distinct characters than `pieces` has room for.
     """
-    leads, paragraphs = _Sample(settings.lead_texts), _Sample(settings.paragraph_texts)
+    leads, paragraphs = _Sample(settings.lead_characters), _Sample(settings.paragraph_characters)
     for articles_table, paragraphs_table in shards:
-        training = pc.equal(articles_table["split"], "train")
-        kept = articles_table.filter(pc.and_(training, pc.is_null(articles_table["drop_reason"])))
-        _sample_leads(leads, kept, seed)
-        _sample_paragraphs(paragraphs, paragraphs_table, kept["article_id"], seed)
+        _sample_leads(leads, articles_table, seed)
+        _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
+    articles_table = paragraphs_table = None  # SentencePiece needs their room
     lines = _Lines([leads, paragraphs], settings.line_bytes)
     model = _estimate(lines, settings)
     row = {"model": [model], "pieces": [Vocabulary.from_bytes(model).size], "sentences": [lines.count]}
@@ -129,29 +133,23 @@ def read_vocabulary(vocabulary: pa.Table | Vocabulary) -> Vocabulary:
 
 
 def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:
-    columns = (articles[name].to_pylist() for name in ("article_id", "title", "lead"))
+    wanted = pc.and_(pc.equal(articles["split"], "train"), pc.is_null(articles["drop_reason"]))
+    columns = (articles[name].filter(wanted).to_pylist() for name in ("article_id", "title", "lead"))
     for article_id, title, lead in zip(*columns, strict=True):
         drawn = stable_hash(seed, "vocabulary", "lead", article_id)
         if drawn < sample.bound:
             sample.add(drawn, article_id, f"{title}\n{lead}")
 
 
-def _sample_paragraphs(sample: _Sample, paragraphs: pa.Table, articles: pa.ChunkedArray, seed: int) -> None:
-    """Draw for every kept paragraph of some articles; texts become Python strings only where they enter the sample."""
-    ours = pc.is_in(paragraphs["article_id"], value_set=pc.unique(articles))
-    kept = paragraphs.filter(pc.and_(ours, pc.is_null(paragraphs["drop_reason"])))
-    if not kept.num_rows:
-        return
-    ids = pc.dictionary_encode(kept["article_id"].combine_chunks())
-    names = ids.dictionary.to_pylist()
-    bases = np.array([stable_hash(seed, "vocabulary", "paragraph", name) for name in names], dtype=np.uint64)
-    article = ids.indices.to_numpy()
-    number = kept["paragraph_id"].to_numpy()
-    drawn = draws(bases[article], number)
-    for row in np.flatnonzero(drawn <= np.uint64(max(sample.bound - 1, 0))):
-        if int(drawn[row]) < sample.bound:
-            name = f"{names[article[row]]}/{number[row]}"
-            sample.add(int(drawn[row]), name, kept["text"][int(row)].as_py())
+def _sample_paragraphs(sample: _Sample, articles: pa.Table, paragraphs: pa.Table, seed: int) -> None:
+    """Draw for every kept paragraph; texts become Python strings only where they enter the sample."""
+    chosen = candidates(articles, paragraphs, "train")
+    drawn = chosen.draw(seed, "vocabulary", "paragraph")
+    for place in np.argsort(drawn, kind="stable"):
+        if int(drawn[place]) >= sample.bound:
+            break
+        name = f"{chosen.ids[chosen.article[place]]}/{chosen.number[place]}"
+        sample.add(int(drawn[place]), name, paragraphs["text"][int(chosen.row[place])].as_py())
 
 
 class _Lines:
@@ -198,7 +196,7 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
             split_digits=settings.split_digits,
             max_sentence_length=settings.line_bytes,
             num_threads=settings.threads,
-            train_extremely_large_corpus=settings.lead_texts + settings.paragraph_texts > 5_000_000,
+            train_extremely_large_corpus=settings.lead_characters + settings.paragraph_characters > 2**30,
             pad_id=0,
             pad_piece=PAD,
             unk_id=1,

@@ -71,17 +71,17 @@ def test_names_of_unseen_characters_are_spelt_out() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_same_texts_give_same_bytes_whatever_the_order_of_shards(threads: int) -> None:
-    settings = SMALL.model_copy(update={"lead_texts": 5, "paragraph_texts": 7, "threads": threads})
+    settings = SMALL.model_copy(update={"lead_characters": 170, "paragraph_characters": 140, "threads": threads})
     shards = [corpus(number) for number in range(12)]
     one_way = train_vocabulary(iter(shards), settings, seed=3)
     other_way = train_vocabulary(iter(reversed(shards)), settings, seed=3)
     assert one_way.equals(other_way)
-    # Five leads with their titles, and seven paragraphs.
-    assert one_way["sentences"].to_pylist() == [17]
+    # Leads have 39 or 40 characters with their titles, paragraphs 23: five and seven reach the least.
+    assert one_way["sentences"].to_pylist() == [5 * 2 + 7]
 
 
 def test_the_seed_chooses_the_sample() -> None:
-    settings = SMALL.model_copy(update={"lead_texts": 1, "paragraph_texts": 0, "character_coverage": 1.0})
+    settings = SMALL.model_copy(update={"lead_characters": 1, "paragraph_characters": 0, "character_coverage": 1.0})
     shards = [(articles((str(n), "T", f"lead {chr(0x100 + n)}", "train", None)), paragraphs()) for n in range(20)]
     kept = []
     for seed in range(4):
@@ -91,14 +91,22 @@ def test_the_seed_chooses_the_sample() -> None:
     assert len(set.union(*kept)) > 1
 
 
-@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.text(max_size=3)), unique=True), st.integers(0, 5))
-def test_a_sample_keeps_the_lowest_draws(entries: list[tuple[int, str]], capacity: int) -> None:
-    sample = _Sample(capacity)
-    for drawn, name in entries:
+texts = st.lists(st.tuples(st.integers(0, 2**64 - 1), st.text(min_size=1, max_size=5)), unique_by=lambda each: each[0])
+
+
+@given(texts, st.integers(0, 20))
+def test_a_sample_keeps_as_few_of_the_lowest_draws_as_have_the_characters(
+    entries: list[tuple[int, str]], characters: int
+) -> None:
+    sample = _Sample(characters)
+    for drawn, text in entries:
         if drawn < sample.bound:
-            sample.add(drawn, name, f"{drawn}")
-    lowest = sorted(drawn for drawn, _ in entries)[:capacity]
-    assert [int(text) for text in sample.drain()] == lowest
+            sample.add(drawn, "name", text)
+    expected: list[str] = []
+    for _, text in sorted(entries):
+        if sum(map(len, expected)) < characters:
+            expected.append(text)
+    assert list(sample.drain()) == expected
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=200), st.integers(4, 40))
