@@ -282,17 +282,18 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
         total: how many there are.
         shards: how many are looked at.
     """
-    paragraphs_: list[Words] = []
+    words: list[Words] = []
     leads: list[Words] = []
     labels: list[NDArray[np.float32]] = []
     for articles, paragraphs, features in islice(texts, shards):
-        paragraphs_.append(count_words(paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))["text"]))
-        leads.append(count_words(articles.filter(pc.is_null(articles["drop_reason"]))["lead"]))
+        # Counted before they are chosen: choosing rows of a shard would copy its texts.
+        words.append(count_words(paragraphs["text"])[pc.is_null(paragraphs["drop_reason"]).to_numpy()])
+        leads.append(count_words(articles["lead"])[pc.is_null(articles["drop_reason"]).to_numpy()])
         labels.append(features["rouge2_recall"].to_numpy())
     return Distributions(
         shards=min(shards, total),
         of=total,
-        paragraph_words=np.concatenate([np.zeros(0, np.int64), *paragraphs_]),
+        paragraph_words=np.concatenate([np.zeros(0, np.int64), *words]),
         lead_words=np.concatenate([np.zeros(0, np.int64), *leads]),
         labels=np.concatenate([np.zeros(0, np.float32), *labels]),
     )
@@ -300,4 +301,5 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
 
 def count_words(texts: pa.ChunkedArray) -> Words:
     """Return for each text the number of words, as spaces part them."""
-    return np.asarray(pc.count_substring_regex(texts, r"\S+").to_numpy(), dtype=np.int64)
+    counts = pc.count_substring_regex(texts, r"\S+").fill_null(0)
+    return np.asarray(counts.to_numpy(), dtype=np.int64)
