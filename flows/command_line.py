@@ -140,10 +140,7 @@ def prefect_api() -> Iterator[None]:
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # it would report an error without a network
     server = SubprocessASGIServer()
     server.start(timeout=_SERVER_START_SECONDS)
+    # The server is left to the end of the process, which stops it: Prefect sends its last logs and events after this.
     os.environ["PREFECT_API_URL"] = server.api_url
-    try:
-        with temporary_settings({PREFECT_API_URL: server.api_url}):
-            yield
-    finally:
-        del os.environ["PREFECT_API_URL"]
-        server.stop()
+    with temporary_settings({PREFECT_API_URL: server.api_url}):
+        yield
