@@ -201,8 +201,9 @@ class CrossAttention(nn.Module):
 
     def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values [B, H, S, E] of a memory, for `forward`."""
-        k_BSD, v_BSD = self.key_value(memory_BSD).chunk(2, dim=-1)
-        return split_heads(k_BSD, self.heads), split_heads(v_BSD, self.heads)
+        k_BHSE, v_BHSE = (split_heads(x, self.heads) for x in self.key_value(memory_BSD).chunk(2, dim=-1))
+        # A search reads them once a token, and a batched product would lay them out anew each time.
+        return (k_BHSE, v_BHSE) if torch.is_grad_enabled() else (k_BHSE.contiguous(), v_BHSE.contiguous())
 
     def forward(
         self, x_RTD: Tensor, k_BHSE: Tensor, v_BHSE: Tensor, mask_BS: Tensor, *, weights: bool

@@ -1,0 +1,138 @@
+"""Seconds of a beam search, beside two ways released summarizers search, in the same run with the same steps.
+
+    python -m benchmarks.beam_search [--preset NAME] [--articles N] [--paragraphs N] [--tokens N] [--length N]
+
+* shared: ours. Hypotheses share keys and values of their article, and only self-attention state is reordered.
+* tiled: keys and values of the source are repeated for every hypothesis and gathered after every step, as the
+  released HT does.
+* rerun: no cache, one article at a time; the whole prefix is decoded again for every token, as the released PHT does
+  (its encoder runs again too; here it runs once an article, which flatters it).
+
+All three take the same steps (`models.search.step`) and have to find the same summaries.
+"""
+
+import argparse
+import time
+from dataclasses import replace
+
+import torch
+
+from models.contract import Decoded, Memory, SourceBatch, Summarizer
+from models.registry import build_summarizer
+from models.search.beam import beam_search
+from models.search.hypotheses import Hypotheses
+from models.search.settings import SearchSettings
+from models.search.step import Ended, TokenRules, advance
+
+PAD, BEGIN, END = 0, 2, 3
+RULES = TokenRules(end=END, never=(PAD, BEGIN))
+
+
+def articles_of(count: int, paragraphs: int, tokens: int, vocabulary: int) -> SourceBatch:
+    """Return random articles, all of one size."""
+    ids = torch.randint(10, vocabulary, (count, paragraphs, tokens), generator=torch.Generator().manual_seed(0))
+    ranks = torch.arange(paragraphs).expand(count, -1).contiguous()
+    graph = torch.eye(paragraphs).repeat(count, 1, 1)
+    return SourceBatch(ids, ranks, torch.zeros(count, 1, dtype=torch.int64), PAD, graph)
+
+
+def shared(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
+    """Search as this project does."""
+    return [found.tokens for found in beam_search(model, source, settings, begin=BEGIN, end=END)]
+
+
+@torch.inference_mode()
+def tiled(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
+    """Search with the source's keys and values repeated for each hypothesis and gathered after each step."""
+    count, paragraphs, _ = source.tokens.shape
+    memory: Memory = model.encode(source)
+    memory = memory.select(torch.arange(count, device=source.tokens.device).repeat_interleave(settings.beam))
+    cache = model.start_cache(memory, 1, settings.max_length + 1)
+    alive, ended = _start(count, paragraphs, settings, source)
+    newest = torch.full((count * settings.beam, 1), BEGIN, device=source.tokens.device)
+    while True:
+        decoded = model.decode(newest, memory, cache)
+        alive, parents, ended, done = _advance(model, decoded, alive, ended, settings)
+        if done:
+            pairs = zip(ended.tokens.tolist(), ended.length.tolist(), strict=True)
+            return [tokens[:length] for tokens, length in pairs]
+        rows = (torch.arange(count, device=newest.device).unsqueeze(1) * settings.beam + parents).flatten()
+        memory = memory.select(rows)
+        cache.reorder(rows)
+        newest = alive.tokens[..., -1].reshape(-1, 1)
+
+
+@torch.inference_mode()
+def rerun(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
+    """Search one article at a time, decoding every prefix anew."""
+    found = []
+    for b in range(len(source.tokens)):
+        row = slice(b, b + 1)
+        graph = None if source.graph is None else source.graph[row]
+        one = replace(source, tokens=source.tokens[row], ranks=source.ranks[row], title=source.title[row], graph=graph)
+        memory = model.encode(one)
+        alive, ended = _start(1, one.tokens.shape[1], settings, one)
+        done = False
+        while not done:
+            begin = torch.full((settings.beam, 1), BEGIN, device=one.tokens.device)
+            decoded = model.decode(torch.cat((begin, alive.tokens[0]), dim=1), memory)
+            alive, _, ended, done = _advance(model, decoded, alive, ended, settings)
+        found.append(ended.tokens[0, : int(ended.length[0])].tolist())
+    return found
+
+
+def _start(count: int, paragraphs: int, settings: SearchSettings, source: SourceBatch) -> tuple[Hypotheses, Ended]:
+    device = source.tokens.device
+    alive = Hypotheses.start(count, settings.beam, paragraphs, device)
+    return alive, Ended.start(count, settings.max_length, paragraphs, device)
+
+
+def _advance(
+    model: Summarizer, decoded: Decoded, alive: Hypotheses, ended: Ended, settings: SearchSettings
+) -> tuple[Hypotheses, torch.Tensor, Ended, bool]:
+    assert decoded.paragraph_attention is not None
+    log_probs = model.logits(decoded.hidden[:, -1]).float().log_softmax(dim=-1)
+    log_probs = log_probs.view(-1, settings.beam, log_probs.shape[-1])
+    attention = decoded.paragraph_attention[:, -1].view(*log_probs.shape[:2], -1)
+    step = advance(alive, log_probs, attention, ended, settings, RULES)
+    return step.alive, step.parents, step.ended, bool(step.done.all())
+
+
+def main() -> None:
+    """Print seconds and summaries per second of each way."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", default="ht")
+    parser.add_argument("--articles", type=int, default=4)
+    parser.add_argument("--paragraphs", type=int, default=24)
+    parser.add_argument("--tokens", type=int, default=66, help="tokens a paragraph")
+    parser.add_argument("--length", type=int, default=60, help="tokens of every summary")
+    parser.add_argument("--vocabulary", type=int, default=32_000)
+    options = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.set_num_threads(1)  # other work on the machine then disturbs the clock of the process less
+    torch.manual_seed(0)
+    model = build_summarizer(options.preset, vocabulary_size=options.vocabulary).eval().to(device)
+    source = articles_of(options.articles, options.paragraphs, options.tokens, options.vocabulary).to(device)
+    # All summaries are of one length, so that every way does the same number of steps for every article.
+    settings = SearchSettings(min_length=options.length, max_length=options.length)
+    shared(model, source, replace(settings, min_length=3, max_length=3))
+    size = f"{options.articles} articles of {options.paragraphs} x {options.tokens} tokens, {options.length} generated"
+    print(f"{options.preset} on {device}: {size}; seconds of one {'core' if device == 'cpu' else 'device'}")
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    started = clock()
+    with torch.inference_mode():
+        model.encode(source)
+    encoding = clock() - started
+    print(f"encoding, part of each: {encoding:.2f} s")
+    expected: list[list[int]] | None = None
+    for way in (shared, tiled, rerun):
+        started = clock()
+        found = way(model, source, settings)
+        seconds = clock() - started
+        expected = expected or found
+        same = "the same summaries" if found == expected else "OTHER SUMMARIES"
+        print(f"{way.__name__:<8}{seconds:8.2f} s, {seconds - encoding:8.2f} s without encoding, {same}")
+
+
+if __name__ == "__main__":
+    main()
