@@ -1,0 +1,147 @@
+"""tf.train.Example messages, read and written without TensorFlow or protobuf.
+
+Example  { Features features = 1 }                Features { map<string, Feature> feature = 1 }
+Feature  { oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List int64_list = 3 }
+...List  { repeated value = 1 }                   a map entry has its key in field 1 and its value in field 2
+"""
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+
+Values = Sequence[bytes] | Sequence[float] | Sequence[int]
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_BYTES_LIST, _FLOAT_LIST, _INT64_LIST = 1, 2, 3
+
+
+def read_example(message: bytes) -> dict[str, Values]:
+    """Return the features of an Example: lists of bytes, floats or ints by name.
+
+    Raises:
+        ValueError: it is no such message.
+    """
+    features: dict[str, Values] = {}
+    for _, wire, part in _fields(message, only=1):
+        for _, entry_wire, entry in _fields(_bytes(part, wire), only=1):
+            pair = {number: _bytes(value, kind) for number, kind, value in _fields(_bytes(entry, entry_wire))}
+            try:
+                features[pair.get(1, b"").decode()] = _values(pair.get(2, b""))
+            except UnicodeDecodeError as error:
+                raise ValueError(f"a feature's name is no UTF-8: {pair[1][:40]!r}") from error
+    return features
+
+
+def write_example(features: Mapping[str, Values]) -> bytes:
+    """Return an Example. A list's kind is that of its first value; an empty one counts as bytes.
+
+    Raises:
+        TypeError: a value is of another kind than the first of its list.
+    """
+    entries = b""
+    for name, values in features.items():
+        entries += _field(1, _field(1, name.encode()) + _field(2, _feature(values)))
+    return _field(1, entries)
+
+
+def _values(feature: bytes) -> Values:
+    values: Values = []
+    for kind, wire, content in _fields(feature):
+        items = list(_fields(_bytes(content, wire), only=1))
+        if kind == _BYTES_LIST:
+            values = [_bytes(item, item_wire) for _, item_wire, item in items]
+        elif kind == _FLOAT_LIST:
+            values = [number for _, item_wire, item in items for number in _floats(item, item_wire)]
+        elif kind == _INT64_LIST:
+            values = [number for _, item_wire, item in items for number in _integers(item, item_wire)]
+    return values
+
+
+def _floats(item: bytes | int, wire: int) -> Sequence[float]:
+    """Return floats, packed or alone."""
+    if isinstance(item, int) or len(item) % 4 or wire not in (_BYTES, _FIXED32):
+        raise ValueError(f"expected 32-bit floats, got wire type {wire}")
+    return struct.unpack(f"<{len(item) // 4}f", item)
+
+
+def _integers(item: bytes | int, wire: int) -> Iterator[int]:
+    """Yield 64-bit integers, packed or alone."""
+    if isinstance(item, int):
+        yield _signed(item)
+        return
+    place, data = 0, _bytes(item, wire)
+    while place < len(data):
+        number, place = _varint(data, place)
+        yield _signed(number)
+
+
+def _signed(number: int) -> int:
+    number &= (1 << 64) - 1
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _fields(message: bytes, only: int | None = None) -> Iterator[tuple[int, int, bytes | int]]:
+    """Yield number, wire type and content of each field."""
+    place = 0
+    while place < len(message):
+        tag, place = _varint(message, place)
+        number, wire = tag >> 3, tag & 7
+        content: bytes | int
+        if wire == _VARINT:
+            content, place = _varint(message, place)
+        elif wire in (_BYTES, _FIXED32, _FIXED64):
+            size, place = _varint(message, place) if wire == _BYTES else ((4 if wire == _FIXED32 else 8), place)
+            content = message[place : place + size]
+            place += size
+            if place > len(message):
+                raise ValueError(
+                    f"expected an Example, but field {number} reaches {place - len(message)} bytes past the end"
+                )
+        else:
+            raise ValueError(f"expected an Example, but field {number} has the wire type {wire}")
+        if only is None or number == only:
+            yield number, wire, content
+
+
+def _varint(message: bytes, place: int) -> tuple[int, int]:
+    number = shift = 0
+    while place < len(message) and shift < 70:
+        byte = message[place]
+        number |= (byte & 0x7F) << shift
+        place += 1
+        if byte < 0x80:
+            return number, place
+        shift += 7
+    raise ValueError(f"expected an Example, but the number at byte {place} does not end")
+
+
+def _bytes(content: bytes | int, wire: int) -> bytes:
+    if wire != _BYTES or isinstance(content, int):
+        raise ValueError(f"expected an Example, but a message has the wire type {wire}")
+    return content
+
+
+def _feature(values: Values) -> bytes:
+    first = values[0] if values else b""
+    for value in values:
+        if type(value) is not type(first):
+            raise TypeError(f"expected values of one kind, got {type(first).__name__} and {type(value).__name__}")
+    if isinstance(first, bytes):
+        return _field(_BYTES_LIST, b"".join(_field(1, value) for value in values if isinstance(value, bytes)))
+    if isinstance(first, float):
+        return _field(_FLOAT_LIST, _field(1, struct.pack(f"<{len(values)}f", *values)))
+    if isinstance(first, int) and not isinstance(first, bool):
+        packed = b"".join(_number(value & ((1 << 64) - 1)) for value in values if isinstance(value, int))
+        return _field(_INT64_LIST, _field(1, packed))
+    raise TypeError(f"expected bytes, float or int, got {type(first).__name__}")
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return _number(number << 3 | _BYTES) + _number(len(content)) + content
+
+
+def _number(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*encoded, value])
