@@ -47,11 +47,13 @@ def publish_report(store: Store, report: DirectoryResult) -> str:
     """Keep the report's pages as Markdown artifacts; return its summary and path as text."""
     record = report.record
     assert record is not None
+    summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
+    verdict = " ".join(summary.strip().rpartition("\n\n")[2].split())
     for file in record.files:
         if file.startswith(_ARTIFACTS):
             key = file.removeprefix(_ARTIFACTS).removesuffix(".md")
-            create_markdown_artifact(key=key, markdown=store.read_bytes(f"{record.path}/{file}").decode())
-    summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
+            markdown = store.read_bytes(f"{record.path}/{file}").decode()
+            create_markdown_artifact(key=key, markdown=markdown, description=verdict)
     return f"{summary}\nreport: {store.path(f'{record.path}/{_PAGE}')}"
 
 
