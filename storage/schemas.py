@@ -62,7 +62,7 @@ _ARTICLE_COLUMNS = [
 
 INTAKE = Dataset(
     name="intake",
-    version=1,
+    version=2,
     schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
     sharded_by="partition of the article source",
     grouped_by="article_shard",

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, INTAKE
 from tasks.hashing import article_id, shard_of, unit_interval
+from tasks.lead_text import clean_lead
 from tasks.sources import Article, Partition, SourceSettings, open_source
 
 SPLITS = ("train", "valid", "test")
@@ -42,7 +43,7 @@ def intake_articles(
     split_shares: Sequence[float] = SPLIT_SHARES,
     search_will_follow: bool = False,
 ) -> pa.Table:
-    """Return INTAKE rows in the order of the articles, with id, split, destination shard and reason for a drop.
+    """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and reason for a drop.
 
     Args:
         articles: articles of a source.
@@ -60,11 +61,12 @@ def intake_articles(
     rows = []
     for article in articles:
         id_ = article_id(source_name, article.title)
+        lead = clean_lead(article.lead)
         rows.append(
             {
                 "article_id": id_,
                 "title": article.title,
-                "lead": article.lead,
+                "lead": lead,
                 "references": article.references,
                 "search_results": article.search_results,
                 "split": _split(article, seed, split_shares),
@@ -72,7 +74,7 @@ def intake_articles(
                 "source": source_name,
                 "revision": article.revision,
                 "licence": article.licence,
-                "drop_reason": _drop_reason(article, search_will_follow=search_will_follow),
+                "drop_reason": _drop_reason(article, lead, search_will_follow=search_will_follow),
                 "article_shard": shard_of(id_, article_shards),
             }
         )
@@ -104,12 +106,12 @@ def merge_articles(parts: pa.Table) -> pa.Table:
     return merged.cast(ARTICLES.schema)
 
 
-def _drop_reason(article: Article, *, search_will_follow: bool) -> str | None:
+def _drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str | None:
     if article.drop_reason is not None:
         return article.drop_reason
     if not article.title.strip():
         return "empty_title"
-    if not article.lead.strip():
+    if not lead:
         return "empty_lead"
     if not (article.references or article.search_results or search_will_follow):
         return "no_sources"
