@@ -7,9 +7,13 @@ from typing import Literal
 from pydantic import Field
 
 from tasks.settings import Settings
+from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
+from tasks.sources.mediawiki import MediaWikiSettings, MediaWikiSource
 from tasks.sources.miniweb import MiniwebServer, MiniwebSettings, MiniwebSource
 from tasks.sources.records import RecordsSettings, RecordsSource
+from tasks.sources.sections import SectionsSettings, SectionsSource
 from tasks.sources.source import Article, Partition, Source
+from tasks.sources.tensor2tensor import Tensor2TensorSettings, Tensor2TensorSource
 
 __all__ = ["Article", "Partition", "Source", "SourceSettings", "open_source", "running_web"]
 
@@ -17,18 +21,38 @@ __all__ = ["Article", "Partition", "Source", "SourceSettings", "open_source", "r
 class SourceSettings(Settings):
     """Which source articles come from, and the settings of each. Partitions carry digests of what they hold."""
 
-    kind: Literal["miniweb", "records"] = Field(
-        "miniweb", description="miniweb: a generated web, embedded; records: JSONL files of your own"
+    kind: Literal["miniweb", "records", "dump", "mediawiki", "tensor2tensor", "sections"] = Field(
+        "miniweb",
+        description="miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; "
+        "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
+        "sections of a dump's or of JSONL articles",
     )
     miniweb: MiniwebSettings = MiniwebSettings()
     records: RecordsSettings = RecordsSettings()
+    dump: DumpSettings = DumpSettings()
+    wikitext: WikitextSettings = Field(
+        WikitextSettings(), description="what is made of wikitext, in a dump, a live wiki or sections of a dump"
+    )
+    mediawiki: MediaWikiSettings = MediaWikiSettings()
+    tensor2tensor: Tensor2TensorSettings = Tensor2TensorSettings()
+    sections: SectionsSettings = SectionsSettings()
 
 
 def open_source(settings: SourceSettings) -> Source:
     """Return the source that the settings choose; it opens nothing before it is asked for its partitions."""
-    if settings.kind == "miniweb":
-        return MiniwebSource(settings.miniweb)
-    return RecordsSource(settings.records)
+    match settings.kind:
+        case "miniweb":
+            return MiniwebSource(settings.miniweb)
+        case "records":
+            return RecordsSource(settings.records)
+        case "dump":
+            return DumpSource(settings.dump, settings.wikitext)
+        case "mediawiki":
+            return MediaWikiSource(settings.mediawiki, settings.wikitext)
+        case "tensor2tensor":
+            return Tensor2TensorSource(settings.tensor2tensor)
+        case "sections":
+            return SectionsSource(settings.sections, settings.dump, settings.wikitext)
 
 
 @contextmanager

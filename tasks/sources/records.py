@@ -5,10 +5,10 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from tasks.sources.source import Article, Partition
 
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
 SPLITS = ("train", "valid", "test")
+T = TypeVar("T")
 _BLOCK = 1 << 20
 _OPTIONAL_TEXTS = ("group", "split", "revision", "licence")
 
@@ -72,6 +73,15 @@ class RecordsSource:
             ValueError: a line is no article: names file, line (counted from 1 through the whole file), field, value
                 and what was expected.
         """
+        return self.parse(partition, _article)
+
+    def parse(self, partition: Partition, parser: Callable[[bytes], T]) -> Iterator[T]:
+        """Yield what a parser makes of each line of a byte range that is not blank.
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: the parser raised `MalformedLineError`: names file and line too.
+        """
         file = next((file for file in self._files() if file.start <= partition.start < file.start + file.size), None)
         if file is None:
             raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
@@ -79,8 +89,8 @@ class RecordsSource:
         for number, line in enumerate(_lines(file, offset, partition.stop - partition.start)):
             if line.strip():
                 try:
-                    yield _article(line)
-                except _MalformedError as error:
+                    yield parser(line)
+                except MalformedLineError as error:
                     place = number + 1 + _lines_before(file.path, offset)
                     raise ValueError(f"{file.path}, line {place}: {error}") from error
 
@@ -123,8 +133,8 @@ class RecordsSource:
                 start += size
 
 
-class _MalformedError(ValueError):
-    """A line that is no article."""
+class MalformedLineError(ValueError):
+    """A line that is not what it should be."""
 
 
 def _lines(file: _File, offset: int, size: int) -> Iterator[bytes]:
@@ -163,53 +173,73 @@ def _article(line: bytes) -> Article:
     """Return the article of a line.
 
     Raises:
-        _MalformedError: it is none.
+        MalformedLineError: it is none.
     """
-    try:
-        entry = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise _MalformedError(f"expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
-    except (ValueError, RecursionError) as error:
-        raise _MalformedError(f"expected a JSON object, got {_shown(line)} ({error})") from error
-    if not isinstance(entry, dict):
-        raise _MalformedError(f"expected a JSON object, got {_shown(line)}")
-    texts = {name: _text(entry, name, optional=True) for name in _OPTIONAL_TEXTS}
+    entry = json_object(line)
+    texts = {name: text_field(entry, name, optional=True) for name in _OPTIONAL_TEXTS}
     if texts["split"] not in (*SPLITS, None):
-        raise _MalformedError(f"field 'split': expected one of {', '.join(SPLITS)}, got {texts['split']!r}")
+        raise MalformedLineError(f"field 'split': expected one of {', '.join(SPLITS)}, got {texts['split']!r}")
     return Article(
-        title=_text(entry, "title") or "",
-        lead=_text(entry, "lead") or "",
-        references=_urls(entry, "references"),
-        search_results=_urls(entry, "search_results", optional=True),
+        title=text_field(entry, "title") or "",
+        lead=text_field(entry, "lead") or "",
+        references=url_field(entry, "references"),
+        search_results=url_field(entry, "search_results", optional=True),
         **texts,
     )
 
 
-def _text(entry: dict[str, Any], name: str, *, optional: bool = False) -> str | None:
+def json_object(line: bytes) -> dict[str, Any]:
+    """Return the JSON object of a line.
+
+    Raises:
+        MalformedLineError: it is none.
+    """
+    try:
+        entry = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise MalformedLineError(f"expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
+    except (ValueError, RecursionError) as error:
+        raise MalformedLineError(f"expected a JSON object, got {_shown(line)} ({error})") from error
+    if not isinstance(entry, dict):
+        raise MalformedLineError(f"expected a JSON object, got {_shown(line)}")
+    return entry
+
+
+def text_field(entry: dict[str, Any], name: str, *, optional: bool = False) -> str | None:
+    """Return a field that is to be a text; None where it may be missing and is.
+
+    Raises:
+        MalformedLineError: it is none.
+    """
     if optional and entry.get(name) is None:
         return None
     if name not in entry:
-        raise _MalformedError(f"field {name!r} is missing: expected a string")
+        raise MalformedLineError(f"field {name!r} is missing: expected a string")
     value = entry[name]
     if name == "revision" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # MediaWiki numbers its revisions
     if not isinstance(value, str):
-        raise _MalformedError(f"field {name!r}: expected a string, got {_shown(value)}")
+        raise MalformedLineError(f"field {name!r}: expected a string, got {_shown(value)}")
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise _MalformedError(f"field {name!r}: expected text, got half of a surrogate pair in {_shown(value)}")
+        raise MalformedLineError(f"field {name!r}: expected text, got half of a surrogate pair in {_shown(value)}")
     return value
 
 
-def _urls(entry: dict[str, Any], name: str, *, optional: bool = False) -> tuple[str, ...]:
+def url_field(entry: dict[str, Any], name: str, *, optional: bool = False) -> tuple[str, ...]:
+    """Return a field that is to be a list of texts; empty where it may be missing and is.
+
+    Raises:
+        MalformedLineError: it is none.
+    """
     if optional and entry.get(name) is None:
         return ()
     if name not in entry:
-        raise _MalformedError(f"field {name!r} is missing: expected a list of strings")
+        raise MalformedLineError(f"field {name!r} is missing: expected a list of strings")
     values = entry[name]
     if not isinstance(values, list):
-        raise _MalformedError(f"field {name!r}: expected a list of strings, got {_shown(values)}")
+        raise MalformedLineError(f"field {name!r}: expected a list of strings, got {_shown(values)}")
     for value in values:
-        _text({name: value}, name)
+        text_field({name: value}, name)
     return tuple(values)
 
 

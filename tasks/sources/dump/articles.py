@@ -1,0 +1,111 @@
+"""A page as an article: its lead, what it cites, or why it is none."""
+
+import re
+from collections.abc import Iterator
+
+from tasks.sources.dump.citations import Citations, plain_heading
+from tasks.sources.dump.markup import lead_of, split_sections, without_comments
+from tasks.sources.dump.pages import Page, Site
+from tasks.sources.dump.prose import plain_prose
+from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.source import Article
+
+FORMAT_VERSION = 1  # rises when the same wikitext would give other articles
+
+_REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
+_TEMPLATE_NAME = re.compile(r"\{\{\s*(?:template\s*:\s*)?([^{}|\n]+?)\s*(?=\||\}\})", re.I)
+_CATEGORY_NAME = re.compile(r"\[\[\s*[^\[\]|:]+:\s*([^\[\]|]+?)\s*(?=\||\]\])")
+
+
+class ArticleReader:
+    """Turns pages of one wiki into articles."""
+
+    def __init__(self, site: Site, settings: WikitextSettings) -> None:
+        self.site = site
+        self._settings = settings
+        self._disambiguations = frozenset(settings.disambiguation_templates)
+        self._categories = frozenset(settings.disambiguation_categories)
+
+    def article(self, page: Page) -> Article:
+        """Return the article of a page; where it is none or its lead is too short, with a reason and no more than that.
+
+        The reasons: other_namespace, redirect, not_wikitext, list, disambiguation, empty_lead, short_lead.
+        """
+        if reason := self.page_reason(page):
+            return self._refused(page, reason)
+        text = without_comments(page.text)
+        lead = plain_prose(lead_of(text), self.site)
+        if reason := self.lead_reason(lead):
+            return self._refused(page, reason, lead)
+        return Article(
+            title=page.title,
+            lead=lead,
+            references=Citations(text, self._settings).urls(),
+            revision=page.revision,
+            licence=self._settings.licence,
+        )
+
+    def sections(self, page: Page) -> Iterator[tuple[str, Article]]:
+        """Yield the path and article of each section, the lead left out; a page that is no article once, refused.
+
+        A section stands without those below it and cites what it cites itself; its title is that of the page and, in
+        brackets, its path of headings; the sections of a page are a group. Beside the reasons above: apparatus, a
+        section of references or links.
+        """
+        if reason := self.page_reason(page):
+            yield "", self._refused(page, reason)
+            return
+        text = without_comments(page.text)
+        citations = Citations(text, self._settings)
+        apparatus = {*self._settings.external_sections, *self._settings.reference_sections}
+        for section in split_sections(text)[1:]:
+            path = " / ".join(plain_prose(name, self.site) for name in section.path)
+            listing = not apparatus.isdisjoint(plain_heading(name) for name in section.path)
+            prose = "" if listing else plain_prose(section.text, self.site)
+            reason = "apparatus" if listing else self.lead_reason(prose)
+            article = Article(
+                title=f"{page.title} ({path})",
+                lead=prose,
+                references=() if reason else citations.section_urls(section),
+                group=page.title,
+                revision=page.revision,
+                licence=self._settings.licence,
+                drop_reason=reason,
+            )
+            yield path, article
+
+    def page_reason(self, page: Page) -> str | None:
+        """Return why a page is no article, or None."""
+        settings, title = self._settings, page.title.casefold()
+        if page.namespace != 0:
+            return "other_namespace"
+        if page.redirect or _REDIRECT.match(page.text):
+            return "redirect"
+        if page.model != "wikitext":
+            return "not_wikitext"
+        if title.startswith(settings.list_prefixes):
+            return "list"
+        if title.endswith(settings.disambiguation_suffixes) or self._is_disambiguation(page.text):
+            return "disambiguation"
+        return None
+
+    def lead_reason(self, lead: str) -> str | None:
+        """Return why a lead is no target, or None."""
+        if not lead:
+            return "empty_lead"
+        return "short_lead" if len(lead.split()) < self._settings.min_lead_words else None
+
+    def _is_disambiguation(self, text: str) -> bool:
+        return (
+            "__DISAMBIG__" in text
+            or any(_folded(name) in self._disambiguations for name in _TEMPLATE_NAME.findall(text))
+            or any(_folded(name) in self._categories for name in _CATEGORY_NAME.findall(text))
+        )
+
+    def _refused(self, page: Page, reason: str, lead: str = "") -> Article:
+        licence = self._settings.licence
+        return Article(page.title, lead, (), revision=page.revision, licence=licence, drop_reason=reason)
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.replace("_", " ").split()).casefold()

@@ -1,0 +1,160 @@
+"""The URLs a page cites, in order of first citation.
+
+A citation is a `<ref>` element, a `{{r}}` that names one, a citation template outside of these, or a link in a section
+that lists references. A `<ref>` that only names another, and a definition in a list at the page's end, count where they
+are first cited. Of a citation template the fields url, chapter-url and their like are taken, and archive-url as the
+settings say (`WikitextSettings.archived`); of free text the links. DOIs and other identifiers are no URLs here.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+
+from tasks.sources.dump.markup import Section, outer_templates, references_of, split_sections
+from tasks.sources.dump.settings import WikitextSettings
+
+_URL = re.compile(r"(?:https?:)?(?<![a-z0-9/])//[^\s<>\[\]{}|\"\u3000]+", re.I)
+_FIELD = re.compile(r"\|\s*([^\W\d_][\w\- ]*?)\s*=\s*([^|\s][^|]*)")
+_ARCHIVE_FIELD = re.compile(r"(?=.*arch)(?=.*ur[il])|wayback$", re.I)
+_URL_FIELD = re.compile(r"(?:.+[- ]?)?ur[il]$|lien$|online$", re.I)
+_CITATION = re.compile(
+    r"\{\{\s*(?:cite\b|citation\s*\||vcite|citar?\s|cit[ae]\s|literatur\s*\||internetquelle\s*\||lien web)", re.I
+)
+_WEB_ARCHIVE = re.compile(r"\{\{\s*(?:web ?archive|wayback)\s*\|", re.I)
+_REFERENCE_TEMPLATE = re.compile(r"\{\{\s*r\s*\|([^{}]*)\}\}", re.I)
+_LIVE = frozenset({"live", "no", "n"})
+_LONGEST_CITATION = 5_000  # characters of a template within which its end is looked for
+_ENDS = ".,;:!?'"
+
+
+class Citations:
+    """What a page cites: looked up by its sections."""
+
+    def __init__(self, text: str, settings: WikitextSettings) -> None:
+        """Read the definitions of a page's named references.
+
+        Args:
+            text: source of the whole page, without comments.
+            settings: which links count.
+        """
+        self._settings = settings
+        self._sections = split_sections(text)
+        self._named: dict[str, str] = {}
+        for reference in references_of(text):
+            if reference.name and reference.body and reference.body.strip():
+                self._named.setdefault(reference.name, reference.body)
+
+    def urls(self) -> tuple[str, ...]:
+        """Return the URLs that the page cites, each once."""
+        return tuple(dict.fromkeys(url for section in self._sections for url in self._section_urls(section)))
+
+    def section_urls(self, section: Section) -> tuple[str, ...]:
+        """Return the URLs that one section cites, each once."""
+        return tuple(dict.fromkeys(self._section_urls(section)))
+
+    def _section_urls(self, section: Section) -> Iterator[str]:
+        names = {plain_heading(name) for name in section.path}
+        if not names.isdisjoint(self._settings.external_sections):
+            if self._settings.external_links:
+                yield from self._urls_of(section.text)
+            return
+        listing = not names.isdisjoint(self._settings.reference_sections)
+        place = 0
+        for reference in references_of(section.text):
+            yield from self._outside(section.text[place : reference.start], listing=listing)
+            body = (
+                reference.body if reference.body and reference.body.strip() else self._named.get(reference.name or "")
+            )
+            yield from self._urls_of(body or "")
+            place = reference.end
+        yield from self._outside(section.text[place:], listing=listing)
+
+    def _outside(self, text: str, *, listing: bool) -> Iterator[str]:
+        """Yield the URLs of text between `<ref>` elements."""
+        if listing:
+            yield from self._urls_of(text)
+            return
+        place = 0
+        for match in re.finditer(r"\{\{", text):
+            if match.start() < place:
+                continue
+            if names := _REFERENCE_TEMPLATE.match(text, match.start()):
+                place = names.end()
+                yield from self._urls_named(names[1])
+            elif _CITATION.match(text, match.start()):
+                end = next(
+                    (end for _, end in outer_templates(text[match.start() : match.start() + _LONGEST_CITATION])), 2
+                )
+                place = match.start() + end
+                yield from self._urls_of(text[match.start() : place])
+
+    def _urls_named(self, names: str) -> Iterator[str]:
+        for name in names.split("|"):
+            if "=" not in name and (body := self._named.get(" ".join(name.split()))):
+                yield from self._urls_of(body)
+
+    def _urls_of(self, body: str) -> list[str]:
+        """Return the URLs of a citation's text in order."""
+        body = html.unescape(body.replace("{{=}}", "=").replace("{{!}}", "%7C"))
+        urls: list[str] = []
+        place = 0
+        for start, end in outer_templates(body):
+            urls += _links(body[place:start])
+            template = body[start:end]
+            if _WEB_ARCHIVE.match(template):
+                self._archive(urls, template)
+            else:
+                urls += self._template_urls(template)
+            place = end
+        return urls + _links(body[place:])
+
+    def _template_urls(self, template: str) -> list[str]:
+        """Return the URLs of a citation template."""
+        fields = {name.lower(): value.strip() for name, value in _FIELD.findall(template)}
+        archives = [link for name, value in fields.items() if _ARCHIVE_FIELD.match(name) for link in _links(value)[:1]]
+        urls = [
+            link
+            for name, value in fields.items()
+            if _URL_FIELD.match(name) and not _ARCHIVE_FIELD.match(name)
+            for link in _links(value)[:1]
+        ]
+        if not urls:
+            return archives[:1] or _links(template)
+        if archives and self._settings.archived == "after":
+            urls.insert(1, archives[0])
+        elif archives and self._settings.archived == "dead":
+            status = fields.get("url-status", fields.get("dead-url", fields.get("deadurl", "dead")))
+            if status.strip("{} \n").lower() not in _LIVE:
+                urls[0] = archives[0]
+        return urls
+
+    def _archive(self, urls: list[str], template: str) -> None:
+        """Treat a template that gives the archived form of the link before it."""
+        links = _links(template)[:1]
+        if not urls or (links and self._settings.archived == "after"):
+            urls += links
+        elif links and self._settings.archived == "dead":
+            urls[-1] = links[0]
+
+
+def plain_heading(name: str) -> str:
+    """Return a heading in the form that settings name it by."""
+    return " ".join(re.sub(r"'{2,}|<[^<>]*>|\[\[|\]\]", "", name).split()).casefold()
+
+
+def _links(text: str) -> list[str]:
+    """Return the links of free text, without the punctuation that follows them."""
+    found = []
+    for match in _URL.finditer(text):
+        url = match[0]
+        if url.startswith("//"):
+            if text[max(0, match.start() - 1) : match.start()] not in ("[", "", "="):
+                continue  # no link, but two slashes
+            url = f"https:{url}"
+        url = url.partition("''")[0]
+        bracketed = text[max(0, match.start() - 1) : match.start()] == "["
+        if not bracketed:
+            url = url.rstrip(_ENDS if "(" in url else f"{_ENDS})")
+        if len(url) > len("https://"):
+            found.append(url)
+    return found

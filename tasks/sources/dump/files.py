@@ -1,0 +1,200 @@
+"""Dump files: which there are, where they can be cut, and their bytes, decompressed as they are read.
+
+Wikimedia's multistream dumps are many bz2 streams one after the other, each of some hundred pages, with an index that
+says where each begins. So a byte range that begins and ends with streams can be read without what stands before it.
+"""
+
+import bz2
+import glob
+import gzip
+import hashlib
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tasks.sources.dump.settings import DumpSettings
+from tasks.sources.source import Partition
+
+_BLOCK = 1 << 18
+_DECOMPRESSED_BLOCK = 1 << 20
+_MULTISTREAM_NAME = re.compile(r"(.*-multistream)(\d*)\.xml(-p\d+p\d+)?\.bz2")
+_STREAM_HEAD = b"BZh"
+
+
+@dataclass(frozen=True)
+class DumpFile:
+    """A dump file and where its bytes begin, counted through all files.
+
+    Attributes:
+        path: where it is.
+        start: number of its first byte.
+        size: its bytes.
+        index: its multistream index, or None.
+    """
+
+    path: Path
+    start: int
+    size: int
+    index: Path | None
+
+    def partitions(self, size: int, salt: bytes) -> Iterator[Partition]:
+        """Yield the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.
+
+        Reads the file once; a digest is the SHA-256 of `salt` and the range's bytes.
+
+        Raises:
+            ValueError: the index is malformed or belongs to another file.
+        """
+        cuts = [(0, self.size)] if self.index is None else list(self._ranges(size))
+        with self.path.open("rb") as stream:
+            for start, stop in cuts:
+                stream.seek(start)
+                if self.index is not None and not stream.peek(3).startswith(_STREAM_HEAD):
+                    raise ValueError(
+                        f"{self.index}: expected a bz2 stream at byte {start} of {self.path}, none is there"
+                    )
+                digest = hashlib.sha256(salt)
+                for block in _blocks(stream, stop - start):
+                    digest.update(block)
+                name = f"{self.path} bytes {start}-{stop - 1}" if self.index else str(self.path)
+                yield Partition(name, digest.hexdigest(), self.start + start, self.start + stop)
+
+    def xml(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
+        """Yield the XML of a byte range in blocks.
+
+        Raises:
+            ValueError: it is damaged or cut short.
+        """
+        place = f"{self.path} bytes {start}-{(self.size if stop is None else stop) - 1}"
+        with self.path.open("rb") as stream:
+            stream.seek(start)
+            raw = _blocks(stream, (self.size if stop is None else stop) - start)
+            if self.path.suffix == ".bz2":
+                yield from _from_bz2(raw, place)
+            elif self.path.suffix == ".gz":
+                yield from _from_gzip(stream, place)
+            else:
+                yield from raw
+
+    def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
+        """Yield ranges of bytes of the file, from the first stream with pages to the end."""
+        assert self.index is not None
+        start = None
+        for offset in _stream_offsets(self.index):
+            if offset >= self.size:
+                raise ValueError(f"{self.index}: stream at byte {offset}, but {self.path} has only {self.size} bytes")
+            if start is None:
+                start = offset
+            elif offset - start >= size:
+                yield start, offset
+                start = offset
+        if start is None:
+            raise ValueError(f"{self.index}: expected lines of offset:id:title, got none")
+        yield start, self.size
+
+
+def find_files(settings: DumpSettings) -> list[DumpFile]:
+    """Return the files in the order of the settings, those of a pattern sorted by name.
+
+    Raises:
+        FileNotFoundError: a file is missing, or nothing matches a pattern.
+        ValueError: no path was given, the number of indexes is another than that of files, or a kind of file that
+            cannot be read.
+    """
+    if not settings.paths:
+        raise ValueError("source.dump.paths is empty: expected at least one MediaWiki XML file")
+    paths: list[Path] = []
+    for pattern in settings.paths:
+        found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207 - may be absolute
+        if not found:
+            raise FileNotFoundError(f"no file matches {pattern!r} (source.dump.paths)")
+        paths += [Path(name) for name in found if Path(name) not in paths]
+    if settings.indexes and len(settings.indexes) != len(paths):
+        raise ValueError(
+            f"source.dump.indexes: expected one for each of {len(paths)} files, got {len(settings.indexes)}"
+        )
+    files: list[DumpFile] = []
+    for number, path in enumerate(paths):
+        _check(path)
+        index = Path(settings.indexes[number]) if settings.indexes else _index_beside(path)
+        if index is not None and not index.is_file():
+            raise FileNotFoundError(f"no such file: {index} (source.dump.indexes)")
+        files.append(DumpFile(path, files[-1].start + files[-1].size if files else 0, path.stat().st_size, index))
+    return files
+
+
+def _check(path: Path) -> None:
+    if not path.is_file():
+        raise FileNotFoundError(f"no such file: {path} (source.dump.paths)")
+    if path.suffix in (".7z", ".zst", ".xz", ".zip"):
+        raise ValueError(f"{path}: expected a plain, .bz2 or .gz XML file, got {path.suffix}")
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path}: expected a MediaWiki export, got an empty file")
+
+
+def _index_beside(path: Path) -> Path | None:
+    match = _MULTISTREAM_NAME.fullmatch(path.name)
+    if match is None:
+        return None
+    index = path.with_name(f"{match[1]}-index{match[2]}.txt{match[3] or ''}.bz2")
+    return index if index.is_file() else None
+
+
+def _stream_offsets(index: Path) -> Iterator[int]:
+    """Yield where streams begin, from lines of offset:id:title, ascending; holds one line.
+
+    Raises:
+        ValueError: a line is malformed, or the file damaged.
+    """
+    last, written = -1, b""
+    with bz2.open(index, "rb") if index.suffix == ".bz2" else index.open("rb") as lines:
+        number = 0
+        try:
+            for number, line in enumerate(lines, 1):
+                offset = line[: line.find(b":")]
+                if offset == written:
+                    continue  # a stream holds a hundred pages
+                if not offset.isdigit() or line.count(b":") < 2 or int(offset) <= last:
+                    raise ValueError(
+                        f"{index}, line {number}: expected offset:id:title, offsets rising, got {line[:80]!r}"
+                    )
+                last, written = int(offset), offset
+                yield last
+        except (OSError, EOFError) as error:
+            raise ValueError(f"{index}, line {number + 1}: expected a whole bz2 file, but {error}") from error
+
+
+def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    while size > 0 and (block := stream.read(min(_BLOCK, size))):
+        size -= len(block)
+        yield block
+
+
+def _from_bz2(raw: Iterator[bytes], place: str) -> Iterator[bytes]:
+    decompressor = bz2.BZ2Decompressor()
+    read = 0
+    try:
+        for block in raw:
+            data = block
+            while data or not (decompressor.needs_input or decompressor.eof):
+                if decompressor.eof:
+                    decompressor = bz2.BZ2Decompressor()
+                yield decompressor.decompress(data, _DECOMPRESSED_BLOCK)
+                data = decompressor.unused_data
+            read += len(block)
+    except OSError as error:
+        raise ValueError(f"{place}: damaged bz2 stream near byte {read} of the range: {error}") from error
+    if not decompressor.eof:
+        raise ValueError(f"{place}: the bz2 stream is cut short after {read} bytes")
+
+
+def _from_gzip(stream: BinaryIO, place: str) -> Iterator[bytes]:
+    try:
+        with gzip.open(stream, "rb") as unzipped:
+            while block := unzipped.read(_DECOMPRESSED_BLOCK):
+                yield block
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{place}: expected a whole gzip file, but {error}") from error

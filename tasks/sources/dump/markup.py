@@ -1,0 +1,186 @@
+"""Wikitext taken apart before any of it is parsed: comments, references, templates, sections.
+
+All of it takes time in proportion to the text, however broken that is: what opens and never closes is looked for once.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_HEADING = re.compile(r"^=.*=[ \t]*$", re.M)
+_REF = re.compile(r"<ref(\s[^<>]*)?>", re.I)
+_REF_END = re.compile(r"</ref\s*>", re.I)
+_BRACES = re.compile(r"\{\{|\}\}")
+_PAIRS = re.compile(r"\{\{|\}\}|\[\[|\]\]")
+_LONE_ANGLE = re.compile(r"<(?=[A-Za-z/!])(?![^<>]*>)")
+_VERBATIM = re.compile(r"<(nowiki|pre|syntaxhighlight|source)(?:\s[^<>]*)?(?<!/)>", re.I)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section without those below it.
+
+    Attributes:
+        path: its heading below those it stands under, as written; empty for the lead.
+        text: its source.
+    """
+
+    path: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A `<ref>` element.
+
+    Attributes:
+        start: where it begins.
+        end: one past its last character.
+        name: its name, or None.
+        body: what it holds; None where it only names another.
+    """
+
+    start: int
+    end: int
+    name: str | None
+    body: str | None
+
+
+def without_comments(text: str) -> str:
+    """Return wikitext without comments; one that never ends reaches to the end. What is verbatim loses its markup."""
+    parts, place = [], 0
+    while (start := text.find("<!--", place)) >= 0:
+        parts.append(text[place:start])
+        end = text.find("-->", start + 4)
+        if end < 0:
+            place = len(text)
+            break
+        place = end + 3
+        if _alone_on_its_line(text, start, place):
+            place += 1  # such a line leaves no empty one
+    return _without_verbatim("".join([*parts, text[place:]]))
+
+
+def _alone_on_its_line(text: str, start: int, end: int) -> bool:
+    return (start == 0 or text[start - 1] == "\n") and text[end : end + 1] == "\n"
+
+
+def _without_verbatim(text: str) -> str:
+    """Return wikitext with the contents of nowiki and the like as entities, so that nothing in it is markup."""
+    parts, place = [], 0
+    while match := _VERBATIM.search(text, place):
+        closing = re.compile(rf"</{match[1]}\s*>", re.I).search(text, match.end())
+        if closing is None:
+            break
+        inner = text[match.end() : closing.start()]
+        parts += [text[place : match.start()], re.sub(r"[\[\]{}|<>='*#:;\n_]", lambda m: f"&#{ord(m[0])};", inner)]
+        place = closing.end()
+    return "".join([*parts, text[place:]])
+
+
+def split_sections(text: str) -> list[Section]:
+    """Return the lead, which may be empty, and then every section, from wikitext without comments."""
+    headings = list(_headings(text))
+    ends = [*(start for start, _, _, _ in headings), len(text)]
+    sections = [Section((), text[: ends[0]])]
+    path: list[tuple[int, str]] = []
+    for (_, start, level, name), end in zip(headings, ends[1:], strict=True):
+        path = [*((above, title) for above, title in path if above < level), (level, name)]
+        sections.append(Section(tuple(title for _, title in path), text[start:end]))
+    return sections
+
+
+def lead_of(text: str) -> str:
+    """Return what stands before the first heading of wikitext without comments."""
+    return text[: next((start for start, _, _, _ in _headings(text)), len(text))]
+
+
+def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield start, end of line, level and name of each heading."""
+    for match in _HEADING.finditer(text):
+        line = match[0].rstrip()
+        level = min(len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("=")), 6)
+        if name := line[level : len(line) - level].strip():
+            yield match.start(), match.end() + 1, level, name
+
+
+def balanced(text: str) -> str:
+    """Return wikitext with spaces for those braces and brackets of templates, links and tags that have no partner.
+
+    A parser may look for a partner through the rest of the text, for each of them.
+    """
+    opened: list[re.Match[str]] = []
+    lone: list[int] = []
+    waiting = {"{{": 0, "[[": 0}
+    for match in _PAIRS.finditer(text):
+        if match[0] in waiting:
+            opened.append(match)
+            waiting[match[0]] += 1
+            continue
+        opener = "{{" if match[0] == "}}" else "[["
+        if not waiting[opener]:
+            lone.append(match.start())
+            continue
+        while (last := opened.pop())[0] != opener:
+            lone.append(last.start())
+            waiting[last[0]] -= 1
+        waiting[opener] -= 1
+    lone += [match.start() for match in opened]
+    parts, place = [], 0
+    for start in sorted(lone):
+        parts.append(text[place:start])
+        place = start + 2
+    return _LONE_ANGLE.sub(" ", " ".join([*parts, text[place:]]))
+
+
+def references_of(text: str) -> Iterator[Reference]:
+    """Yield the `<ref>` elements of wikitext; one that is never closed reaches to the end of its line."""
+    place, closed = 0, True
+    while match := _REF.search(text, place):
+        attributes = match[1] or ""
+        name = _name_in(attributes)
+        place = match.end()
+        if attributes.rstrip().endswith("/"):
+            yield Reference(match.start(), place, name, None)
+            continue
+        closing = _REF_END.search(text, place) if closed else None
+        closed = closing is not None
+        end = closing.start() if closing else _line_end(text, place)
+        body = text[match.end() : end]
+        place = closing.end() if closing else end
+        yield Reference(match.start(), place, name, body)
+
+
+def without_references(text: str) -> str:
+    """Return wikitext without its `<ref>` elements."""
+    parts, place = [], 0
+    for reference in references_of(text):
+        parts.append(text[place : reference.start])
+        place = reference.end
+    return "".join([*parts, text[place:]])
+
+
+def outer_templates(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each `{{...}}` of wikitext that stands in no other; what is never closed is none."""
+    depth, start = 0, 0
+    for match in _BRACES.finditer(text):
+        if match[0] == "{{":
+            if depth == 0:
+                start = match.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                yield start, match.end()
+
+
+def _name_in(attributes: str) -> str | None:
+    match = re.search(r"""\bname\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/]+))""", attributes, re.I)
+    if match is None:
+        return None
+    return " ".join((match[1] or match[2] or match[3] or "").split()) or None
+
+
+def _line_end(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end

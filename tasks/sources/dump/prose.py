@@ -1,0 +1,169 @@
+"""A section's wikitext as plain prose: one line a paragraph."""
+
+import html
+import re
+from collections.abc import Callable, Mapping
+
+import mwparserfromhell
+from mwparserfromhell.nodes import ExternalLink, HTMLEntity, Tag, Template, Text, Wikilink
+from mwparserfromhell.wikicode import Wikicode
+
+from tasks.sources.dump.brackets import mend
+from tasks.sources.dump.markup import balanced, outer_templates, without_references
+from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
+from tasks.sources.dump.templates import GONE, expand
+
+_ITEM = "\ue001"  # stands at the start of a line that is an item of a list or indented
+_PRIVATE = re.compile("[\ue000-\ue003]")
+_QUOTES = re.compile(r"'{2,5}")
+_MAGIC_WORD = re.compile(r"__[A-Z]+__")
+_LANGUAGE = re.compile(r"(?:[a-z]{2,3}|simple|[a-z]{2,3}-[a-z-]{2,12})")
+_TABLE_LEFTOVER = re.compile(r"\s*(?:\||!|\{\||\}\}?)")
+_SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?= )")
+_OPEN_LINK = re.compile(r"\[(?=(?:https?:)?//[^\]\n]*(?:\n|$))")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+
+_SKIPPED_TAGS = frozenset(
+    ["ref", "references", "gallery", "table", "timeline", "imagemap", "score", "hiero", "graph", "mapframe", "maplink",
+     "templatestyles", "includeonly", "section", "style", "script", "chem", "ce", "inputbox", "indicator",
+     "categorytree"]
+)  # fmt: skip
+_ITEM_TAGS = frozenset(["li", "dt", "dd"])
+_BLOCK_TAGS = frozenset(
+    ["p", "div", "center", "blockquote", "ul", "ol", "dl", "hr", "poem", "h1", "h2", "h3", "h4", "h5", "h6"]
+)
+
+
+def plain_prose(wikitext: str, site: Site) -> str:
+    """Return the prose of a section, its paragraphs separated by line breaks; empty where there is none.
+
+    Gone are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
+    lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Links and emphasis leave their
+    text. A sentence that only announces what is gone (`There are three kinds:`) goes with it.
+
+    Args:
+        wikitext: source of the section, without comments and its own heading.
+        site: the wiki, which has names of its own for namespaces.
+    """
+    text = _PRIVATE.sub("", wikitext)
+    text = _OPEN_LINK.sub(" ", balanced(_without_boxes(without_references(text))))
+    text = _QUOTES.sub("", _MAGIC_WORD.sub("", text))
+    code = mwparserfromhell.parse(text, skip_style_tags=True)
+    return "\n".join(_paragraphs(_Writer(site).text(code)))
+
+
+def _without_boxes(text: str) -> str:
+    """Return wikitext without templates that begin a line and span several: boxes, which are not worth parsing."""
+    parts, place = [], 0
+    for start, end in outer_templates(text):
+        if (start == 0 or text[start - 1] == "\n") and "\n" in text[start:end]:
+            parts.append(text[place:start])
+            place = end
+    return "".join([*parts, text[place:]])
+
+
+def _paragraphs(text: str) -> list[str]:
+    blocks: list[str] = []
+    lines: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        if line.strip() and not line.startswith(_ITEM):
+            if not _TABLE_LEFTOVER.match(line):
+                lines.append(line)
+            continue
+        if lines:
+            paragraph = mend(" ".join(_clean(" ".join(lines)).split()))
+            blocks.append(paragraph if re.search(r"\w", paragraph) else "")
+            lines = []
+        if line.startswith(_ITEM):
+            blocks.append("")
+    after = [*blocks, ""][1:]
+    paragraphs = [
+        block if following or not block.endswith(":") else _before_the_last_sentence(block)  # it announces what is gone
+        for block, following in zip(blocks, after, strict=True)
+    ]
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
+def _before_the_last_sentence(paragraph: str) -> str:
+    end = 0
+    for match in _SENTENCE_END.finditer(paragraph):
+        end = match.end()
+    return paragraph[:end]
+
+
+def _clean(text: str) -> str:
+    """Return text without what an unbalanced page leaves of its markup."""
+    text = _INVISIBLE.sub("", text.replace(_ITEM, " "))
+    text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
+    return re.sub(
+        r"<ref\b[^<>]*>|</ref\s*>|</?(?:small|big|span|div|center|sup|sub|i|b|u|br|p)\b[^<>]*>", "", text, flags=re.I
+    )
+
+
+class _Arguments:
+    """Arguments of a template node, made plain when they are asked for."""
+
+    def __init__(self, template: Template, text: Callable[[Wikicode], str]) -> None:
+        self._named = {str(param.name).strip(): param for param in template.params}
+        self._text = text
+
+    def __getitem__(self, place: int | str) -> str:
+        param = self._named.get(str(place))
+        return "" if param is None else " ".join(self._text(param.value).replace(GONE, "").split())
+
+    def positional(self) -> list[str]:
+        return [self[name] for name, param in self._named.items() if not param.showkey]
+
+
+class _Writer:
+    """Writes nodes of parsed wikitext as text with the marks `GONE` and `_ITEM`."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._writers: Mapping[type, Callable[..., str]] = {
+            Text: lambda node: str(node.value),
+            HTMLEntity: _entity,
+            Tag: self._tag,
+            Template: lambda node: expand(str(node.name), _Arguments(node, self.text)),
+            Wikilink: self._link,
+            ExternalLink: self._external_link,
+        }
+
+    def text(self, code: Wikicode | None) -> str:
+        """Return the text of nodes; comments, headings and template arguments have none."""
+        if code is None:
+            return ""
+        return "".join(self._writers[type(node)](node) for node in code.nodes if type(node) in self._writers)
+
+    def _tag(self, node: Tag) -> str:
+        name = str(node.tag).strip().lower()
+        if name in _SKIPPED_TAGS:
+            return GONE if name not in ("table", "gallery") else "\n"
+        if name in _ITEM_TAGS:
+            return f"\n{_ITEM}{self.text(node.contents)}" if node.wiki_markup is None else _ITEM
+        if name == "br":
+            return " "
+        if name == "math":
+            formula = str(node.contents)
+            return GONE if "\\" in formula else formula.replace("{", "").replace("}", "")
+        inner = self.text(node.contents)
+        return f"\n\n{inner}\n\n" if name in _BLOCK_TAGS else inner
+
+    def _link(self, node: Wikilink) -> str:
+        title = str(node.title).strip()
+        prefix, colon, rest = title.partition(":")
+        namespace = self._site.namespaces.get(" ".join(prefix.replace("_", " ").split()).casefold()) if colon else None
+        if namespace in (FILE, CATEGORY):
+            return ""
+        if node.text is not None:
+            return self.text(node.text)
+        if namespace == MEDIA or (colon and rest and _LANGUAGE.fullmatch(prefix)):
+            return ""  # a sound, or the same article in another language
+        return html.unescape(title.removeprefix(":").replace("_", " "))
+
+    def _external_link(self, node: ExternalLink) -> str:
+        return self.text(node.title) if node.brackets and node.title is not None else GONE
+
+
+def _entity(node: HTMLEntity) -> str:
+    return html.unescape(str(node)).replace("\n", " ")

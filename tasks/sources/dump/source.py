@@ -1,0 +1,62 @@
+"""A MediaWiki dump as a source."""
+
+import json
+from collections.abc import Iterator
+
+from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
+from tasks.sources.dump.files import DumpFile, find_files
+from tasks.sources.dump.pages import Page, Site, read_pages, read_site
+from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.source import Article, Partition
+
+
+class DumpSource:
+    """Articles of MediaWiki XML files; of a multistream file with an index, byte ranges are read apart."""
+
+    name = "dump"
+
+    def __init__(self, settings: DumpSettings, wikitext: WikitextSettings) -> None:
+        self._settings = settings
+        self._wikitext = wikitext
+
+    def partitions(self) -> list[Partition]:
+        """Return byte ranges; a digest covers the bytes and the settings of wikitext. Reads every file once.
+
+        Raises:
+            FileNotFoundError: a file is missing, or nothing matches a pattern.
+            ValueError: no path was given, or an index does not fit its file.
+        """
+        recipe = json.dumps([FORMAT_VERSION, self._wikitext.recipe()], sort_keys=True).encode()
+        return [
+            partition
+            for file in find_files(self._settings)
+            for partition in file.partitions(self._settings.partition_bytes, recipe)
+        ]
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield an article for each page of a partition, refused ones included.
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: the file is damaged or no MediaWiki export: names file and place.
+        """
+        reader, pages = self.open(partition)
+        return (reader.article(page) for page in pages)
+
+    def open(self, partition: Partition) -> tuple[ArticleReader, Iterator[Page]]:
+        """Return a reader for a partition's wiki, and the pages of the partition."""
+        file = self._file(partition)
+        reader = ArticleReader(_site(file), self._wikitext)
+        start, stop = partition.start - file.start, partition.stop - file.start
+        pages = read_pages(file.xml(start, stop), place=partition.name, fragment=file.index is not None)
+        return reader, pages
+
+    def _file(self, partition: Partition) -> DumpFile:
+        for file in find_files(self._settings):
+            if file.start <= partition.start < partition.stop <= file.start + file.size:
+                return file
+        raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
+
+
+def _site(file: DumpFile) -> Site:
+    return read_site(file.xml(), place=str(file.path))

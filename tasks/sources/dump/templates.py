@@ -1,0 +1,243 @@
+"""The text that stands for a template in prose. A template that is not named here leaves nothing behind.
+
+Words in another language stand without the language's name; a measure stands as it was given, not converted; dates,
+amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown templates go.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+GONE = "\ue000"  # stands where a template left nothing, until the punctuation around it has been mended
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+           "November", "December")  # fmt: skip
+_NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
+_BETWEEN = {"-": "–", "–": "–", "to": " to ", "to(-)": " to ", "and": " and ", "and(-)": " and ", "or": " or ",
+            "x": " × ", "by": " by ", "×": " × ", "+/-": " ± ", "±": " ± ", "*": " × "}  # fmt: skip
+_PAIRS = {("ft", "in"), ("lb", "oz"), ("st", "lb"), ("mi", "yd"), ("mi", "ft")}
+_UNITS = {"sqmi": "sq mi", "sqft": "sq ft", "km2": "km²", "m2": "m²", "ha": "ha", "C": "°C", "F": "°F", "K": "K",
+          "cuft": "cu ft", "m3": "m³", "km3": "km³", "kph": "km/h", "km/h": "km/h", "mph": "mph", "lb": "lb",
+          "PD/sqmi": "per sq mi", "PD/km2": "per km²", "/km2": "per km²", "/sqmi": "per sq mi", "acre": "acres",
+          "foot": "feet", "inch": "inches", "mi": "mi", "cumi": "cu mi", "cm3": "cm³", "USgal": "US gal",
+          "impgal": "imp gal", "ftin": "ft", "ozt": "ozt", "LT": "long tons", "ST": "short tons"}  # fmt: skip
+
+
+class Arguments(Protocol):
+    """A template's arguments as plain text."""
+
+    def __getitem__(self, place: int | str) -> str:
+        """Return an argument by its place, counted from 1, or its name; empty where it is missing."""
+        ...
+
+    def positional(self) -> list[str]:
+        """Return the arguments without names, in order."""
+        ...
+
+
+Expansion = Callable[[Arguments], str]
+
+
+def expand(name: str, arguments: Arguments) -> str:
+    """Return the text of a template: prose, white space, or `GONE`."""
+    name = " ".join(name.replace("_", " ").split()).lower().removeprefix("template:").removeprefix("subst:").strip()
+    function, colon, value = name.partition(":")
+    if colon:
+        return _parser_function(function.strip(), value, arguments)
+    if name in _FIXED:
+        return _FIXED[name]
+    expansion = _EXPANSIONS.get(name)
+    if expansion is None and re.fullmatch(r"lang-[a-z-]+", name):
+        expansion = _argument(1)
+    if expansion is None:
+        return GONE
+    return expansion(arguments) or GONE
+
+
+def _parser_function(function: str, value: str, arguments: Arguments) -> str:
+    """Return what {{formatnum:…}} and its like give; the name of the template holds the first argument."""
+    if function == "formatnum":
+        digits = value.strip().replace(",", "")
+        return f"{int(digits):,}" if digits.isdigit() else value.strip() or GONE
+    if function in ("lc", "uc", "lcfirst", "ucfirst"):
+        return value.strip() or GONE
+    return GONE
+
+
+def _argument(*places: int | str) -> Expansion:
+    """Return an expansion to the first of some arguments that is there."""
+    return lambda arguments: next((text for place in places if (text := arguments[place])), "")
+
+
+def _last(arguments: Arguments) -> str:
+    return next(iter(reversed(arguments.positional())), "")
+
+
+def _before(text: str) -> Expansion:
+    """Return an expansion to a text and the first argument."""
+    return lambda arguments: f"{text}{arguments[1]}" if arguments[1] else ""
+
+
+def _joined(separator: str) -> Expansion:
+    return lambda arguments: separator.join(arguments.positional())
+
+
+def _measure(arguments: Arguments) -> str:
+    """{{convert|5|to|6|km|mi}}: numbers and unit as given, without the conversion."""
+    given = arguments.positional()
+    text, unit = "", ""
+    for place, word in enumerate(given):
+        if _NUMBER.fullmatch(word) and (not unit or _continues(unit, given[place : place + 2])):
+            number = f"{int(word):,}" if word.isdigit() else word
+            text += f" {unit} {number}" if unit else number
+            unit = ""
+        elif word in _BETWEEN and not unit:
+            text += _BETWEEN[word]
+        elif not unit and text:
+            unit = _UNITS.get(word, word)
+        else:
+            break
+    return f"{text} {unit}".strip()
+
+
+def _continues(unit: str, following: list[str]) -> bool:
+    """Say whether a number belongs to a measure in two units (6 ft 2 in), rather than to the rounding."""
+    return len(following) == 2 and (unit, following[1]) in {
+        ("ft", "in"),
+        ("lb", "oz"),
+        ("st", "lb"),
+        ("mi", "yd"),
+        ("mi", "ft"),
+    }
+
+
+def _date(arguments: Arguments) -> str:
+    """{{start date|1950|5|1}}: 1 May 1950, or with mf=y May 1, 1950; text that is no number stands as it is."""
+    year, month, day = (arguments[place] for place in (1, 2, 3))
+    if not (month.isdigit() and 1 <= int(month) <= 12):
+        return year
+    named = _MONTHS[int(month) - 1]
+    if not day.isdigit():
+        return f"{named} {year}"
+    if arguments["mf"].startswith("y"):
+        return f"{named} {int(day)}, {year}"
+    return f"{int(day)} {named} {year}"
+
+
+def _as_of(arguments: Arguments) -> str:
+    """{{as of|2012|5}}: As of May 2012, or what alt= says."""
+    if arguments["alt"]:
+        return arguments["alt"]
+    date = _date(arguments)
+    start = "since" if arguments["since"] else "as of"
+    return f"{start if arguments['lc'] else start.capitalize()} {date}" if date else ""
+
+
+def _span(label: str) -> Expansion:
+    """{{reign|1000|1010}}: r. 1000–1010."""
+    return lambda arguments: f"{label} {'–'.join(arguments.positional()[:2])}" if arguments.positional() else ""
+
+
+def _old_style_date(arguments: Arguments) -> str:
+    return " ".join(text for text in arguments.positional()[:2] if text)
+
+
+def _fraction(arguments: Arguments) -> str:
+    parts = arguments.positional()
+    if len(parts) == 3:
+        return f"{parts[0]} {parts[1]}/{parts[2]}"
+    return "/".join(parts) if len(parts) == 2 else "".join(f"1/{part}" for part in parts)
+
+
+def _value(arguments: Arguments) -> str:
+    """{{val|6.241|e=18|u=C}}: 6.241×10^18 C."""
+    power = f"×10^{arguments['e']}" if arguments["e"] else ""
+    return " ".join(text for text in (f"{arguments[1]}{power}", arguments["u"] or arguments["ul"]) if text)
+
+
+def _ship(arguments: Arguments) -> str:
+    """{{ship|HMS|Victory|1765}}: HMS Victory (1765)."""
+    return _named_ship(" ".join(text for text in arguments.positional()[:2] if text), arguments[3], arguments[4])
+
+
+def _ship_of(prefix: str) -> Expansion:
+    """{{USS|Enterprise|CV-6}}: USS Enterprise (CV-6)."""
+    return lambda arguments: _named_ship(f"{prefix} {arguments[1]}" if arguments[1] else "", arguments[2], arguments[3])
+
+
+def _named_ship(name: str, hull: str, form: str) -> str:
+    return f"{name} ({hull})" if name and hull and form not in ("2", "3", "6") else name
+
+
+def _ship_class(arguments: Arguments) -> str:
+    """{{sclass|Iowa|battleship}}: Iowa-class battleship."""
+    return f"{arguments[1]}-class {arguments[2]}".strip() if arguments[1] else ""
+
+
+def _all(expansion: Expansion, names: str) -> dict[str, Expansion]:
+    """Return an expansion by each of some names, which bars separate."""
+    return dict.fromkeys((name.strip() for name in names.split("|")), expansion)
+
+
+def _texts(text: str, names: str) -> dict[str, str]:
+    return dict.fromkeys((name.strip() for name in names.split("|")), text)
+
+
+_FIXED: Mapping[str, str] = {
+    **_texts(" ", "nbsp | space | spaces | thinsp | thin space | hair space | nnbsp"),
+    **_texts(" – ", "snd | spnd | spaced ndash | spaced en dash | spndash | dash"),
+    **_texts("–", "ndash | en dash"),
+    **_texts("—", "mdash | em dash | emdash"),
+    **_texts(" — ", "spaced mdash | spaced em dash"),
+    **_texts("ʻ", "okina | `"),
+    **_texts(" · ", "· | dot | middot"),
+    **_texts(" • ", "• | bull"),
+    **_texts("…", "ldots | ..."),
+    **_texts("", "- | shy | wbr | zwj | zwnj | zwsp | nowrap begin | nowrap end | lrm | rlm"),
+    **{"'": "'", "'s": "'s", "-'": "'", "' \"": "'\"", "\" '": "\"'", "!": "|", "=": "=", "colon": ":", "\\": " / "},
+    **{"hamza": "ʼ", "pi": "π", "sharp": "♯", "flat": "♭", "number sign": "#", "ampersand": "&", "euro": "€"},
+}
+
+_FIRST = """
+nowrap | nobr | no wrap | nobreak | small | smaller | big | bigger | large | larger | huge | resize | normal |
+nobold | em | strong | bold | italic | noitalic | smallcaps | sc | smallcaps2 | underline | center | abbr |
+abbrv | tooltip | math | mvar | chem2 | ce | sub | sup | var | code | mono | samp | kbd | tt | unicode |
+script | hebrew | nastaliq | polytonic | lang-latn | nihongo | nihongo krt | nihongo foot | quote | blockquote
+| cquote | nq | linktext | delink | visible anchor | vanchor | flag | flagcountry | flagu | flaglink | sic |
+not a typo | notatypo | as written | proper name | spell out | keypress
+"""
+_SHIPS = """
+USS | HMS | HMAS | HMCS | HMNZS | HMIS | HMT | HMY | USNS | USCGC | USAT | SMS | SS | RMS | MV | MS | TSS | INS | HSwMS
+| HNLMS | HNoMS | HDMS | RV | PNS | ROKS | BAP | ARA | ORP | JDS | JS
+"""
+
+_EXPANSIONS: Mapping[str, Expansion] = {
+    **_all(_argument(1), _FIRST),
+    **_all(_argument(2), "lang | langx | script/arabic | fontcolor | font | nihongo4"),
+    **_all(_argument(3, 1), "nihongo3"),
+    **_all(_last, "transl | transliteration | wikt-lang | rtl-lang | color | colour | font color"),
+    **_all(_argument("lt", 1), "ill | illm | interlanguage link | interlanguage link multi | link-interwiki"),
+    **_all(_measure, "convert | cvt | conv | height"),
+    **_all(_date, "start date | end date | birth date | death date | birth-date | death-date | film date | dts | date"),
+    **_all(_date, "birth date and age | death date and age | start date and age | birth year and age | bda | dda"),
+    **_all(_old_style_date, "oldstyledate | oldstyledatedy | oldstyledateny"),
+    **_all(_as_of, "as of | asof"),
+    **_all(_before("c. "), "circa | c. | ca. | ca"),
+    **_all(_span("fl."), "floruit | fl. | fl"),
+    **_all(_span("r."), "reign | r."),
+    **_all(_before("née "), "nee | née"),
+    **_all(_before("No. "), "numero | no."),
+    **_all(_fraction, "frac | fraction | sfrac"),
+    **_all(_value, "val | gaps"),
+    **_all(_joined(""), "chem | su"),
+    **_all(_joined(" "), "bibleverse | bibleref | bibleref2 | jct | music"),
+    **_all(_before("US$"), "us$ | usd"),
+    **_all(_before("£"), "gbp | pound sterling | pound | £"),
+    **_all(_before("€"), "eur | €"),
+    **_all(_before("A$"), "a$ | aud"),
+    **_all(_before("C$"), "ca$ | cad | c$"),
+    **_all(_before("¥"), "jpy | ¥ | yen | cny"),
+    **_all(_before("₹"), "inr | inrconvert | indian rupee"),
+    **_all(_ship, "ship"),
+    **_all(_ship_class, "sclass | sclass2 | sclass-"),
+    **{prefix.strip().lower(): _ship_of(prefix.strip()) for prefix in _SHIPS.split("|")},
+}

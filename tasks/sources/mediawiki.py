@@ -1,0 +1,260 @@
+"""Articles from a live MediaWiki: a list of titles or a category.
+
+Planning asks for the latest revision of every page, fifty at a time; a partition's digest is that of these revisions.
+So pages that nobody edited are not asked for again, and what is read later is exactly the revision that was planned.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from pydantic import Field
+
+from tasks.settings import Settings, tuning
+from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
+from tasks.sources.dump.pages import Page, Site
+from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.mediawiki_api import MediaWikiApi, MediaWikiError
+from tasks.sources.source import Article, Partition
+
+__all__ = ["MediaWikiError", "MediaWikiSettings", "MediaWikiSource", "PinnedPartition"]
+
+_QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
+_ID_BATCH = 50  # what the interface allows who is not logged in
+
+
+class MediaWikiSettings(Settings):
+    """Which pages of which wiki are read, and how politely. Times are seconds."""
+
+    api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
+    contact: str = tuning("", "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given")
+    titles: str = Field(
+        "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
+    )
+    category: str = Field("", description="category whose articles are read, with or without its namespace")
+    category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
+    partition_pages: int = Field(500, ge=1, description="pages of a partition")
+    maxlag: int = tuning(5, "seconds by which the wiki's databases may lag before it asks us to wait", ge=0)
+    delay_seconds: float = tuning(
+        0.1, "between the end of a request and the start of the next; requests are serial", ge=0
+    )
+    retries: int = tuning(8, "further requests after an answer that asks to wait, or a fault that may pass", ge=0)
+    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
+    max_wait_seconds: float = tuning(300.0, "longest wait; a longer Retry-After ends the run", ge=0)
+    total_seconds: float = tuning(120.0, "limit for one answer", gt=0)
+
+
+@dataclass(frozen=True)
+class PinnedPartition(Partition):
+    """A partition and the revisions that it was planned with.
+
+    Attributes:
+        revisions: revision ids, in the order of the pages.
+        missing: titles that the wiki does not have.
+    """
+
+    revisions: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class MediaWikiSource:
+    """Articles of a live wiki, fifty pages a request."""
+
+    name = "mediawiki"
+
+    def __init__(
+        self, settings: MediaWikiSettings, wikitext: WikitextSettings, connect_to: Mapping[str, str] | None = None
+    ) -> None:
+        """Take the settings; nothing is asked yet.
+
+        Args:
+            settings: which pages.
+            wikitext: what is made of them.
+            connect_to: pattern of host -> `address:port` where its connections are made instead.
+        """
+        self._settings = settings
+        self._wikitext = wikitext
+        self._connect_to = dict(connect_to or {})
+
+    def partitions(self) -> list[Partition]:
+        """Return ranges of pages in the order of the titles, redirects resolved, each page once; asks the wiki.
+
+        Raises:
+            ConnectionError: the wiki cannot be reached, or asks us to stay away for longer than the settings allow.
+            FileNotFoundError: there is no such file of titles.
+            MediaWikiError: the wiki refuses a query.
+            ValueError: no contact was given, or not exactly one of titles and category.
+        """
+        settings = self._settings
+        if bool(settings.titles) == bool(settings.category):
+            raise ValueError("source.mediawiki: expected either titles or category")
+        with self._api() as api:
+            titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
+            found = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
+        size = settings.partition_pages
+        return [self._partition(found[start : start + size], start) for start in range(0, len(found), size)]
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of a partition, then its missing titles (`missing_page`).
+
+        A revision that has been hidden or deleted since it was planned has the reason `revision_gone`.
+
+        Raises:
+            ConnectionError: the wiki cannot be reached.
+            MediaWikiError: the wiki refuses a query.
+            ValueError: the partition was not planned by this source.
+        """
+        if not isinstance(partition, PinnedPartition):
+            raise ValueError(f"partition {partition.name} has no revisions: expected one that MediaWikiSource planned")
+        with self._api() as api:
+            reader = ArticleReader(_site(api), self._wikitext)
+            for start in range(0, len(partition.revisions), _ID_BATCH):
+                wanted = partition.revisions[start : start + _ID_BATCH]
+                pages = dict(_contents(api, wanted))
+                for revision in wanted:
+                    page = pages.get(revision)
+                    if page is None:
+                        yield Article(
+                            f"revision {revision}", "", (), revision=str(revision), drop_reason="revision_gone"
+                        )
+                    else:
+                        yield reader.article(page)
+        for title in partition.missing:
+            yield Article(title, "", (), drop_reason="missing_page")
+
+    def _api(self) -> MediaWikiApi:
+        settings = self._settings
+        if not settings.contact.strip():
+            raise ValueError(
+                "source.mediawiki.contact is empty: expected a URL or an e-mail address for the User-Agent"
+            )
+        return MediaWikiApi(
+            settings.api,
+            contact=settings.contact.strip(),
+            maxlag=settings.maxlag,
+            delay=settings.delay_seconds,
+            retries=settings.retries,
+            backoff=settings.backoff_seconds,
+            longest_wait=settings.max_wait_seconds,
+            total_seconds=settings.total_seconds,
+            connect_to=self._connect_to,
+        )
+
+    def _members(self, api: MediaWikiApi) -> Iterator[str]:
+        """Yield the titles of the articles of a category, then those of its subcategories, level by level."""
+        name = self._settings.category.partition(":")[2] or self._settings.category
+        level, seen = [f"Category:{name}"], {f"Category:{name}"}
+        for depth in range(self._settings.category_depth + 1):
+            below: list[str] = []
+            for category in level:
+                kinds = "page|subcat" if depth < self._settings.category_depth else "page"
+                query = {"list": "categorymembers", "cmtitle": category, "cmtype": kinds, "cmlimit": "500"}
+                for answer in api.query({**query, "cmnamespace": "0|14"}):
+                    for member in answer.get("categorymembers", []):
+                        if member["ns"] == 0:
+                            yield member["title"]
+                        elif member["title"] not in seen:
+                            seen.add(member["title"])
+                            below.append(member["title"])
+            level = below
+
+    def _partition(self, pages: Sequence[int | str], start: int) -> PinnedPartition:
+        recipe = [FORMAT_VERSION, self._wikitext.recipe(), self._settings.api, pages]
+        return PinnedPartition(
+            name=f"pages {start}-{start + len(pages) - 1}",
+            digest=hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest(),
+            start=start,
+            stop=start + len(pages),
+            revisions=tuple(page for page in pages if isinstance(page, int)),
+            missing=tuple(page for page in pages if isinstance(page, str)),
+        )
+
+
+def _titles(path: Path) -> Iterator[str]:
+    """Yield the titles of a file."""
+    with path.open(encoding="utf-8-sig") as lines:
+        try:
+            for number, line in enumerate(lines, 1):
+                title = " ".join(line.replace("_", " ").split())
+                if title and not title.startswith("#"):
+                    if "|" in title or "\x1f" in title:
+                        raise ValueError(f"{path}, line {number}: expected one title, got {title[:80]!r}")
+                    yield title
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
+
+
+def _batches(titles: Iterator[str]) -> Iterator[list[str]]:
+    """Yield up to fifty titles at a time, as many as a URL holds."""
+    batch: list[str] = []
+    length = 0
+    for title in titles:
+        size = len(quote(title)) + 3
+        if batch and (len(batch) == _ID_BATCH or length + size > _QUERY_CHARACTERS):
+            yield batch
+            batch, length = [], 0
+        batch.append(title)
+        length += size
+    if batch:
+        yield batch
+
+
+def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:
+    """Return the latest revision of each title in order, redirects resolved; a title alone where there is no page."""
+    to: dict[str, str] = {}
+    found: dict[str, int] = {}
+    query = {"prop": "info", "titles": "|".join(titles), "redirects": "1"}
+    for answer in api.query(query):
+        for kind in ("normalized", "redirects", "converted", "interwiki"):
+            to.update({step["from"]: step["to"] for step in answer.get(kind, []) if "to" in step})
+        found.update({page["title"]: page["lastrevid"] for page in answer.get("pages", []) if page.get("lastrevid")})
+    return [found.get(_end(title, to), title) for title in titles]
+
+
+def _end(title: str, to: Mapping[str, str]) -> str:
+    """Follow normal forms and redirects to the title where they end."""
+    seen = {title}
+    while (following := to.get(title)) is not None and following not in seen:
+        seen.add(following)
+        title = following
+    return title
+
+
+def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int, Page]]:
+    """Yield the pages of some revisions, with their source."""
+    query = {
+        "prop": "revisions",
+        "rvprop": "ids|content",
+        "rvslots": "main",
+        "revids": "|".join(map(str, revisions)),
+    }
+    for answer in api.query(query):
+        for page in answer.get("pages", []):
+            for revision in page.get("revisions", []):
+                slot = revision.get("slots", {}).get("main", {})
+                if isinstance(slot.get("content"), str):
+                    yield (
+                        revision["revid"],
+                        Page(
+                            title=page["title"],
+                            namespace=page["ns"],
+                            redirect=False,  # its text tells
+                            revision=str(revision["revid"]),
+                            model=slot.get("contentmodel", "wikitext"),
+                            text=slot["content"],
+                        ),
+                    )
+
+
+def _site(api: MediaWikiApi) -> Site:
+    names: dict[str, int] = {}
+    base = ""
+    for answer in api.query({"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases"}):
+        base = answer.get("general", {}).get("base", base)
+        for space in answer.get("namespaces", {}).values():
+            names.update({name: space["id"] for name in (space.get("name"), space.get("canonical")) if name})
+        names.update({alias["alias"]: alias["id"] for alias in answer.get("namespacealiases", [])})
+    return Site.named(base, names)

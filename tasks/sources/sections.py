@@ -1,0 +1,201 @@
+"""Sections of encyclopedia articles: each as a topic of its own, or all as the sources of their article's lead.
+
+The first makes many topics of one article, each with the URLs that its section cites. The second is how the Wikipedia
+domains of 003 (sec. 5) are built: the lead is the target, every section a document, and nothing is fetched.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import quote
+
+from pydantic import Field
+
+from tasks.settings import Settings
+from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
+from tasks.sources.dump.articles import ArticleReader
+from tasks.sources.dump.pages import Page
+from tasks.sources.records import MalformedLineError, RecordsSettings, RecordsSource, json_object, text_field, url_field
+from tasks.sources.source import Article, Partition
+
+FORMAT_VERSION = 1  # rises when the same bytes would give other articles
+_URL_SAFE = "/:@!$&'()*+,;=~"
+
+
+class SectionsSettings(Settings):
+    """Whose sections, and what is made of them."""
+
+    over: Literal["dump", "jsonl"] = Field(
+        "dump", description="dump: the articles of source.dump; jsonl: those of the JSONL files below"
+    )
+    target: Literal["section", "lead"] = Field(
+        "section",
+        description="section: each section is a topic with the URLs it cites; lead: the lead is the target and the "
+        "sections are its documents (003), given by the source and not fetched",
+    )
+    paths: tuple[str, ...] = Field(
+        (),
+        description="JSONL files, also gzip: objects of title, lead, url and sections, a list of title, text and refs "
+        "(URLs); a path may hold *, ? or [ ]",
+    )
+    partition_bytes: int = Field(64_000_000, ge=1, description="bytes of a partition of the JSONL files")
+
+
+@dataclass(frozen=True)
+class GivenDocument:
+    """A text that the source itself has for an article.
+
+    Attributes:
+        article: title of the article.
+        url: where it stands, with the section as fragment.
+        rank: 0-based place among the article's documents.
+        title: its heading, below those it stands under.
+        paragraphs: its prose, in order.
+    """
+
+    article: str
+    url: str
+    rank: int
+    title: str
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Topic:
+    """A section as an article of its own, and its path of headings."""
+
+    article: Article
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An article with its sections as topics."""
+
+    article: Article
+    url: str
+    topics: tuple[_Topic, ...]
+
+    def documents(self) -> Iterator[GivenDocument]:
+        """Yield the sections that have enough prose."""
+        anchors: Counter[str] = Counter()
+        rank = 0
+        for topic in self.topics:
+            anchor = topic.path.rpartition(" / ")[2].replace(" ", "_")
+            anchors[anchor] += 1
+            if anchors[anchor] > 1:
+                anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki tells equal headings apart
+            if topic.article.drop_reason is None:
+                url = f"{self.url}#{quote(anchor, safe=_URL_SAFE)}"
+                paragraphs = tuple(topic.article.lead.split("\n"))
+                yield GivenDocument(self.article.title, url, rank, topic.path, paragraphs)
+                rank += 1
+
+
+class SectionsSource:
+    """Sections of a dump's articles or of JSONL files."""
+
+    name = "sections"
+
+    def __init__(self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings) -> None:
+        self._settings = settings
+        self._wikitext = wikitext
+        self._dump = DumpSource(dump, wikitext)
+        self._records = RecordsSource(RecordsSettings(paths=settings.paths, partition_bytes=settings.partition_bytes))
+
+    @property
+    def gives_documents(self) -> bool:
+        """Whether the source has the articles' documents itself."""
+        return self._settings.target == "lead"
+
+    def partitions(self) -> list[Partition]:
+        """Return the partitions of the dump or of the JSONL files, with digests of their own.
+
+        Raises:
+            FileNotFoundError: a file is missing, or nothing matches a pattern.
+            ValueError: no path was given, or a file is not what it should be.
+        """
+        if self._settings.over == "dump":
+            parts = self._dump.partitions()
+        elif self._settings.paths:
+            parts = self._records.partitions()
+        else:
+            raise ValueError("source.sections.paths is empty: expected at least one JSONL file")
+        salt = f"{FORMAT_VERSION}|{self._settings.target}|{self._wikitext.min_lead_words}|{self._wikitext.licence}"
+        return [replace(part, digest=hashlib.sha256(f"{salt}|{part.digest}".encode()).hexdigest()) for part in parts]
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of a partition: sections, or leads that refer to their sections.
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: malformed input: names file and place.
+        """
+        for entry in self._entries(partition):
+            if not self.gives_documents:
+                yield from (topic.article for topic in entry.topics)
+            elif entry.article.drop_reason is not None:
+                yield entry.article
+            else:
+                yield replace(entry.article, references=tuple(document.url for document in entry.documents()))
+
+    def documents(self, partition: Partition) -> Iterator[GivenDocument]:
+        """Yield the documents of a partition's articles, where the source gives them; none where it does not.
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: malformed input: names file and place.
+        """
+        if self.gives_documents:
+            for entry in self._entries(partition):
+                if entry.article.drop_reason is None:
+                    yield from entry.documents()
+
+    def _entries(self, partition: Partition) -> Iterator[_Entry]:
+        if self._settings.over == "jsonl":
+            yield from self._records.parse(partition, self._line_entry)
+            return
+        reader, pages = self._dump.open(partition)
+        for page in pages:
+            yield self._page_entry(reader, page)
+
+    def _page_entry(self, reader: ArticleReader, page: Page) -> _Entry:
+        sections = [_Topic(article, path) for path, article in reader.sections(page)]
+        article = reader.article(page) if self.gives_documents else Article(page.title, "", ())
+        url = reader.site.url + quote(page.title.replace(" ", "_"), safe=_URL_SAFE)
+        return _Entry(article, url, tuple(sections))
+
+    def _line_entry(self, line: bytes) -> _Entry:
+        """Return the article of a line.
+
+        Raises:
+            MalformedLineError: it is none.
+        """
+        entry = json_object(line)
+        title = (text_field(entry, "title") or "").replace("_", " ")
+        lead = text_field(entry, "lead") or ""
+        sections = entry.get("sections")
+        if not isinstance(sections, list) or not all(isinstance(section, dict) for section in sections):
+            raise MalformedLineError(f"field 'sections': expected a list of objects, got {sections!r:.80}")
+        article = Article(title, lead, (), licence=self._wikitext.licence, drop_reason=self._reason(lead))
+        return _Entry(article, text_field(entry, "url") or "", tuple(self._topic(title, part) for part in sections))
+
+    def _topic(self, title: str, section: dict[str, Any]) -> _Topic:
+        path, text = text_field(section, "title") or "", text_field(section, "text") or ""
+        references = url_field(section, "refs", optional=True)
+        article = Article(
+            title=f"{title} ({path})",
+            lead=text,
+            references=references,
+            group=title,
+            licence=self._wikitext.licence,
+            drop_reason=self._reason(text),
+        )
+        return _Topic(article, path)
+
+    def _reason(self, text: str) -> str | None:
+        if not text.strip():
+            return "empty_lead"
+        return "short_lead" if len(text.split()) < self._wikitext.min_lead_words else None

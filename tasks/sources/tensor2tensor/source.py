@@ -1,0 +1,183 @@
+"""Shards of URLs and shards of articles, joined by the URL of the article (SYSTEMS: Layouts of other people's data)."""
+
+import glob
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from storage.formats.example import Values, read_example
+from storage.formats.tfrecord import read_records
+from tasks.settings import Settings
+from tasks.sources.source import Article, Partition
+
+FORMAT_VERSION = 1  # rises when the same files would give other articles
+_NAME = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
+_BLOCK = 1 << 20
+
+
+class Tensor2TensorSettings(Settings):
+    """Where the published shards lie."""
+
+    urls: str = Field(
+        "", description="folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"
+    )
+    content: str = Field(
+        "", description="folder or pattern of the content shards, such as wiki_content/ (wiki_content.tfrecords-…)"
+    )
+    split: Literal["files", "hash"] = Field(
+        "files",
+        description="files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 "
+        "(the same tenths of another number of files); hash: ours, by title",
+    )
+    licence: str = Field("CC BY-SA 3.0", description="licence of the text")
+
+
+@dataclass(frozen=True)
+class _Shard:
+    """Two files of one number."""
+
+    number: int
+    of: int
+    urls: Path
+    content: Path
+
+
+class Tensor2TensorSource:
+    """Articles of content shards with the URLs that the URL shard of the same number has for them."""
+
+    name = "tensor2tensor"
+
+    def __init__(self, settings: Tensor2TensorSettings) -> None:
+        self._settings = settings
+
+    def partitions(self) -> list[Partition]:
+        """Return a partition for each number of which there are both files; a digest covers their bytes.
+
+        Reads every file once.
+
+        Raises:
+            FileNotFoundError: there are no shards of a kind.
+            ValueError: a path is missing, or one of a pair is.
+        """
+        recipe = json.dumps([FORMAT_VERSION, self._settings.split, self._settings.licence]).encode()
+        return [
+            Partition(f"shard {shard.number} of {shard.of}", _digest(shard, recipe), shard.number, shard.number + 1)
+            for shard in self._shards()
+        ]
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of a shard in the order of its content, then those that have URLs alone (`no_content`).
+
+        Of the content one article is in memory at a time, of the URLs those of the shard.
+
+        Raises:
+            ValueError: a file is damaged or not what it should be: names file and byte or entry.
+        """
+        shard = next((shard for shard in self._shards() if shard.number == partition.start), None)
+        if shard is None:
+            raise ValueError(f"{partition.name}: its files are gone (source.tensor2tensor)")
+        urls = _read_urls(shard.urls)
+        split = _split(shard) if self._settings.split == "files" else None
+        with shard.content.open("rb") as stream:
+            for offset, record in read_records(stream, place=str(shard.content)):
+                url, title, lead = _read_content(record, f"{shard.content}, record at byte {offset}")
+                entry = urls.pop(url, None)
+                yield Article(
+                    title=title,
+                    lead=lead,
+                    references=() if entry is None else entry[1],
+                    split=split,
+                    licence=self._settings.licence,
+                )
+        for url, (title, _) in urls.items():
+            yield Article(title or _title_of(url), "", (), split=split, drop_reason="no_content")
+
+    def _shards(self) -> list[_Shard]:
+        urls = _files(self._settings.urls, "wiki_urls.json", "source.tensor2tensor.urls")
+        contents = _files(self._settings.content, "wiki_content.tfrecords", "source.tensor2tensor.content")
+        if alone := urls.keys() ^ contents.keys():
+            number, of = min(alone)
+            missing = "content" if (number, of) in urls else "URL"
+            raise ValueError(f"shard {number} of {of} has no {missing} file: expected a pair for each number")
+        return [_Shard(*key, urls[key], contents[key]) for key in sorted(urls)]
+
+
+def _files(where: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
+    """Return files by (number, of how many)."""
+    if not where:
+        raise ValueError(f"{setting} is empty: expected a folder or a pattern")
+    pattern = f"{glob.escape(where)}/{prefix}-*-of-*" if Path(where).is_dir() else where
+    files: dict[tuple[int, int], Path] = {}
+    for name in glob.glob(pattern, recursive=True):  # noqa: PTH207 - may be absolute
+        match = _NAME.fullmatch(Path(name).name)
+        if match is None:
+            raise ValueError(f"{name}: expected a name like {prefix}-00042-of-01000 ({setting})")
+        files[int(match[2]), int(match[3])] = Path(name)
+    if not files:
+        raise FileNotFoundError(f"no file matches {pattern!r} ({setting})")
+    return files
+
+
+def _digest(shard: _Shard, recipe: bytes) -> str:
+    digest = hashlib.sha256(recipe)
+    for path in (shard.urls, shard.content):
+        digest.update(f"{shard.number}/{shard.of}:{path.stat().st_size};".encode())
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _split(shard: _Shard) -> str:
+    if shard.number * 10 < shard.of:
+        return "valid"
+    return "test" if shard.number * 5 < shard.of else "train"
+
+
+def _read_urls(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return title and references by the URL of the article, from one JSON object."""
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: expected a JSON object of articles, but {error}") from error
+    if not isinstance(entries, dict):
+        raise ValueError(f"{path}: expected a JSON object of articles, got {type(entries).__name__}")
+    return {url: _entry(url, entry, path) for url, entry in entries.items()}
+
+
+def _entry(url: str, entry: Any, path: Path) -> tuple[str, tuple[str, ...]]:
+    refs = entry.get("refs") if isinstance(entry, dict) else None
+    if not isinstance(refs, list) or not all(isinstance(ref, str) for ref in refs):
+        raise ValueError(f"{path}, entry {url!r}: expected an object with `refs`, a list of URLs, got {entry!r:.80}")
+    title = entry.get("title")
+    return title if isinstance(title, str) else "", tuple(refs)
+
+
+def _read_content(record: bytes, place: str) -> tuple[str, str, str]:
+    """Return URL, title and lead of an Example; the first section is the lead."""
+    try:
+        features = read_example(record)
+        url, title = (_texts(features, name)[0] for name in ("url", "title"))
+        sections = _texts(features, "section_texts")
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{place}: expected url, title and section_texts, but {error}") from error
+    return url, title, sections[0].strip() if sections else ""
+
+
+def _texts(features: Mapping[str, Values], name: str) -> list[str]:
+    texts = []
+    for value in features.get(name, ()):
+        if not isinstance(value, bytes):
+            raise ValueError(f"{name} holds {type(value).__name__}")
+        texts.append(value.decode("utf-8"))
+    return texts
+
+
+def _title_of(url: str) -> str:
+    return url.rpartition("/")[2].replace("_", " ")
