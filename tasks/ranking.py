@@ -20,10 +20,10 @@ class RankingSettings(Settings):
     """How paragraphs are ranked."""
 
     keep: int = Field(40, ge=1, description="L': best paragraphs kept of each article (000 Table 1 goes to 40)")
-    method: Literal["ranking", "similarity", "rouge"] = Field(
+    method: Literal["ranking", "similarity", "rouge", "found"] = Field(
         "ranking",
-        description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), or by "
-        "ROUGE-2 recall against the lead itself, which only an upper bound may use",
+        description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 "
+        "recall against the lead itself, which only an upper bound may use, or as found (000 Table 2, no ranking)",
     )
     batch_tokens: int = Field(
         16_384,
@@ -81,6 +81,8 @@ def _scores(
         return features_of(chosen, features, "title_similarity")
     if settings.method == "rouge":
         return features_of(chosen, features, "rouge2_recall")
+    if settings.method == "found":
+        return np.zeros(len(chosen), np.float32)  # equal scores stand in order of paragraph_id
     if ranker_directory is None:
         raise ValueError("the method 'ranking' needs the directory of a trained ranker")
     ranker = load_ranker(ranker_directory, pick_device(settings.device))

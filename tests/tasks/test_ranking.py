@@ -49,6 +49,7 @@ def ranker_in(directory: Path, *, spoilt: bool = False) -> Path:
         ("similarity", 40, [("a", 0, 0, 0.5), ("a", 1, 3, 0.5), ("a", 2, 2, 0.25), ("b", 0, 0, 0.25)]),
         ("rouge", 40, [("a", 0, 2, 0.75), ("a", 1, 3, 0.25), ("a", 2, 0, 0.0), ("b", 0, 0, 0.5)]),
         ("rouge", 1, [("a", 0, 2, 0.75), ("b", 0, 0, 0.5)]),
+        ("found", 2, [("a", 0, 0, 0.0), ("a", 1, 2, 0.0), ("b", 0, 0, 0.0)]),
     ],
 )
 def test_orders_by_a_feature(method: str, keep: int, expected: list[tuple[str, int, int, float]]) -> None:
