@@ -11,7 +11,7 @@ from flows.session import Session, walk_flow
 from flows.train import ranked, ranker, summarizer
 from storage import schemas
 from tasks.baselines import predict_baselines
-from tasks.decoding import decode_shard
+from tasks.decoding import DecodingSettings, decode_shard
 from tasks.inputs import DirectoryResult, Input, StageResult, contents, every, same
 from tasks.progress import ProgressLog
 from tasks.publishing import summarise
@@ -36,40 +36,62 @@ def evaluate(config: BuildConfig = DEFAULT) -> None:
 
 def evaluation(session: Session) -> Evaluation:
     """Summarize the test articles with the baselines and the trained model, and score every summary."""
+    config, made = session.config, session.once(ranked)
+    baselines, baseline_scores = session.once(baseline)
+    graphs = made.graphs if config.summarizer.graph != "none" else None
+    summaries = decode(session, "predictions", session.once(summarizer), config.decoding, made.examples, graphs)
+    return Evaluation(baselines, summaries, baseline_scores, score(session, "scores", summaries))
+
+
+def baseline(session: Session) -> tuple[StageResult, StageResult]:
+    """Summarize the test articles with the systems that need no training; return predictions and scores."""
     config, built, made = session.config, session.once(corpus), session.once(ranked)
-    stage, count = session.run.stage, config.shards.articles
-    baselines = stage(
+    predictions = session.run.stage(
         schemas.PREDICTIONS,
         predict_baselines,
-        shards=count,
+        shards=config.shards.articles,
         inputs={"articles": same(built.articles), "ranked": same(made.ranked)},
         settings=config.baselines,
         name="baselines",
     )
-    decoded: dict[str, Input] = {"examples": same(made.examples)}
-    if config.summarizer.graph != "none":
-        decoded["graphs"] = same(made.graphs)
-    summaries = stage(
+    return predictions, score(session, "baseline_scores", predictions)
+
+
+def decode(
+    session: Session,
+    name: str,
+    model: DirectoryResult,
+    settings: DecodingSettings,
+    examples: StageResult,
+    graphs: StageResult | None,
+    system: str | None = None,
+) -> StageResult:
+    """Summarize the test articles with a trained model, which tables call `system`, or by its preset."""
+    read: dict[str, Input] = {"examples": same(examples)}
+    if graphs is not None:
+        read["graphs"] = same(graphs)
+    return session.run.stage(
         schemas.PREDICTIONS,
         decode_shard,
-        shards=count,
-        inputs={**decoded, "directory": contents(session.once(summarizer))},
-        settings=config.decoding,
-        context={"progress": ProgressLog("decoding")},
-        name="predictions",
+        shards=session.config.shards.articles,
+        inputs={**read, "directory": contents(model)},
+        settings=settings,
+        arguments=None if system is None else {"system": system},
+        context={"progress": ProgressLog("decoding" if system is None else system)},
+        name=name,
     )
-    scored = [
-        stage(
-            schemas.SCORES,
-            score_predictions,
-            shards=count,
-            inputs={"articles": same(built.articles), "predictions": same(predictions)},
-            settings=config.scoring,
-            name=name,
-        )
-        for name, predictions in (("baseline_scores", baselines), ("scores", summaries))
-    ]
-    return Evaluation(baselines, summaries, *scored)
+
+
+def score(session: Session, name: str, predictions: StageResult) -> StageResult:
+    """Score every summary."""
+    return session.run.stage(
+        schemas.SCORES,
+        score_predictions,
+        shards=session.config.shards.articles,
+        inputs={"articles": same(session.once(corpus).articles), "predictions": same(predictions)},
+        settings=session.config.scoring,
+        name=name,
+    )
 
 
 def report(session: Session) -> DirectoryResult:

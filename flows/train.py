@@ -15,6 +15,7 @@ from tasks.progress import ProgressLog
 from tasks.ranker_training import train_ranker as train_ranker_model
 from tasks.ranking import rank_paragraphs
 from tasks.ranking_scores import score_rankings
+from tasks.training import SummarizerSettings, TrainingSettings
 from tasks.training import train_summarizer as train_summarizer_model
 
 
@@ -97,16 +98,27 @@ def ranked(session: Session) -> Ranked:
 def summarizer(session: Session) -> DirectoryResult:
     """Train the summarizer on the ranked paragraphs, with their graphs where it asks for one."""
     config, made = session.config, session.once(ranked)
-    graphs = [made.graphs] if config.summarizer.graph != "none" else []
+    return train_system(session, "summarizer", config.summarizer, config.training, made.examples, made.graphs)
+
+
+def train_system(
+    session: Session,
+    name: str,
+    settings: SummarizerSettings,
+    training: TrainingSettings,
+    examples: StageResult,
+    graphs: StageResult,
+) -> DirectoryResult:
+    """Train any summarizer on examples, as models/`name`; the graphs are read where it asks for one."""
     return session.run.directory(
-        "models/summarizer",
+        f"models/{name}",
         train_summarizer_model,
         version=1,
         inputs={
-            "shards": every(made.examples, *graphs),
+            "shards": every(examples, *([graphs] if settings.graph != "none" else [])),
             "vocabulary": only(session.once(corpus).vocabulary),
         },
-        settings=config.summarizer,
-        arguments={"training": config.training, "seed": config.seed},
-        context={"progress": ProgressLog("summarizer")},
+        settings=settings,
+        arguments={"training": training, "seed": session.config.seed},
+        context={"progress": ProgressLog(name)},
     )

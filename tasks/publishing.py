@@ -43,8 +43,8 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
     return line
 
 
-def publish_report(store: Store, report: DirectoryResult) -> str:
-    """Keep the report's pages as Markdown artifacts; return its summary and path as text."""
+def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> str:
+    """Keep the report's parts as Markdown artifacts; return its summary and the path of its page as text."""
     record = report.record
     assert record is not None
     summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
@@ -54,7 +54,7 @@ def publish_report(store: Store, report: DirectoryResult) -> str:
             key = file.removeprefix(_ARTIFACTS).removesuffix(".md")
             markdown = store.read_bytes(f"{record.path}/{file}").decode()
             create_markdown_artifact(key=key, markdown=markdown, description=verdict)
-    return f"{summary}\nreport: {store.path(f'{record.path}/{_PAGE}')}"
+    return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
 
 
 def finish_build(run: Run, config: dict[str, Any], report: DirectoryResult) -> str:
