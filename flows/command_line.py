@@ -1,10 +1,8 @@
 """`python -m flows.NAME`: the fields of BuildConfig as options, without a Prefect server of one's own."""
 
-import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,10 +15,9 @@ from rich.table import Table
 
 from flows.config import BuildConfig, merge
 from flows.session import Session, planning_session
+from flows.temporary_server import use_prefect_api
 from storage.errors import StorageError
 from tasks.stage import StageFailedError
-
-_SERVER_START_SECONDS = 120
 
 
 class CommandLine(BuildConfig):
@@ -50,10 +47,10 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
         if options.dry_run:
             show_plan(config, wiring)
             return 0
-        with prefect_api():
-            result = run(config)
-            if isinstance(result, str):
-                Console(soft_wrap=True).print(result, highlight=False, markup=False)
+        use_prefect_api()
+        result = run(config)
+        if isinstance(result, str):
+            Console(soft_wrap=True).print(result, highlight=False, markup=False)
         return 0
     except (StorageError, StageFailedError, ValueError, FileNotFoundError) as error:
         errors.print(f"[red]{program} stopped[/red]: {error}", highlight=False)
@@ -122,25 +119,3 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
     console.print(
         "A shard that waits may turn out to be done: its key is known once the stage above it is.", style="dim"
     )
-
-
-@contextmanager
-def prefect_api() -> Iterator[None]:
-    """Use the Prefect server of the profile or environment; without one, run a temporary one for this process.
-
-    A temporary server is started here rather than by Prefect, so that the processes that compute shards share it
-    instead of each starting its own.
-    """
-    from prefect.server.api.server import SubprocessASGIServer
-    from prefect.settings import PREFECT_API_URL, temporary_settings
-
-    if PREFECT_API_URL.value():
-        yield
-        return
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # it would report an error without a network
-    server = SubprocessASGIServer()
-    server.start(timeout=_SERVER_START_SECONDS)
-    # The server is left to the end of the process, which stops it: Prefect sends its last logs and events after this.
-    os.environ["PREFECT_API_URL"] = server.api_url
-    with temporary_settings({PREFECT_API_URL: server.api_url}):
-        yield

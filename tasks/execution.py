@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -67,7 +68,7 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
-        return ProcessPoolTaskRunner(max_workers=settings.parallel, initializer=_end_with_parent)
+        return ProcessPoolTaskRunner(max_workers=settings.parallel, initializer=end_with_parent)
     try:
         from prefect_dask import DaskTaskRunner
     except ImportError as error:
@@ -81,7 +82,7 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     )
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this process when the one that started it is gone, however that ended.
 
     Otherwise a killed build would go on computing, and training, beside the one that was started in its place.
@@ -120,6 +121,18 @@ def compute(pickled: bytes) -> Any:
     if "torch" in sys.modules:  # loaded with the job's function, where that computes with torch
         sys.modules["torch"].set_num_threads(threads)
     return make(job)
+
+
+def _outcome(future: PrefectFuture[Any]) -> Outcome:
+    """Return what a task returned or raised; also where its process died under it."""
+    try:
+        outcome: Outcome = future.result(raise_on_failure=False)
+    except BrokenProcessPool:
+        return RuntimeError(
+            "its process was killed. If the machine ran out of memory, lower engine.workers, the number of articles a "
+            "shard (raise shards.articles), or batch_tokens of the stage"
+        )
+    return outcome
 
 
 class PrefectExecutor:
@@ -175,7 +188,7 @@ class PrefectExecutor:
         said = started
         for future in as_completed(futures):
             name = names[future.task_run_id]
-            outcome = outcomes[name] = future.result(raise_on_failure=False)
+            outcome = outcomes[name] = _outcome(future)
             if isinstance(outcome, BaseException):
                 log.error("%s failed: %s: %s", name, type(outcome).__name__, outcome)
             if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
