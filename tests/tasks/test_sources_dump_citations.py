@@ -94,7 +94,7 @@ def test_an_archive_without_its_original_is_taken_in_any_case() -> None:
 
 
 def test_a_section_cites_what_is_defined_elsewhere() -> None:
-    text = "L.<ref name=a>http://a.test/</ref>\n== S ==\nS.<ref name=a/><ref>http://b.test/</ref>\n== T ==\nT.<ref name=b/>"
+    text = "L.<ref name=a>http://a.test/</ref>\n== S ==\n<ref name=a/><ref>http://b.test/</ref>\n== T ==\n<ref name=b/>"
     citations = Citations(text, WikitextSettings())
     assert [citations.section_urls(section) for section in split_sections(text)] == [
         ("http://a.test/",), ("http://a.test/", "http://b.test/"), (),

@@ -43,13 +43,15 @@ class DumpFile:
     def partitions(self, size: int, salt: bytes) -> Iterator[Partition]:
         """Yield the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.
 
-        Reads the file once; a digest is the SHA-256 of `salt` and the range's bytes.
+        Reads the file once; a digest is the SHA-256 of `salt`, of what stands before the first stream with pages, and
+        of the range's bytes.
 
         Raises:
             ValueError: the index is malformed or belongs to another file.
         """
         cuts = [(0, self.size)] if self.index is None else list(self._ranges(size))
         with self.path.open("rb") as stream:
+            salt += stream.read(min(cuts[0][0], _BLOCK))
             for start, stop in cuts:
                 stream.seek(start)
                 if self.index is not None and not stream.peek(3).startswith(_STREAM_HEAD):
