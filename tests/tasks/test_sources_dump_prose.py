@@ -80,6 +80,7 @@ def test_markup_becomes_prose(wikitext: str, expected: str) -> None:
         ("{{frac|1|2}}", "1/2"),
         ("{{val|6.24|e=18|u=C}}", "6.24×10^18 C"),
         ("{{formatnum:1234567}}", "1,234,567"),
+        ("{{formatnum:{{inflation|US|800|1861}}}}", ""),
         ("{{US$|5 million}}", "US$5 million"),
         ("{{chem|H|2|O}}", "H2O"),
         ("{{Citation needed|date=May 2012}}", ""),

@@ -124,7 +124,7 @@ class _Writer:
             Text: lambda node: str(node.value),
             HTMLEntity: _entity,
             Tag: self._tag,
-            Template: lambda node: expand(str(node.name), _Arguments(node, self.text)),
+            Template: lambda node: expand(self.text(node.name), _Arguments(node, self.text)),
             Wikilink: self._link,
             ExternalLink: self._external_link,
         }
