@@ -17,6 +17,8 @@ from flows.config import BuildConfig, merge
 from flows.session import Session, planning_session
 from flows.temporary_server import use_prefect_api
 from storage.errors import StorageError
+from storage.lock import root_lock
+from storage.store import Store
 from tasks.stage import StageFailedError
 
 
@@ -47,6 +49,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
         if options.dry_run:
             show_plan(config, wiring)
             return 0
+        check(config, wiring)
         use_prefect_api()
         result = run(config)
         if isinstance(result, str):
@@ -58,6 +61,20 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     except KeyboardInterrupt:
         errors.print(f"{program} interrupted; what is done is kept: run the same command again to go on")
         return 130
+
+
+def check(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
+    """Find what is wrong with root and inputs before a server is started and work begins.
+
+    Raises:
+        StorageError: the root cannot be written, or another run holds it.
+        FileNotFoundError: an input is missing.
+        ValueError: an input cannot be what the settings say it is.
+    """
+    store = Store(config.root)
+    store.check_writable()
+    with root_lock(store):
+        planning_session(config).once(wiring)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

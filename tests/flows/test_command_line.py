@@ -1,17 +1,38 @@
-import subprocess
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from flows.command_line import explain, parse
+from flows.build_wikisum import build, build_wikisum
+from flows.command_line import explain, main, parse
 
-PROJECT = Path(__file__).parents[2]
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-m", "flows.build_wikisum", *arguments]
-    return subprocess.run(call, check=False, cwd=PROJECT, capture_output=True, text=True, timeout=120)
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]:
+    """Run the command line in this process: starting Python and loading every library anew takes seconds."""
+    handler = signal.getsignal(signal.SIGTERM)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["build_wikisum", *arguments])
+        monkeypatch.setenv("COLUMNS", "200")
+        try:
+            code = main("build-wikisum", build_wikisum, build)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, *capfd.readouterr())
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)
 
 
 def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) -> None:
@@ -22,7 +43,7 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
     assert options.search.provider == "searxng"
 
 
-def test_help_explains_every_section() -> None:
+def test_help_explains_every_section(command: Callable[..., Done]) -> None:
     shown = command("--help").stdout
     for words in (
         "--source.miniweb.topics",
@@ -43,7 +64,9 @@ def test_help_explains_every_section() -> None:
         (["--source.kind", "records", "--source.records.paths", "missing.jsonl"], "missing.jsonl"),
     ],
 )
-def test_a_mistake_is_named_without_a_traceback(arguments: list[str], complaint: str, tmp_path: Path) -> None:
+def test_a_mistake_is_named_without_a_traceback(
+    command: Callable[..., Done], arguments: list[str], complaint: str, tmp_path: Path
+) -> None:
     done = command("--root", str(tmp_path / "data"), "--dry-run", *arguments)
     assert done.returncode in (1, 2)
     assert complaint in done.stderr
@@ -51,7 +74,7 @@ def test_a_mistake_is_named_without_a_traceback(arguments: list[str], complaint:
     assert not (tmp_path / "data").exists()
 
 
-def test_a_dry_run_writes_nothing_and_lists_every_stage(tmp_path: Path) -> None:
+def test_a_dry_run_writes_nothing_and_lists_every_stage(command: Callable[..., Done], tmp_path: Path) -> None:
     done = command("--root", str(tmp_path / "data"), "--dry-run", "--shards.articles", "3")
     assert done.returncode == 0, done.stderr
     for stage in (
@@ -72,3 +95,23 @@ def test_explain_names_setting_value_and_expectation() -> None:
     with pytest.raises(ValueError, match="shards") as error:
         parse("build", ["--shards.articles", "0"])
     assert explain(error.value) == "  shards.articles: Input should be greater than or equal to 1 (given: '0')"
+
+
+def test_an_unwritable_root_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = command("--root", str(tmp_path / "file" / "data"))
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_missing_archive_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
+    articles = tmp_path / "articles.jsonl"
+    articles.write_text('{"title": "T", "lead": "L.", "references": ["http://a.example/"]}\n')
+    done = command(
+        "--root", str(tmp_path / "data"), "--preset", "records", "--source.records.paths", str(articles),
+        "--crawl.archive", str(tmp_path / "none.warc.gz"),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no file matches" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
