@@ -1,0 +1,300 @@
+"""Ranked WikiSum (Liu & Lapata, 000) and GraphSum shards: from an item of a shard to its parts, and back.
+
+A shard is a list of items. An item is a dict:
+
+    src      lists of token ids, best paragraph first; the first is the title, `<T>`, the paragraph
+    tgt      token ids of the lead: `<S>` sentence `<Q>` sentence ... `</S>`
+    tgt_str  the lead as text, each sentence as `<t> sentence </t>`
+    sim_graph, discourse_graph   (GraphSum) weights between the paragraphs, one row and one column for each
+
+A shard's file is `{name}.{split}.{number}.pt` (what torch.save writes) or `.json` (GraphSum). Fields that are not
+named here are passed over. Files are opened elsewhere: this module takes plain Python values and returns them.
+
+What an item cannot hold: the article's id; the title as text; an article without any paragraph (it reads back as one
+empty paragraph); a graph's edges of weight 0; `<t>` and `</t>` as part of the text.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+Split = Literal["train", "valid", "test"]
+Layout = Literal["pt", "json"]
+Edge = tuple[int, int, float]
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+_FILE = re.compile(r"(?P<name>.+)\.(?P<split>train|valid|test)\.(?P<number>\d{1,9})\.(?P<layout>pt|json)")
+_BETWEEN = re.compile(r" ?</t>\s*<t> ?")
+_FIRST, _LAST = re.compile(r"\A\s*<t> ?"), re.compile(r" ?</t>\s*\Z")
+_STRAY = re.compile(r"\s*</?t>\s*")
+_TOLERANCE = 1e-4  # of weights that were written with few decimals
+
+
+@dataclass(frozen=True, order=True)
+class ShardFile:
+    """What a shard's file name says.
+
+    Attributes:
+        name: of the dataset, WIKI in the release.
+        split: train | valid | test.
+        number: of the shard within its split.
+        layout: pt | json.
+    """
+
+    name: str
+    split: Split
+    number: int
+    layout: Layout
+
+    @property
+    def path(self) -> str:
+        """The file's name."""
+        return f"{self.name}.{self.split}.{self.number}.{self.layout}"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Ids of a vocabulary that have a place of their own in an item.
+
+    Attributes:
+        size: number of pieces; ids run from 0 to size - 1.
+        pad: `<PAD>`, which never stands in an item.
+        begin, end: `<S>` and `</S>` of a lead.
+        title: `<T>`, which ends a title.
+        sentence: `<Q>`, between the sentences of a lead.
+    """
+
+    size: int
+    pad: int
+    begin: int
+    end: int
+    title: int
+    sentence: int
+
+
+@dataclass(frozen=True)
+class Item:
+    """The parts of an item.
+
+    Attributes:
+        title: token ids, `<T>` not among them.
+        source: token ids of each paragraph.
+        target: token ids of the lead, begin and, unless it was cut, end included.
+        sentences: the lead as text; several where each is a sentence.
+        similarity, discourse: edges (i, j, weight) with i < j in their order, or None where there is no such graph.
+    """
+
+    title: list[int]
+    source: list[list[int]]
+    target: list[int]
+    sentences: list[str]
+    similarity: list[Edge] | None = None
+    discourse: list[Edge] | None = None
+
+    @property
+    def text(self) -> str:
+        """The lead as text."""
+        return " ".join(self.sentences)
+
+
+class FieldError(ValueError):
+    """A field of an item is not what the layout says; the message names file, item and field."""
+
+
+def parse_shard_file(path: str) -> ShardFile | None:
+    """Return what a file's name says, or None for the name of something else."""
+    match = _FILE.fullmatch(path)
+    if match is None:
+        return None
+    layout: Layout = "pt" if match["layout"] == "pt" else "json"
+    split = next(split for split in SPLITS if split == match["split"])
+    return ShardFile(match["name"], split, int(match["number"]), layout)
+
+
+def read_item(item: object, marks: Marks, *, place: str, graphs: bool = False) -> Item:
+    """Check an item of a shard and take it apart.
+
+    Args:
+        item: as loaded.
+        marks: of the shard's vocabulary.
+        place: file and number of the item, for messages.
+        graphs: whether a `sim_graph` has to be there; `discourse_graph` may be.
+
+    Raises:
+        FieldError: a field is missing, or its value is not what the layout says.
+    """
+    if not isinstance(item, dict):
+        raise FieldError(f"{place}: expected a dict with src, tgt and tgt_str, got {_kind(item)}")
+    for name in ("src", "tgt", "tgt_str", *(["sim_graph"] if graphs else [])):
+        if name not in item:
+            raise FieldError(f"{place}: expected a field {name}, found only {sorted(map(str, item))[:10]}")
+    title, source = _source(item["src"], marks, place)
+    return Item(
+        title=title,
+        source=source,
+        target=_target(item["tgt"], marks, place),
+        sentences=_sentences(item["tgt_str"], place),
+        similarity=_edges(item["sim_graph"], len(source), f"{place}, sim_graph", most=1.0) if graphs else None,
+        discourse=_edges(item["discourse_graph"], len(source), f"{place}, discourse_graph")
+        if graphs and "discourse_graph" in item
+        else None,
+    )
+
+
+def write_item(item: Item, marks: Marks, *, place: str) -> dict[str, Any]:
+    """Put an item together, so that `read_item` finds the same parts.
+
+    Args:
+        item: its parts; graphs that are not None are written as dense matrices.
+        marks: of the shard's vocabulary.
+        place: what to call the item in messages.
+
+    Raises:
+        FieldError: a part cannot be told from the rest once it is in the layout, such as `<T>` in a title.
+    """
+    if marks.title in item.title:
+        raise FieldError(f"{place}: the title's ids have {marks.title}, <T>, which ends a title in this layout")
+    first, *others = item.source or [[]]
+    written: dict[str, Any] = {
+        "src": [[*item.title, marks.title, *first], *others],
+        "tgt": item.target,
+        "tgt_str": " ".join(f"<t> {sentence} </t>" for sentence in item.sentences),
+    }
+    nodes = len(written["src"])
+    for name, edges, own in (("sim_graph", item.similarity, 1.0), ("discourse_graph", item.discourse, 0.0)):
+        if edges is not None:
+            written[name] = _matrix(edges, nodes, own)
+    read_item(written, marks, place=place, graphs="sim_graph" in written)
+    return written
+
+
+def _source(value: object, marks: Marks, place: str) -> tuple[list[int], list[list[int]]]:
+    """Return the title's ids and those of each paragraph."""
+    if not isinstance(value, list | tuple) or not value:
+        raise FieldError(f"{place}, src: expected a list of at least one list of token ids, got {_kind(value)}")
+    first, *others = (_ids(ids, marks, f"{place}, src[{number}]") for number, ids in enumerate(value))
+    if marks.title not in first:
+        raise FieldError(
+            f"{place}, src[0]: expected the title and {marks.title}, <T>, before the text; there is no <T>"
+        )
+    end = first.index(marks.title)
+    return first[:end], [first[end + 1 :], *others]
+
+
+def _target(value: object, marks: Marks, place: str) -> list[int]:
+    place = f"{place}, tgt"
+    ids = _ids(value, marks, place)
+    if len(ids) < 2 or ids[0] != marks.begin:
+        raise FieldError(f"{place}: expected {marks.begin}, <S>, and more ids after it, got {ids[:3]}")
+    for name, mark, allowed in (("<S>", marks.begin, 0), ("</S>", marks.end, len(ids) - 1)):
+        found = next((at for at, id_ in enumerate(ids) if id_ == mark and at != allowed), None)
+        if found is not None:
+            raise FieldError(f"{place}[{found}]: expected {mark}, {name}, nowhere but at {allowed}")
+    return ids
+
+
+def _sentences(value: object, place: str) -> list[str]:
+    """Return the lead's sentences; a lead without marks is one."""
+    if not isinstance(value, str):
+        raise FieldError(f"{place}, tgt_str: expected a string, got {_kind(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise FieldError(f"{place}, tgt_str: expected Unicode text, found a lone surrogate: {error}") from error
+    inner, opened = _FIRST.subn("", value, count=1)
+    inner, closed = _LAST.subn("", inner, count=1)
+    sentences = _BETWEEN.split(inner) if opened and closed else [inner]
+    return [_STRAY.sub(" ", sentence).strip() if _STRAY.search(sentence) else sentence for sentence in sentences]
+
+
+def _ids(value: object, marks: Marks, place: str) -> list[int]:
+    if not isinstance(value, list | tuple):
+        raise FieldError(f"{place}: expected a list of token ids, got {_kind(value)}")
+    if not set(map(type, value)) <= {int}:
+        wrong = next(number for number, id_ in enumerate(value) if type(id_) is not int)
+        raise FieldError(f"{place}[{wrong}]: expected a token id, got {_kind(value[wrong])}")
+    if value and (min(value) < 0 or max(value) >= marks.size):
+        wrong = next(number for number, id_ in enumerate(value) if not 0 <= id_ < marks.size)
+        raise FieldError(
+            f"{place}[{wrong}]: expected an id of the vocabulary, 0 to {marks.size - 1}, got {value[wrong]}"
+        )
+    if marks.pad in value:
+        raise FieldError(f"{place}[{value.index(marks.pad)}]: expected no padding, got {marks.pad}, <PAD>")
+    return list(value)
+
+
+def _edges(value: object, nodes: int, place: str, most: float = np.inf) -> list[Edge]:
+    """Return the edges i < j of a dense matrix, or of a sparse one: {row, col, data}, lists of one length.
+
+    A sparse one may leave out the lower half. The diagonal says nothing and is passed over.
+    """
+    if isinstance(value, dict):
+        weights = _sparse(value, nodes, place)
+    elif isinstance(value, list | tuple):
+        weights = _dense(value, nodes, place)
+    else:
+        raise FieldError(f"{place}: expected a {nodes} x {nodes} matrix or row, col and data, got {_kind(value)}")
+    found = []
+    for (i, j), weight in sorted(weights.items()):
+        other = weights.get((j, i), weight)
+        if abs(weight - other) > _TOLERANCE * max(1.0, weight):
+            raise FieldError(
+                f"{place}: expected equal weights both ways, got {weight} at [{i}, {j}], {other} at [{j}, {i}]"
+            )
+        if not 0 <= weight <= most + _TOLERANCE:
+            raise FieldError(f"{place}[{i}, {j}]: expected a weight from 0 to {most:g}, got {weight}")
+        low, high = min(i, j), max(i, j)
+        if (low == i or (low, high) not in weights) and weight > 0:
+            found.append((low, high, float(np.float32(min(weight, most)))))
+    return sorted(found)
+
+
+def _dense(value: Sequence[Any], nodes: int, place: str) -> dict[tuple[int, int], float]:
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise FieldError(f"{place}: expected {nodes} lists of {nodes} numbers ({error})") from error
+    if matrix.shape != (nodes, nodes):
+        raise FieldError(f"{place}: expected {nodes} x {nodes} weights, one for each pair of src, got {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
+        raise FieldError(f"{place}[{i}, {j}]: expected a finite weight, got {matrix[i, j]}")
+    np.fill_diagonal(matrix, 0.0)
+    linked = np.argwhere((matrix != 0) | (matrix.T != 0)).tolist()
+    return {(i, j): float(matrix[i, j]) for i, j in linked}
+
+
+def _sparse(value: dict[Any, Any], nodes: int, place: str) -> dict[tuple[int, int], float]:
+    columns = [value.get(name) for name in ("row", "col", "data")]
+    if not all(isinstance(column, list | tuple) for column in columns):
+        raise FieldError(f"{place}: expected lists row, col and data, found {sorted(map(str, value))[:10]}")
+    rows, cols, data = columns
+    assert rows is not None and cols is not None and data is not None
+    if not len(rows) == len(cols) == len(data):
+        raise FieldError(
+            f"{place}: expected row, col and data of one length, got {len(rows)}, {len(cols)}, {len(data)}"
+        )
+    weights: dict[tuple[int, int], float] = {}
+    for i, j, weight in zip(rows, cols, data, strict=True):
+        if type(i) is not int or type(j) is not int or not (0 <= i < nodes and 0 <= j < nodes):
+            raise FieldError(f"{place}: expected row and col from 0 to {nodes - 1}, got {i!r}, {j!r}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not np.isfinite(weight):
+            raise FieldError(f"{place}[{i}, {j}]: expected a finite weight, got {weight!r}")
+        if weights.setdefault((i, j), float(weight)) != weight:
+            raise FieldError(f"{place}[{i}, {j}]: expected one weight, got {weights[i, j]} and {weight}")
+    return {pair: weight for pair, weight in weights.items() if pair[0] != pair[1]}
+
+
+def _matrix(edges: Sequence[Edge], nodes: int, own: float) -> list[list[float]]:
+    matrix = [[own if i == j else 0.0 for j in range(nodes)] for i in range(nodes)]
+    for i, j, weight in edges:
+        matrix[i][j] = matrix[j][i] = weight
+    return matrix
+
+
+def _kind(value: object) -> str:
+    """Return what a value is, and its beginning."""
+    return f"{type(value).__name__} {repr(value)[:40]}"

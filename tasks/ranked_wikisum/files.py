@@ -1,0 +1,117 @@
+"""The files of a ranked corpus: finding shards, and loading and writing them without running what is in them."""
+
+import hashlib
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from models.vocabulary import Vocabulary
+from storage.formats.ranked_wikisum import Layout, Marks, ShardFile, parse_shard_file
+from storage.store import Store
+
+# Training takes its validation articles from the first shards that have any: these in front spare it the walk over the
+# training split.
+_ORDER = {"valid": 0, "test": 1, "train": 2}
+_READ_BYTES = 1 << 20
+_GLOBAL = re.compile(r"GLOBAL (\S+)")
+
+
+def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
+    """Return the shards in a folder: those of valid, test and train in this order, each by number.
+
+    Args:
+        folder: where they are; folders below it are not looked into.
+        layout: of the shards wanted; None = whichever there is.
+
+    Raises:
+        ValueError: there is none, or the folder holds several datasets.
+    """
+    every = [found for name in folder.sizes("") if (found := parse_shard_file(name)) is not None]
+    shards = [shard for shard in every if layout in (None, shard.layout)]
+    if not shards:
+        raise ValueError(
+            f"no shards in {folder.root}: expected files such as WIKI.train.0.{layout or 'pt'}, found "
+            f"{sorted(folder.sizes(''))[:5] or 'an empty folder or none'}"
+        )
+    kinds = sorted({f"{shard.name}.*.{shard.layout}" for shard in shards})
+    if len(kinds) > 1:
+        raise ValueError(f"expected the shards of one dataset in {folder.root}, found {', '.join(kinds)}")
+    return sorted(shards, key=lambda shard: (_ORDER[shard.split], shard.number))
+
+
+def file_digest(folder: Store, name: str) -> str:
+    """Return the SHA-256 of a file, hex; raises OSError."""
+    digest = hashlib.sha256()
+    with folder.filesystem.open_input_stream(folder.path(name)) as stream:
+        while chunk := stream.read(_READ_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> list[Any]:
+    """Return the items of a shard as they are, none of them checked.
+
+    Args:
+        folder: where the file is.
+        shard: which.
+        sha256: of the file, where it has to be the one that was seen before.
+
+    Raises:
+        ValueError: the file has changed, is damaged, holds no list, or would run code.
+        OSError: it cannot be read.
+    """
+    data = folder.read_bytes(shard.path)
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError(f"{shard.path} has changed since this import began: run the same command again")
+    items = _unpickled(data, shard.path) if shard.layout == "pt" else _parsed(data, shard.path)
+    if not isinstance(items, list):
+        raise ValueError(f"{shard.path}: expected a list of items, got {type(items).__name__}")
+    return items
+
+
+def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
+    """Return the file of a shard."""
+    if layout == "json":
+        return json.dumps(list(items), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    buffer = io.BytesIO()
+    torch.save(list(items), buffer)
+    return buffer.getvalue()
+
+
+def marks_of(vocabulary: Vocabulary) -> Marks:
+    """Return the ids that have a place of their own in the layout."""
+    return Marks(
+        size=vocabulary.size,
+        pad=vocabulary.pad,
+        begin=vocabulary.begin,
+        end=vocabulary.end,
+        title=vocabulary.title_mark,
+        sentence=vocabulary.sentence_mark,
+    )
+
+
+def _unpickled(data: bytes, path: str) -> Any:
+    try:
+        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # noqa: BLE001 - a damaged pickle ends in whatever its bytes make the unpickler do
+        # Torch's own message advises to load without the safeguard.
+        named = _GLOBAL.search(str(error))
+        if named is not None:
+            raise ValueError(
+                f"{path} was refused: it is no plain list of ids and texts, loading it would call {named[1]}"
+            ) from None
+        raise ValueError(
+            f"{path}: expected what torch.save makes of a list of dicts; it is damaged or something else "
+            f"({type(error).__name__})"
+        ) from None
+
+
+def _parsed(data: bytes, path: str) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: expected a JSON list of items: {error}") from error
