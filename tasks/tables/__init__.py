@@ -1,0 +1,1 @@
+"""The papers' tables on our corpus, the published figures beside the measured ones."""

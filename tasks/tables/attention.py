@@ -1,0 +1,85 @@
+"""How well a system's attention to paragraphs agrees with what the gold summary took from them (002 sec. 7.1.1).
+
+Shapes: T tokens of a summary, P paragraphs.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from storage.schemas import SCORES
+from tasks.grouping import join_by_article
+from tasks.ngrams import split_words
+from tasks.tfidf import TfIdf
+
+Floats = NDArray[np.float64]
+METRIC = "attention"
+_LEAD = "lead"
+
+
+def gold_attention(lead: str, paragraphs: Sequence[str]) -> Floats:
+    """Return the tf-idf similarities of a gold summary and its P paragraphs, normalised: [P], sum 1.
+
+    All zero where no paragraph shares a word of some weight with it, as a lone paragraph never does.
+    """
+    similarities = TfIdf([split_words(text) for text in paragraphs]).similarity(split_words(lead))
+    total = similarities.sum()
+    return np.asarray(similarities / total if total else similarities, dtype=np.float64)
+
+
+def mean_attention(attention: Sequence[Sequence[float]], paragraphs: int) -> Floats:
+    """Return the attention of a summary, [T, P'], as the mean over its tokens: [P].
+
+    A system that read fewer paragraphs than P paid the others none; what it paid to those beyond P is left out.
+    """
+    mean = np.zeros(paragraphs)
+    if len(attention):
+        found = np.asarray(attention, dtype=np.float64).mean(axis=0)[:paragraphs]
+        mean[: len(found)] = found
+    return mean
+
+
+def lead_attention(title: str, summary: str, paragraphs: Sequence[str]) -> Floats:
+    """Return the words that Lead's summary took from each paragraph, [P]; the paper leaves its attention unsaid."""
+    left = len(summary.split()) - len(title.split())
+    taken = np.zeros(len(paragraphs))
+    for place, text in enumerate(paragraphs):
+        taken[place] = max(0, min(left, len(text.split())))
+        left -= len(text.split())
+    return taken
+
+
+def attention_cosine(attention: Floats, gold: Floats) -> float | None:
+    """Return the cosine of two [P] distributions, 0-1; None where one of them is all zero."""
+    length = float(np.linalg.norm(attention) * np.linalg.norm(gold))
+    return min(1.0, float(attention @ gold) / length) if length else None
+
+
+def score_attention(shards: Iterable[tuple[pa.Table, ...]], systems: Sequence[str], paragraphs: int) -> pa.Table:
+    """Return SCORES rows of the metric `attention`, the cosine in all three measures.
+
+    Args:
+        shards: (ARTICLES, RANKED, PREDICTIONS of some systems, PREDICTIONS of others and so on) of each shard.
+        systems: those that are asked for.
+        paragraphs: ranked paragraphs the gold attention is taken over, at most.
+    """
+    rows = []
+    for articles, ranked, *predictions in shards:
+        test = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], "test")))
+        asked = [table.filter(pc.is_in(table["system"], pa.array(systems, pa.string()))) for table in predictions]
+        for article_id, article, best, *written in join_by_article(test, ranked, *asked):
+            texts = best.sort_by("rank")["text"].to_pylist()[:paragraphs]
+            gold = gold_attention(article["lead"][0].as_py(), texts) if texts else np.zeros(0)
+            for row in (row for table in written for row in table.to_pylist()):
+                if row["system"] == _LEAD:
+                    paid = lead_attention(article["title"][0].as_py(), row["summary"], texts)
+                else:
+                    paid = mean_attention(row["attention"], len(texts))
+                cosine = attention_cosine(paid, gold)
+                if cosine is not None:
+                    values = {"precision": cosine, "recall": cosine, "f1": cosine}
+                    rows.append({"article_id": article_id, "system": row["system"], "metric": METRIC, **values})
+    return pa.Table.from_pylist(rows, SCORES.schema)

@@ -1,0 +1,135 @@
+"""A published table with our column beside the paper's, as blocks of the report."""
+
+from collections.abc import Sequence
+
+from tasks.reporting.blocks import Block, Cell, Section, Table, Text, percent
+from tasks.reporting.verdicts import metric_name
+from tasks.significance import Interval
+from tasks.tables.attention import METRIC
+from tasks.tables.measures import Measured
+from tasks.tables.published import ROUGE_COLUMNS, PublishedTable, Row
+
+NOT_RUN = "not run"
+_NONE = "–"
+_BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of 002 counts
+_UNMEASURED = {
+    "largest batch": "needs a memory limit of its own",
+    "validation, s": "forward passes are not timed apart from training",
+}
+
+
+def section(table: PublishedTable, measured: Measured) -> Section:
+    """Return a table and what is to be said of it: what was not run and why, and which differences are significant."""
+    columns = [table.title]
+    for name in table.columns:
+        heading = f"L' = {name}" if table.measure == "recall" else name
+        columns += [f"{heading}, paper", f"{heading}, here"]
+    rows = [_row(table, row, measured) for row in table.rows]
+    blocks: list[Block] = [
+        Table(f"{table.place}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
+        *[Text(text) for text in (table.note, _missing(table, measured)) if text],
+    ]
+    if table.measure in ("rouge", "attention"):
+        blocks += _differences(table, measured)
+    return Section(f"table-{table.name}", f"Table {table.name[-1]} of {table.name[:3]}: {table.title}", blocks)
+
+
+def _row(table: PublishedTable, row: Row, measured: Measured) -> list[Cell]:
+    cells = [Cell(row.label)]
+    for column, figure in zip(table.columns, row.figures, strict=True):
+        cells += [Cell(_figure(table, row, figure)), _measured(table, row, column, measured)]
+    return cells
+
+
+def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
+    if figure is None:
+        return _NONE
+    if row.relative:
+        return f"{figure:+.1f}"
+    digits = {"recall": 2, "rouge": 1 if table.name == "002-6" else 2, "attention": 4}
+    return f"{figure:.{digits[table.measure]}f}" if table.measure in digits else f"{figure:g}"
+
+
+def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) -> Cell:
+    match table.measure:
+        case "recall":
+            recalls = {found.method: found.measured for found in measured.table1.rows}.get(row.system, {})
+            value = recalls.get(int(column))
+            return Cell(NOT_RUN) if value is None else Cell(f"{value:.2f}", strong=True)
+        case "efficiency":
+            count = measured.parameters.get(row.system)
+            known = column == "parameters, MB" and count is not None
+            return Cell(f"{_BYTES * (count or 0) / 1e6:.1f}", f"{count:,}", strong=True) if known else Cell(NOT_RUN)
+        case "attention":
+            score = measured.scores.get((row.system, METRIC))
+            return Cell(NOT_RUN) if score is None else _interval(score.f1, 1, 4)
+        case "rouge":
+            metric, kind = ROUGE_COLUMNS[column]
+            score = measured.scores.get((row.system, metric))
+            if score is None:
+                return Cell(NOT_RUN)
+            value = getattr(score, kind)
+            if not row.relative:
+                return _interval(value, 100, 2)
+            base = measured.scores.get((table.rows[-1].system, metric))
+            return Cell(NOT_RUN) if base is None else Cell(f"{100 * (value.mean - getattr(base, kind).mean):+.2f}")
+
+
+def _interval(value: Interval, factor: int, digits: int) -> Cell:
+    low, high = factor * value.low, factor * value.high
+    return Cell(f"{factor * value.mean:.{digits}f}", f"{low:.{digits}f} to {high:.{digits}f}", strong=True)
+
+
+def _unit(table: PublishedTable) -> str:
+    return {
+        "recall": "ROUGE-L recall of the L' best paragraphs against the lead, %",
+        "rouge": "ROUGE, %" if table.name == "002-6" else "ROUGE F1, %",
+        "attention": "mean cosine of attention to paragraphs and tf-idf similarity with the gold summary",
+        "efficiency": f"parameters in MB of {_BYTES} bytes",
+    }[table.measure]
+
+
+def _missing(table: PublishedTable, measured: Measured) -> str:
+    """Return which rows and columns were not run, and why; systems of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    if table.measure == "recall":
+        ran = {row.method for row in measured.table1.rows}
+        absent = [row.label for row in table.rows if row.system not in ran]
+        return f"Not run: {', '.join(absent)} (no test article has ranked paragraphs)." if absent else ""
+    for row in table.rows:
+        reason = measured.reasons.get(row.system) or _unscored(table, row, measured)
+        if reason:
+            by_reason.setdefault(reason, []).append(row.label)
+    if table.measure == "efficiency":
+        for column, reason in _UNMEASURED.items():
+            by_reason.setdefault(reason, []).append(f"the column “{column}”")
+    return "".join(f"Not run: {', '.join(labels)} ({reason}). " for reason, labels in by_reason.items()).strip()
+
+
+def _unscored(table: PublishedTable, row: Row, measured: Measured) -> str:
+    if table.measure == "efficiency":
+        return "" if row.system in measured.parameters else "its parameters were not counted"
+    wanted = METRIC if table.measure == "attention" else measured.headline
+    return "" if (row.system, wanted) in measured.scores else "no test article was scored"
+
+
+def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
+    """Return the pairs of rows that differ significantly, and how many were tested."""
+    metric = METRIC if table.measure == "attention" else measured.headline
+    factor, digits = (1, 4) if table.measure == "attention" else (100, 2)
+    name = "cosine" if table.measure == "attention" else metric_name(metric)
+    labels = {row.system: row.label for row in table.rows}
+    pairs = measured.compare(list(labels), metric)
+    if not pairs:
+        return [Text("No two rows were scored on a common article: nothing to compare.")]
+    certain = [pair for pair in pairs if measured.is_significant(pair)]
+    level = percent(1 - measured.significance.confidence)
+    told = f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm."
+    rows = [
+        [Cell(labels[pair.better]), Cell(labels[pair.worse]), _interval(pair.difference, factor, digits),
+         Cell(f"{pair.p_adjusted:.3f}")]
+        for pair in certain
+    ]  # fmt: skip
+    shown = Table(f"Significant differences in {name}", ["higher", "lower", "difference", "p, corrected"], rows,
+                  frozenset({2, 3}))  # fmt: skip
+    return [Text(told), *([shown] if rows else [])]

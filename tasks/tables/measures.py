@@ -1,0 +1,87 @@
+"""What was measured of the systems, gathered before anything is laid out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import RANKING_SCORES, SCORES
+from tasks.reporting.findings import Table1, table1
+from tasks.significance import Comparison, SignificanceSettings, SystemScore, compare_systems, summarise_scores
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything the tables show of this corpus.
+
+    Attributes:
+        scored: SCORES rows of all systems, the metric `attention` among them.
+        scores: (system, metric) -> means with intervals.
+        table1: 000 Table 1.
+        parameters: trained system -> number of weights.
+        reasons: system -> why it was not run.
+        headline: metric that systems are compared in.
+        significance: how.
+        seed: of the resamples.
+    """
+
+    scored: pa.Table
+    scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)
+    table1: Table1 = field(default_factory=Table1)
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    headline: str = "rougeL"
+    significance: SignificanceSettings = field(default_factory=SignificanceSettings)
+    seed: int = 0
+
+    def compare(self, systems: Sequence[str], metric: str) -> list[Comparison]:
+        """Test every pair of some systems under a metric, corrected for the number of these pairs."""
+        chosen = pc.and_(
+            pc.equal(self.scored["metric"], metric), pc.is_in(self.scored["system"], pa.array(systems, pa.string()))
+        )
+        return compare_systems(self.scored.filter(chosen), self.significance, self.seed)
+
+    def is_significant(self, pair: Comparison) -> bool:
+        """Return whether a difference is significant at 1 - confidence after correction."""
+        return pair.p_adjusted <= 1 - self.significance.confidence
+
+
+def measure(
+    scores: Iterable[tuple[pa.Table, ...]],
+    attention: pa.Table,
+    *,
+    parameters: Mapping[str, int],
+    reasons: Mapping[str, str],
+    headline: str,
+    significance: SignificanceSettings,
+    seed: int,
+) -> Measured:
+    """Return the measures of all systems.
+
+    Args:
+        scores: (RANKING_SCORES, SCORES of some systems, SCORES of others and so on) of each article shard.
+        attention: SCORES rows of the metric `attention`.
+        parameters: see `Measured`, as for the rest.
+        reasons: likewise.
+        headline: likewise; another metric is taken where it was not scored.
+        significance: likewise.
+        seed: likewise.
+    """
+    rankings, tables = [RANKING_SCORES.schema.empty_table()], [SCORES.schema.empty_table(), attention]
+    for ranking, *scored in scores:
+        rankings.append(ranking)
+        tables += scored
+    every = pa.concat_tables(tables)
+    found = summarise_scores(every, significance, seed)
+    metrics = [score.metric for score in found]
+    return Measured(
+        scored=every,
+        scores={(score.system, score.metric): score for score in found},
+        table1=table1(pa.concat_tables(rankings)),
+        parameters=parameters,
+        reasons=reasons,
+        headline=headline if headline in metrics or not metrics else metrics[0],
+        significance=significance,
+        seed=seed,
+    )

@@ -1,0 +1,78 @@
+"""Which systems the tables need, and the settings each of them is trained and decoded with."""
+
+from collections.abc import Sequence
+
+from tasks.decoding import DecodingSettings
+from tasks.tables.published import PUBLISHED
+from tasks.tables.settings import TableSettings
+from tasks.tables.systems import SYSTEMS, System
+from tasks.training import SummarizerSettings, TrainingSettings
+
+_UNASKED = "not among the systems asked for"
+_NO_BASELINE = "not among the baselines of the settings"
+
+
+def systems_to_run(settings: TableSettings, baselines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the systems of the chosen tables that are run, and of the others why they are not.
+
+    Args:
+        settings: which tables and systems.
+        baselines: the extractive systems that are run.
+    """
+    needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
+    run: list[str] = []
+    reasons: dict[str, str] = {}
+    for name, system in SYSTEMS.items():
+        if name not in needed:
+            continue
+        reason = system.lacks
+        if system.kind == "extractive" and name not in baselines:
+            reason = _NO_BASELINE
+        if settings.systems and name not in settings.systems:
+            reason = _UNASKED
+        if reason:
+            reasons[name] = reason
+        else:
+            run.append(name)
+    return run, reasons
+
+
+def attended(settings: TableSettings) -> list[str]:
+    """Return the trained systems whose attention a chosen table shows."""
+    shown = {
+        row.system
+        for table in PUBLISHED
+        if table.name in settings.tables and table.measure == "attention"
+        for row in table.rows
+    }
+    return [name for name, system in SYSTEMS.items() if name in shown and system.kind != "extractive"]
+
+
+def summarizer_of(system: System, settings: TableSettings, base: SummarizerSettings) -> SummarizerSettings:
+    """Return what a system is and reads; lengths of a paragraph and of the target are those of `base`."""
+    small = settings.size == "small"
+    overrides = dict(system.overrides) if small else {}
+    if system.tokens is not None:
+        overrides["source_tokens"] = settings.scaled(system.tokens)
+    return SummarizerSettings(
+        preset=system.small if small else system.preset,
+        overrides=overrides,
+        graph=system.graph,
+        max_paragraphs=settings.scaled(system.paragraphs),
+        max_paragraph_tokens=base.max_paragraph_tokens,
+        max_target_tokens=base.max_target_tokens,
+    )
+
+
+def training_of(settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
+    """Return how every system is trained: as `base`, for the steps of the tables."""
+    if settings.steps is None:
+        return base
+    return base.model_copy(update={"steps": settings.steps})
+
+
+def decoding_of(system: System, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
+    """Return how a system is decoded: as `base`, on the paragraphs it is tested on."""
+    if system.test_paragraphs is None:
+        return base
+    return base.model_copy(update={"max_paragraphs": settings.scaled(system.test_paragraphs)})

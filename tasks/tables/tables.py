@@ -1,0 +1,105 @@
+"""The tables stage: the papers' tables of a corpus, for the browser, the Prefect UI and the terminal."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tasks.inputs import Shards
+from tasks.reporting.blocks import Block, Section, Text
+from tasks.reporting.markdown import artifact
+from tasks.reporting.page import page
+from tasks.reporting.settings import ReportSettings
+from tasks.reporting.text import summary
+from tasks.tables.attention import METRIC, score_attention
+from tasks.tables.layout import section
+from tasks.tables.measures import Measured, measure
+from tasks.tables.published import PUBLISHED
+from tasks.tables.settings import TableSettings
+from tasks.tables.verdicts import expected_order
+
+PAGE, SUMMARY = "tables.html", "summary.txt"
+_PARAGRAPHS = 30  # of 001 and 002, before `source_scale`
+
+
+def write_tables(
+    *,
+    scores: Shards,
+    attention: Shards,
+    settings: TableSettings,
+    reporting: ReportSettings,
+    parameters: Mapping[str, int],
+    reasons: Mapping[str, str],
+    steps: int,
+    seed: int,
+    directory: Path,
+) -> dict[str, Any]:
+    """Write `tables.html`, `summary.txt` and `artifacts/table-*.md`; equal inputs give equal bytes.
+
+    Memory holds all scores, and the predictions of one article shard at a time.
+
+    Args:
+        scores: (RANKING_SCORES, SCORES of the baselines, SCORES of each system) of each article shard.
+        attention: (ARTICLES, RANKED, PREDICTIONS of the baselines, PREDICTIONS of each system whose attention a table
+            shows) of each.
+        settings: which tables.
+        reporting: headline metric and significance.
+        parameters: trained system -> number of weights.
+        reasons: system -> why it was not run.
+        steps: training steps of each system.
+        seed: decides the resamples of the intervals.
+        directory: where the files go.
+
+    Returns:
+        `published`, the files, and the headline metric in percent by system.
+
+    Raises:
+        CorruptShardError: a shard is damaged.
+        ValueError: an article has two scores of one system.
+    """
+    wanted = [table for table in PUBLISHED if table.name in settings.tables]
+    looked_at = sorted({row.system for table in wanted if table.measure == "attention" for row in table.rows})
+    run = [system for system in looked_at if system not in reasons]
+    found = measure(
+        scores,
+        score_attention(attention, run, settings.scaled(_PARAGRAPHS)),
+        parameters=parameters,
+        reasons=reasons,
+        headline=reporting.headline,
+        significance=reporting.significance,
+        seed=seed,
+    )
+    sections = [section(table, found) for table in wanted]
+    sentence = expected_order(found, source_scale=settings.source_scale, steps=steps)
+    files = _files(sections, sentence, _scope(settings, found, steps))
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    return {"published": list(files), "headline": found.headline, "f1": _headline(found), "order": sentence}
+
+
+def _files(sections: list[Section], sentence: str, scope: str) -> dict[str, str]:
+    head = Section("order", "What was found", [Text(sentence), Text(scope)])
+    files = {PAGE: page("The papers' tables on this corpus", [head, *sections])}
+    blocks: list[Block] = [block for section in sections for block in section.blocks]
+    files[SUMMARY] = summary([*blocks, Text(scope), Text(sentence)])
+    for made in sections:
+        files[f"artifacts/{made.key}.md"] = artifact([made])
+    return files
+
+
+def _scope(settings: TableSettings, found: Measured, steps: int) -> str:
+    articles = max((score.articles for (_, metric), score in found.scores.items() if metric != METRIC), default=0)
+    return (
+        f"Measured on {articles:,} test articles of this corpus with presets of size “{settings.size}”, sources "
+        f"{settings.source_scale:g} times the papers' lengths and {steps:,} training steps a system; published figures "
+        "are of another corpus, so compare how rows relate."
+    )
+
+
+def _headline(found: Measured) -> dict[str, float]:
+    return {
+        system: round(100 * score.f1.mean, 4)
+        for (system, metric), score in found.scores.items()
+        if metric == found.headline
+    }

@@ -1,0 +1,172 @@
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from models.registry import find_preset
+from storage.schemas import RANKING_SCORES, SCORES
+from tasks.decoding import DecodingSettings
+from tasks.reporting.settings import ReportSettings
+from tasks.significance import SignificanceSettings
+from tasks.tables.layout import section
+from tasks.tables.measures import Measured, measure
+from tasks.tables.plan import attended, decoding_of, summarizer_of, systems_to_run, training_of
+from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS
+from tasks.tables.settings import TABLES, TableSettings
+from tasks.tables.systems import SYSTEMS
+from tasks.tables.tables import write_tables
+from tasks.tables.verdicts import expected_order
+from tasks.training import SummarizerSettings, TrainingSettings
+from tests.tasks.reporting_tables import ranking_scores, scores
+
+SMALL = TableSettings(size="small", source_scale=0.25, steps=300)
+BY_NAME = {table.name: table for table in PUBLISHED}
+ARTICLES = [f"{n:02d}" for n in range(20)]
+NOWHERE = SCORES.schema.empty_table()
+
+
+def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> Measured:
+    return measure(
+        [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)], NOWHERE,
+        parameters={"ft-3": 13_753_600}, reasons=reasons or {}, headline="rougeL",
+        significance=SignificanceSettings(resamples=200), seed=1,
+    )  # fmt: skip
+
+
+def constant(**f1: float) -> pa.Table:
+    return scores(**{system.replace("_", "-"): dict.fromkeys(ARTICLES, value) for system, value in f1.items()})
+
+
+def texts(found: Measured, name: str) -> str:
+    return " ".join(block.text for block in section(BY_NAME[name], found).blocks if block.kind == "text")  # type: ignore[arg-type, index, union-attr]
+
+
+def test_every_table_has_its_rows_and_every_row_its_system() -> None:
+    assert tuple(table.name for table in PUBLISHED) == TABLES
+    for table in PUBLISHED:
+        for row in table.rows:
+            assert len(row.figures) == len(table.columns), (table.name, row.label)
+            assert table.measure == "recall" or row.system in SYSTEMS
+        assert table.measure != "rouge" or set(table.columns) <= ROUGE_COLUMNS.keys()
+
+
+@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.kind != "extractive"])
+def test_every_system_names_presets_of_one_architecture(name: str) -> None:
+    system = SYSTEMS[name]
+    large, small = find_preset(system.preset), find_preset(system.small)
+    assert small.small
+    assert large.architecture == small.architecture
+    assert system.model in ("", *SYSTEMS)
+
+
+def test_an_ablation_is_the_same_at_both_sizes() -> None:
+    for system in SYSTEMS.values():
+        if system.preset.startswith("ht-") and system.overrides:
+            assert system.overrides == find_preset(system.preset).settings
+
+
+def test_settings_of_a_system() -> None:
+    base = SummarizerSettings(max_paragraph_tokens=56, max_target_tokens=160)
+    flat = summarizer_of(SYSTEMS["ft-800"], SMALL, base)
+    assert (flat.preset, flat.overrides, flat.max_paragraphs) == ("ft-small", {"source_tokens": 200}, 6)
+    longest = summarizer_of(SYSTEMS["t-dmca"], TableSettings(), base)
+    assert (longest.preset, longest.overrides, longest.max_paragraphs) == ("t-dmca", {"source_tokens": 3000}, 45)
+    graph = summarizer_of(SYSTEMS["ht-discourse"], SMALL, base)
+    assert (graph.preset, graph.graph, graph.max_paragraph_tokens, graph.max_target_tokens) == (
+        "ht-small", "discourse", 56, 160,
+    )  # fmt: skip
+    assert training_of(SMALL, TrainingSettings()).steps == 300
+    assert training_of(TableSettings(), TrainingSettings()) == TrainingSettings()
+    assert decoding_of(SYSTEMS["ht-3000"], SMALL, DecodingSettings()).max_paragraphs == 11
+    assert decoding_of(SYSTEMS["ht"], SMALL, DecodingSettings()) == DecodingSettings()
+
+
+def test_what_is_not_run_has_a_reason() -> None:
+    run, reasons = systems_to_run(TableSettings(tables=("002-2",)), ["lead"])
+    assert run == ["pht"]
+    assert set(reasons) == {"pht-strcov", "pht-extprob", "pht-attalign"}
+    assert all(reasons.values())
+    run, reasons = systems_to_run(TableSettings(tables=("000-3", "000-2"), systems=("ht", "lexrank")), ["lead"])
+    assert run == ["ht"]
+    assert reasons["lexrank"] == "not among the baselines of the settings"
+    assert reasons["lead"] == "not among the systems asked for"
+    assert attended(TableSettings(tables=("002-4", "000-2"))) == ["ft-3", "t-dmca-3", "transformer-xl", "ht-3", "pht"]
+
+
+def test_an_unknown_system_is_named() -> None:
+    with pytest.raises(ValueError, match=r"unknown systems \['bart'\], expected some of: lead"):
+        TableSettings(systems=("ht", "bart"))
+
+
+def test_the_published_column_stands_beside_ours() -> None:
+    found = measured(constant(ht=0.5, ht_one_head=0.25), {"ht-no-global": "too dear", "ht-no-positions": "too dear"})
+    made = section(BY_NAME["000-3"], found)
+    table = made.blocks[0]
+    assert made.key == "table-000-3"
+    assert table.kind == "table"
+    assert list(table.columns)[1:3] == ["R-1, paper", "R-1, here"]  # type: ignore[union-attr]
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}  # type: ignore[union-attr]
+    assert rows["HT"] == ["40.82", "50.00", "25.99", "50.00", "35.08", "50.00"]
+    assert rows["HT without multi-head pooling"] == ["39.90", "25.00", "24.34", "25.00", "34.61", "25.00"]
+    assert rows["HT without global layers"][1::2] == ["not run"] * 3
+    assert "Not run: HT without paragraph position, HT without global layers (too dear)." in texts(found, "000-3")
+    assert "1 of 1 pairs of rows differ significantly" in texts(found, "000-3")
+    assert [cell.text for cell in made.blocks[-1].rows[0]][:2] == ["HT", "HT without multi-head pooling"]  # type: ignore[union-attr]
+
+
+def test_recalls_and_parameters() -> None:
+    found = measured(NOWHERE, ranking=ranking_scores(("a", "test", "ranking", 5, 0.5), ("a", "valid", "ranking", 5, 0)))
+    rows = section(BY_NAME["000-1"], found).blocks[0].rows  # type: ignore[union-attr]
+    assert [cell.text for cell in rows[1]][:4] == ["Ranking", "39.38", "50.00", "46.74"]
+    assert rows[0][2].text == "not run"
+    rows = section(BY_NAME["002-5"], found).blocks[0].rows  # type: ignore[union-attr]
+    # 13,753,600 parameters of 12 bytes are the published 165.0 MB.
+    assert [cell.text for cell in rows[0]] == ["FT", "11", "not run", "165", "165.0", "634", "not run"]
+
+
+def test_compression_is_told_as_a_difference() -> None:
+    found = measured(constant(pht_attalign=0.5, pht_attalign_5=0.45))
+    rows = section(BY_NAME["002-6"], found).blocks[0].rows  # type: ignore[union-attr]
+    assert [cell.text for cell in rows[0]][:5] == ["s = 5", "-2.1", "-5.00", "-3.3", "-5.00"]
+    assert [cell.text for cell in rows[-1]][:3] == ["s = 30, all", "42.6", "50.00"]
+
+
+def test_the_order_is_told_whichever_way_it_falls() -> None:
+    reasons = {"pht-attalign": "no predictor"}
+    kept = expected_order(measured(constant(ht=0.5, ft_800=0.4), reasons), source_scale=1, steps=9)
+    assert kept == (
+        "Of the order the papers expect, that hierarchical systems are at least as good as flat ones holds: ht is "
+        "10.00 points of ROUGE-L above ft-800 (95 % interval 10.00 to 10.00, significant on 20 articles), after 9 "
+        "steps of training for each; alignment beside plain beam search was not run (no predictor)."
+    )
+    turned = expected_order(
+        measured(constant(ht=0.4, ft_800=0.5, pht=0.3, pht_attalign=0.2)), source_scale=0.5, steps=9
+    )
+    assert "as good as flat ones does not hold: ft-800 is 10.00 points of ROUGE-L above ht" in turned
+    assert "sources are 0.5 times as long" in turned
+    assert "plain beam search does not hold: pht is 10.00 points" in turned
+    none = expected_order(measured(NOWHERE, reasons), source_scale=1, steps=9)
+    assert "not both run" in none
+
+
+def test_equal_systems_keep_the_expected_order() -> None:
+    found = expected_order(measured(constant(ht=0.5, ft_800=0.5)), source_scale=1, steps=9)
+    assert "as good as flat ones holds" in found
+    assert "0.00 points" in found
+
+
+def test_the_files_of_the_stage(tmp_path: Path) -> None:
+    made = write_tables(
+        scores=[(ranking_scores(("00", "test", "ranking", 5, 0.5)), constant(ht=0.5, ft_800=0.4))],  # type: ignore[arg-type]
+        attention=[],  # type: ignore[arg-type]
+        settings=TableSettings(tables=("000-1", "000-2")),
+        reporting=ReportSettings(significance=SignificanceSettings(resamples=50)),
+        parameters={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
+    )  # fmt: skip
+    assert made["published"] == ["tables.html", "summary.txt", "artifacts/table-000-1.md", "artifacts/table-000-2.md"]
+    assert made["f1"] == {"ht": pytest.approx(50), "ft-800": pytest.approx(40)}
+    for name in made["published"]:
+        assert (tmp_path / name).stat().st_size > 0
+    assert "HT (1,600 tokens)" in (tmp_path / "tables.html").read_text()
+    assert made["order"] in " ".join((tmp_path / "summary.txt").read_text().split())
+    assert "<script" not in (tmp_path / "tables.html").read_text()
