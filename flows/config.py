@@ -23,6 +23,7 @@ from tasks.scoring import ScoringSettings
 from tasks.search.settings import SearchSettings
 from tasks.settings import Settings, tuning
 from tasks.sources import SourceSettings
+from tasks.tables.settings import TableSettings
 from tasks.training import SummarizerSettings, TrainingSettings
 from tasks.vocabulary import VocabularySettings
 
@@ -67,6 +68,7 @@ class BuildConfig(Settings):
     baselines: BaselineSettings = BaselineSettings()
     scoring: ScoringSettings = ScoringSettings()
     report: ReportSettings = ReportSettings()
+    tables: TableSettings = tuning(TableSettings(), "of reproduce-tables alone: no part of a build's recipe")
 
     @model_validator(mode="before")
     @classmethod
