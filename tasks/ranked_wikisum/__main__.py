@@ -4,9 +4,11 @@ Run the same command again to go on: shards that are done are skipped.
 """
 
 import argparse
+import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,22 +29,37 @@ from tasks.stage import InlineExecutor, Outcome, Run, StageFailedError, StagePla
 _PROGRAM = "python -m tasks.ranked_wikisum"
 
 
-class TellingExecutor(InlineExecutor):
-    """Runs jobs one after another and writes a line for each."""
+class TellingExecutor:
+    """Runs jobs in some processes and writes a line for each as it ends."""
+
+    def __init__(self, workers: int) -> None:
+        """Take how many shards are worked on at the same time."""
+        self._workers = workers
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
         """Return job name -> record, or the exception it ended with."""
         outcomes: dict[str, Outcome] = {}
-        for number, job in enumerate(jobs, start=1):
-            outcomes |= super().run(make, [job])
-            made = outcomes[job.name]
+        for job, outcome in self._outcomes(make, jobs):
+            outcomes[job.name] = outcome
             became = (
-                f"{made.written.rows:,} rows, {made.written.bytes / 1e6:.1f} MB, {made.seconds:.1f} s"
-                if isinstance(made, ShardRecord)
-                else f"failed: {made}"
+                f"{outcome.written.rows:,} rows, {outcome.written.bytes / 1e6:.1f} MB, {outcome.seconds:.1f} s"
+                if isinstance(outcome, ShardRecord)
+                else f"failed: {outcome}"
             )
-            _say(f"{job.stage} {number} of {len(jobs)}{_origin(job)}: {became}")
+            _say(f"{job.stage} {len(outcomes)} of {len(jobs)}{_origin(job)}: {became}")
         return outcomes
+
+    def _outcomes(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> Iterator[tuple[Job, Outcome]]:
+        if self._workers == 1 or len(jobs) == 1:
+            for job in jobs:
+                yield job, InlineExecutor().run(make, [job])[job.name]
+            return
+        # Spawned, for a forked process can hang on the locks of torch's and Arrow's threads.
+        with ProcessPoolExecutor(min(self._workers, len(jobs)), multiprocessing.get_context("spawn")) as pool:
+            futures = {pool.submit(make, job): job for job in jobs}
+            for future in as_completed(futures):
+                error = future.exception()
+                yield futures[future], future.result() if error is None else error
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
         """Write how many shards a stage has and how many were there already."""
@@ -80,7 +97,7 @@ def _import(options: argparse.Namespace) -> None:
         other = latest_build(store)
         if other is not None and "import" not in other.config:
             raise ValueError(f"root {options.root!r} holds the build {other.name}: give an import a root of its own")
-        run = Run(store, TellingExecutor())
+        run = Run(store, TellingExecutor(max(1, options.workers)))
         import_corpus(run, settings)
         name = _save(run, settings, other)
     _say(f"imported into {options.root} as build {name} in {time.monotonic() - started:.0f} s")
@@ -166,6 +183,7 @@ def _parser() -> argparse.ArgumentParser:
         "--sentence-marks", choices=["keep", "drop"], default="keep", help=_about(ImportSettings, "sentence_marks")
     )
     reading.add_argument("--root", required=True, help="folder or URI of its own that gets the stages")
+    reading.add_argument("--workers", type=int, default=1, help="shards read at the same time (default: 1)")
     writing = commands.add_parser("export", help="a root's examples and vocabulary -> shards of token ids")
     writing.add_argument("folder", help="folder or URI that gets the shards and the vocabulary")
     writing.add_argument("--root", required=True, help="folder or URI of the corpus")

@@ -140,6 +140,19 @@ def test_a_folder_is_imported_and_a_second_run_finds_all_done(
     assert files_of(root) == before
 
 
+def test_processes_make_the_same_files_as_one(
+    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert import_to(tmp_path / "one", folder) == 0
+    (folder / "WIKI.test.1.pt").write_bytes(b"no shard")
+    assert import_to(tmp_path / "two", folder, "--workers", "2") == 1
+    assert "failed: WIKI.test.1.pt: expected what torch.save makes" in capsys.readouterr().out
+    torch.save([], folder / "WIKI.test.1.pt")
+    assert import_to(tmp_path / "two", folder, "--workers", "2") == 0
+    one, two = (table_of(tmp_path / root, "examples") for root in ("one", "two"))
+    assert one.equals(two)
+
+
 def test_a_changed_shard_alone_is_imported_anew(
     folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
 ) -> None:
