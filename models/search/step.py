@@ -84,8 +84,8 @@ class Step:
         alive: the hypotheses that go on, one token longer.
         parents: [b, K] int64, the place in the old beam each of them continues.
         ended: the best that have ended.
-        done: [b] bool, True where the search is over: as many hypotheses have ended as the beam is wide, the
-            longest allowed length is reached, or nothing may go on.
+        done: [b] bool, True where the search is over: as many hypotheses have ended as the beam is wide and none that
+            goes on scores higher than the best of them, the longest allowed length is reached, or nothing may go on.
     """
 
     alive: Hypotheses
@@ -143,7 +143,9 @@ def advance(
     log_probs_bK = total_bC.gather(1, best_bK).masked_fill(score_bC.gather(1, best_bK).isneginf(), -torch.inf)
     parents_bK = parent_bC.gather(1, best_bK)
     over = alive.length >= settings.max_length
-    done_b = (ended.count >= beam) | log_probs_bK.isneginf().all(dim=1) | over
+    # A wide beam soon holds K poor early ends; the search goes on while something alive is better than all of them.
+    enough_b = (ended.count >= beam) & (ended.score >= score_bC.gather(1, best_bK).amax(dim=1))
+    done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
     return Step(attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b)
 
 

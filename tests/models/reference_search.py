@@ -70,7 +70,9 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
             if candidate.tokens[-1] == rules.end
         )
         alive = [candidate for candidate in candidates if candidate.tokens[-1] != rules.end][: settings.beam]
-        if len(ended) >= settings.beam or not alive:
+        if not alive or (
+            len(ended) >= settings.beam and max(found.score for found in ended) >= max(found.score for found in alive)
+        ):
             break
     if not ended:
         return Found([], -math.inf, -math.inf, [])

@@ -28,12 +28,11 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_a_summarizer_writes_what_it_learned(learned: Path) -> None:
+@pytest.mark.parametrize("beam", [1, 2, 4])
+def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
     reports: list[DecodingProgress] = []
     table = pa.concat_tables([examples("train"), examples("test"), examples("valid")])
-    # A beam is given up when as many hypotheses have ended as it is wide, be a better one alive; greedy search is not.
-    greedy = SHORT.model_copy(update={"beam": 1})
-    found = decode_shard(table, learned, greedy, progress=reports.append)
+    found = decode_shard(table, learned, SHORT.model_copy(update={"beam": beam}), progress=reports.append)
     assert found.schema.equals(PREDICTIONS.schema)
     assert found.column("article_id").to_pylist() == [f"test-{title}" for title in FACTS]
     assert found.column("summary").to_pylist() == list(FACTS.values())
