@@ -25,11 +25,11 @@ def systems_to_run(settings: TableSettings, baselines: Sequence[str]) -> tuple[l
     for name, system in SYSTEMS.items():
         if name not in needed:
             continue
-        reason = system.lacks
-        if system.kind == "extractive" and name not in baselines:
-            reason = _NO_BASELINE
-        if settings.systems and name not in settings.systems:
-            reason = _UNASKED
+        if system.kind == "extractive":
+            reason = "" if name in baselines else _NO_BASELINE
+        else:
+            asked = not settings.systems or name in settings.systems
+            reason = system.lacks or ("" if asked else _UNASKED)
         if reason:
             reasons[name] = reason
         else:

@@ -20,7 +20,9 @@ class TableSettings(Settings):
         TABLES, min_length=1, description="tables to publish, as PAPER-TABLE: 000 Liu and Lapata, 001 and 002 PHT, VHT"
     )
     systems: tuple[str, ...] = Field(
-        (), description="systems to train and evaluate, as tasks/tables/systems.py names them; none named = all"
+        (),
+        description="systems to train and evaluate, as tasks/tables/systems.py names them; none named = all. Those "
+        "of `baselines` are always among them",
     )
     size: Literal["paper", "small"] = Field("paper", description="presets of the papers' size, or those for laptops")
     source_scale: float = Field(

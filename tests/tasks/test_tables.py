@@ -87,9 +87,9 @@ def test_what_is_not_run_has_a_reason() -> None:
     assert set(reasons) == {"pht-strcov", "pht-extprob", "pht-attalign"}
     assert all(reasons.values())
     run, reasons = systems_to_run(TableSettings(tables=("000-3", "000-2"), systems=("ht", "lexrank")), ["lead"])
-    assert run == ["ht"]
+    assert run == ["lead", "ht"]
     assert reasons["lexrank"] == "not among the baselines of the settings"
-    assert reasons["lead"] == "not among the systems asked for"
+    assert reasons["ht-one-head"] == "not among the systems asked for"
     assert attended(TableSettings(tables=("002-4", "000-2"))) == ["ft-3", "t-dmca-3", "transformer-xl", "ht-3", "pht"]
 
 

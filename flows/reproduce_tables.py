@@ -1,0 +1,125 @@
+"""The papers' tables: train and evaluate every system under one trainer, one search and one evaluator (000-002)."""
+
+import sys
+from dataclasses import dataclass
+
+from prefect import flow
+
+from flows.command_line import main
+from flows.config import DEFAULT, BuildConfig
+from flows.corpus import corpus
+from flows.evaluate import baseline, decode, score
+from flows.session import Session, walk_flow
+from flows.train import ranked, train_system
+from storage import schemas
+from tasks.examples import build_examples
+from tasks.inputs import DirectoryResult, StageResult, every, only, same
+from tasks.publishing import publish_report
+from tasks.ranking import rank_paragraphs
+from tasks.tables.plan import attended, decoding_of, summarizer_of, systems_to_run, training_of
+from tasks.tables.systems import SYSTEMS
+from tasks.tables.tables import PAGE, write_tables
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A system's model, its summaries of the test articles and their scores."""
+
+    model: DirectoryResult
+    summaries: StageResult
+    scores: StageResult
+
+
+@flow(name="reproduce-tables", flow_run_name="tables-{config.preset}-seed{config.seed}")
+def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
+    """Train and evaluate what is missing of the systems asked for, and publish the tables.
+
+    Returns:
+        The tables and the path of their page, as text.
+    """
+    return walk_flow(config, publish)
+
+
+def publish(session: Session) -> str:
+    """Walk everything and publish the tables; return their text."""
+    made = session.once(tables)
+    return "" if session.run.planning else publish_report(session.run.store, made, PAGE)
+
+
+def tables(session: Session) -> DirectoryResult:
+    """Make the tables."""
+    config, made = session.config, session.once(ranked)
+    built, (baselines, baseline_scores) = session.once(corpus), session.once(baseline)
+    _, reasons = systems_to_run(config.tables, config.baselines.systems)
+    evaluated = session.once(systems)
+    looked_at = [evaluated[name].summaries for name in attended(config.tables) if name in evaluated]
+    sizes = {name: one.model.record.metrics["parameters"] for name, one in evaluated.items() if one.model.record}
+    return session.run.directory(
+        "tables",
+        write_tables,
+        version=1,
+        inputs={
+            "scores": every(made.ranking_scores, baseline_scores, *[one.scores for one in evaluated.values()]),
+            "attention": every(built.articles, made.ranked, baselines, *looked_at),
+        },
+        settings=config.tables,
+        arguments={
+            "reporting": config.report,
+            "parameters": sizes,
+            "reasons": reasons,
+            "steps": training_of(config.tables, config.training).steps,
+            "seed": config.seed,
+        },
+    )
+
+
+def systems(session: Session) -> dict[str, Evaluated]:
+    """Train, decode and score the systems that are asked for and trained; equal models are trained once."""
+    config = session.config
+    run, _ = systems_to_run(config.tables, config.baselines.systems)
+    models: dict[str, DirectoryResult] = {}
+    evaluated = {}
+    for name in run:
+        system = SYSTEMS[name]
+        if system.kind == "extractive":
+            continue
+        owner = system.model or name
+        settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
+        examples = session.once(ranked).examples if system.ranked else session.once(unranked)
+        graphs = session.once(ranked).graphs
+        recipe = f"{system.ranked} {settings.model_dump_json()}"
+        if recipe not in models:
+            training = training_of(config.tables, config.training)
+            models[recipe] = train_system(session, owner, settings, training, examples, graphs)
+        how = decoding_of(system, config.tables, config.decoding)
+        read = graphs if settings.graph != "none" else None
+        summaries = decode(session, f"predictions-{name}", models[recipe], how, examples, read, system=name)
+        evaluated[name] = Evaluated(models[recipe], summaries, score(session, f"scores-{name}", summaries))
+    return evaluated
+
+
+def unranked(session: Session) -> StageResult:
+    """Return examples whose paragraphs stand as they were found (000 Table 2, no ranking)."""
+    config, built = session.config, session.once(corpus)
+    both = {"articles": same(built.articles), "paragraphs": same(built.paragraphs), "features": same(built.features)}
+    found = session.run.stage(
+        schemas.RANKED,
+        rank_paragraphs,
+        shards=config.shards.articles,
+        inputs=both,
+        settings=config.ranking.model_copy(update={"method": "found"}),
+        arguments={"ranker_directory": None},
+        name="unranked",
+    )
+    return session.run.stage(
+        schemas.EXAMPLES,
+        build_examples,
+        shards=config.shards.articles,
+        inputs={"articles": same(built.articles), "ranked": same(found), "vocabulary": only(built.vocabulary)},
+        settings=config.examples,
+        name="unranked-examples",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main("python -m flows.reproduce_tables", reproduce_tables, publish))

@@ -1,0 +1,58 @@
+"""A walk over a flow's wiring in which nothing is computed and every job is remembered with its key."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from flows.config import BuildConfig
+from flows.session import Session
+from storage.directories import DirectoryRecord
+from storage.recipes import ShardRecord
+from storage.store import Store, WrittenTable
+from tasks.inputs import StageResult
+from tasks.shard import Job, make_shard
+from tasks.stage import Run, StagePlan
+
+
+class RecordingExecutor:
+    """Says of every job that it is done; what it made is named after its key.
+
+    Attributes:
+        jobs: all jobs, in order.
+    """
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Any]:
+        self.jobs += jobs
+        return {job.name: _shard(job) if make is make_shard else _directory(job) for job in jobs}
+
+    def publish(self, result: StageResult, planned: StagePlan) -> None:
+        pass
+
+
+def walked(config: BuildConfig, wiring: Callable[[Session], Any], root: Path) -> tuple[Session, list[Job]]:
+    """Return the session after walking `wiring` on an empty root, and its jobs."""
+    executor = RecordingExecutor()
+    session = Session(config, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
+    session.once(wiring)
+    return session, executor.jobs
+
+
+def keys(jobs: Sequence[Job]) -> set[str]:
+    return {f"{job.name}.{job.key}" for job in jobs}
+
+
+def _shard(job: Job) -> ShardRecord:
+    digest = hashlib.sha256(job.key.encode()).hexdigest()
+    written = WrittenTable(rows=1, bytes=1, sha256=digest, digest=digest[:32])
+    return ShardRecord(
+        job.stage, job.shard, job.key, written, {}, job.digests, job.recipe(), job.version, 0.0, 0, job.notes
+    )
+
+
+def _directory(job: Job) -> DirectoryRecord:
+    digest = hashlib.sha256(job.key.encode()).hexdigest()[:32]
+    return DirectoryRecord(job.stage, job.key, {}, digest, job.recipe(), job.digests, {"parameters": 7}, 0.0)
