@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from prefect import flow
-from tasks.reporting.report import write_report
 
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
@@ -15,6 +14,7 @@ from tasks.decoding import DecodingSettings, decode_shard
 from tasks.inputs import DirectoryResult, Input, StageResult, contents, every, same
 from tasks.progress import ProgressLog
 from tasks.publishing import summarise
+from tasks.reporting.report import write_report
 from tasks.scoring import score_predictions
 
 
