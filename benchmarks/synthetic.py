@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from storage.schemas import ARTICLES, DOCUMENTS
+from storage.schemas import ARTICLES, DOCUMENTS, FRONTIER, PAGES, SEARCH
 
 VOCABULARY = 50_000
 TOPIC_WORDS = 300
@@ -51,14 +51,17 @@ class Corpus:
         return " ".join(words)
 
 
-def make_articles(articles: int, lead_words: int = 139) -> pa.Table:
+def make_articles(articles: int, lead_words: int = 139, references: int = 47) -> pa.Table:
     """Return ARTICLES rows; the mean lead of WikiSum has 139 tokens (000 sec. 4)."""
     corpus = Corpus(seed=1)
     rows = []
     for number in range(articles):
         topic = corpus.topic()
         lead, title = corpus.texts(1, lead_words, topic)[0], corpus.texts(1, 3, topic)[0]
-        rows.append({"article_id": f"{number:016x}", "title": title, "lead": lead, "split": "train"})
+        cited = [f"http://host{cite}.test/articles/{number}/sources/{cite}.html" for cite in range(references)]
+        rows.append(
+            {"article_id": f"{number:016x}", "title": title, "lead": lead, "references": cited, "split": "train"}
+        )
     return pa.Table.from_pylist(rows, schema=ARTICLES.schema)
 
 
@@ -83,3 +86,68 @@ def make_documents(articles: int, documents: int = 25, paragraphs: int = 21, wor
         ]
         batches += pa.Table.from_pylist(rows, schema=DOCUMENTS.schema).to_batches()
     return pa.Table.from_batches(batches, schema=DOCUMENTS.schema)
+
+
+def make_search(articles: int, results: int = 10) -> pa.Table:
+    """Return SEARCH rows: ten results an article, as the papers ask for; none is among the references."""
+    rows = [
+        {
+            "article_id": f"{number:016x}",
+            "url": f"http://found{rank}.test/articles/{number}/pages/{rank}.html",
+            "rank": rank,
+            "provider": "synthetic",
+        }
+        for number in range(articles)
+        for rank in range(results)
+    ]
+    return pa.Table.from_pylist(rows, schema=SEARCH.schema)
+
+
+PAGES_PER_ARTICLE = 3  # in a host shard as large as a shard of 1,000 articles is
+HOSTS = 30
+
+
+def _page_url(page: int) -> str:
+    return f"http://host{page % HOSTS}.test/pages/{page}.html"
+
+
+def make_host_frontier(articles: int) -> pa.Table:
+    """Return FRONTIER rows of one host shard: the URL of every page of `make_pages`, each cited once."""
+    rows = [
+        {
+            "article_id": f"{page // PAGES_PER_ARTICLE:016x}",
+            "article_shard": page % 64,
+            "url": _page_url(page),
+            "host": f"host{page % HOSTS}.test",
+            "host_shard": 0,
+            "provenance": "citation",
+            "rank": page % PAGES_PER_ARTICLE,
+        }
+        for page in range(articles * PAGES_PER_ARTICLE)
+    ]
+    return pa.Table.from_pylist(rows, schema=FRONTIER.schema)
+
+
+def make_pages(articles: int, paragraphs: int = 40, words: int = 70, page_bytes: int = 30_000) -> pa.Table:
+    """Return PAGES rows of one host shard: three pages an article, prose between menus, 30 KB each."""
+    corpus = Corpus(seed=2)
+    batches = []
+    for page in range(articles * PAGES_PER_ARTICLE):
+        texts = corpus.texts(paragraphs, words, corpus.topic())
+        prose = "\n".join(f"<p>{text}</p>" for text in texts)
+        menu = "".join(f'<li><a href="/section/{item}">Section {item}</a></li>' for item in range(60))
+        html = f"<html><head><title>Page {page}</title></head><body><ul>{menu}</ul><article>{prose}</article>"
+        script = "<script>" + "x = 1; " * (max(0, page_bytes - len(html.encode())) // 7) + "</script>"
+        body = f"{html}{script}</body></html>".encode()
+        row = {
+            "url": _page_url(page),
+            "host": f"host{page % HOSTS}.test",
+            "status": 200,
+            "final_url": _page_url(page),
+            "mime": "text/html",
+            "charset": "utf-8",
+            "bytes": len(body),
+            "body": body,
+        }
+        batches += pa.Table.from_pylist([row], schema=PAGES.schema).to_batches()
+    return pa.Table.from_batches(batches, schema=PAGES.schema)

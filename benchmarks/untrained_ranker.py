@@ -1,0 +1,23 @@
+"""A ranker's directory without training: memory and speed of ranking do not depend on what the weights are."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import torch
+
+from models.ranker import ParagraphRanker, RankerConfig
+from models.training.weights import save_weights
+from tasks.ranker_directory import CONFIG, VOCABULARY, WEIGHTS, save_ranker
+from tasks.vocabulary import read_vocabulary
+
+
+def make_ranker(vocabulary: pa.Table, directory: Path, size: int) -> dict[str, Any]:
+    """Write a ranker of random weights into `directory`; `size` is that of its embeddings and LSTMs."""
+    pieces = read_vocabulary(vocabulary)
+    config = RankerConfig(vocabulary=pieces.size, pad=pieces.pad, embedding=size, hidden=size)
+    torch.manual_seed(0)
+    weights = directory / "checkpoint.safetensors"
+    save_weights(ParagraphRanker(config), weights)
+    save_ranker(directory, config, pieces, weights=weights, title_tokens=32, paragraph_tokens=100)
+    return {"published": [WEIGHTS, CONFIG, VOCABULARY]}
