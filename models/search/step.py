@@ -144,7 +144,9 @@ def advance(
     parents_bK = parent_bC.gather(1, best_bK)
     over = alive.length >= settings.max_length
     # A wide beam soon holds K poor early ends; the search goes on while something alive is better than all of them.
-    enough_b = (ended.count >= beam) & (ended.score >= score_bC.gather(1, best_bK).amax(dim=1))
+    # Both sides count the terms of the end, or those that have not ended would look better than they can become.
+    hope_bK = score_bC.gather(1, best_bK) + end_term_bK.gather(1, parents_bK)
+    enough_b = (ended.count >= beam) & (ended.score >= hope_bK.amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
     return Step(attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b)
 

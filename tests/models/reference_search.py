@@ -70,9 +70,8 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
             if candidate.tokens[-1] == rules.end
         )
         alive = [candidate for candidate in candidates if candidate.tokens[-1] != rules.end][: settings.beam]
-        if not alive or (
-            len(ended) >= settings.beam and max(found.score for found in ended) >= max(found.score for found in alive)
-        ):
+        hopes = [candidate.score + _alignment(candidate.attention, rules, at_end=True) for candidate in alive]
+        if not alive or (len(ended) >= settings.beam and max(found.score for found in ended) >= max(hopes)):
             break
     if not ended:
         return Found([], -math.inf, -math.inf, [])

@@ -7,6 +7,7 @@ from models.contract import SourceBatch, Summarizer
 from models.registry import build_summarizer
 from models.search.beam import beam_search
 from models.search.blocking import recent_tokens, repeated_ngrams
+from models.search.hypotheses import Hypotheses
 from models.search.scorers import AttentionAlignment, StructuralCoverage
 from models.search.settings import SearchSettings
 from tests.models.reference_search import Found, Rules, reference_search
@@ -140,6 +141,38 @@ def test_decodes_in_evaluation_mode_and_leaves_the_mode_alone() -> None:
     found = beam_search(model, source(), SETTINGS["beam"], begin=BEGIN, end=END)
     assert [h.tokens for h in found] == [h.tokens for h in expected]
     assert model.training
+
+
+def test_goes_on_while_something_alive_is_better_than_all_that_has_ended() -> None:
+    model = tiny(2)
+    # Several ends come at once and early, each less likely than to go on.
+    narrow = SearchSettings(beam=1, normalisation="none", min_length=0, max_length=12)
+    wide = SearchSettings(beam=8, normalisation="none", min_length=0, max_length=12)
+    for greedy, searched in zip(
+        beam_search(model, source(2), narrow, begin=BEGIN, end=END),
+        beam_search(model, source(2), wide, begin=BEGIN, end=END),
+        strict=True,
+    ):
+        assert searched.score >= greedy.score - 1e-4
+
+
+@pytest.mark.parametrize("when", ["step", "end"])
+def test_terms_of_the_end_do_not_keep_a_search_from_stopping(when: str) -> None:
+    steps: list[int] = []
+
+    class Counting(AttentionAlignment):
+        def __call__(self, hypotheses: Hypotheses) -> torch.Tensor:
+            steps.append(hypotheses.length)
+            return super().__call__(hypotheses)
+
+    model = tiny(1)
+    with torch.no_grad():
+        model.projection()[0].div_(16.0)
+        model.projection()[1][END] = 4.0
+    settings = SearchSettings(beam=2, normalisation="none", min_length=2, max_length=300)
+    scorer = Counting(torch.tensor([[0.2, 0.5, 0.3]]), beta=100.0, when=when)
+    beam_search(model, source(1, articles=1), settings, begin=BEGIN, end=END, scorers=[scorer])
+    assert max(steps) < 40
 
 
 def test_settings_refuse_nonsense() -> None:
