@@ -28,6 +28,7 @@ from tasks.stage import Outcome, StagePlan
 
 _HEARTBEAT_SECONDS = 15.0
 _WATCH_SECONDS = 1.0
+_SAVE_SECONDS = 60
 
 
 class EngineSettings(Settings):
@@ -97,6 +98,21 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
+def _stop_children() -> None:
+    """Let the jobs of this process save what they have and end, for the runner would wait for them.
+
+    SIGTERM is sent again and again: a job that handles it returns to a pool whose other workers are gone, and would
+    wait there for ever.
+    """
+    children = multiprocessing.active_children()
+    for _ in range(_SAVE_SECONDS):
+        for child in children:
+            child.terminate()
+        time.sleep(1)
+    for child in children:
+        child.kill()
+
+
 def is_transient(error: BaseException) -> bool:
     """Whether trying again may help: the network or the storage failed, not the work."""
     if isinstance(error, CorruptShardError | RootBusyError | StorageFullError):
@@ -154,9 +170,7 @@ class PrefectExecutor:
             try:
                 yield
             except (KeyboardInterrupt, SystemExit, TerminationSignal):
-                # Without this the runner would wait for its jobs; SIGTERM lets them save what they have.
-                for child in multiprocessing.active_children():
-                    child.terminate()
+                threading.Thread(target=_stop_children, name="stop-children", daemon=True).start()
                 raise
             finally:
                 self._runner = outer
