@@ -13,10 +13,11 @@ from flows.session import Session, walk_flow
 from flows.train import ranked, train_system
 from storage import schemas
 from tasks.examples import build_examples
-from tasks.inputs import DirectoryResult, StageResult, every, only, same
+from tasks.inputs import DirectoryResult, StageResult, contents, every, only, same
 from tasks.publishing import publish_report
 from tasks.ranking import rank_paragraphs
-from tasks.tables.plan import attended, decoding_of, summarizer_of, systems_to_run, training_of
+from tasks.tables.efficiency import time_validation
+from tasks.tables.plan import decoding_of, shown_in, summarizer_of, systems_to_run, training_of
 from tasks.tables.systems import SYSTEMS
 from tasks.tables.tables import PAGE, write_tables
 
@@ -52,8 +53,9 @@ def tables(session: Session) -> DirectoryResult:
     built, (baselines, baseline_scores) = session.once(corpus), session.once(baseline)
     _, reasons = systems_to_run(config.tables, config.baselines.systems)
     evaluated = session.once(systems)
-    looked_at = [evaluated[name].summaries for name in attended(config.tables) if name in evaluated]
-    sizes = {name: one.model.record.metrics["parameters"] for name, one in evaluated.items() if one.model.record}
+    looked_at = [evaluated[name].summaries for name in shown_in(config.tables, "attention") if name in evaluated]
+    models = {name: one.model.record for name, one in evaluated.items()}
+    timed = {name: one.record.metrics for name, one in session.once(timings).items() if one.record}
     return session.run.directory(
         "tables",
         write_tables,
@@ -65,7 +67,8 @@ def tables(session: Session) -> DirectoryResult:
         settings=config.tables,
         arguments={
             "reporting": config.report,
-            "parameters": sizes,
+            "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
+            "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
             "reasons": reasons,
             "steps": training_of(config.tables, config.training).steps,
             "seed": config.seed,
@@ -96,6 +99,26 @@ def systems(session: Session) -> dict[str, Evaluated]:
         summaries = decode(session, f"predictions-{name}", models[recipe], how, examples, read, system=name)
         evaluated[name] = Evaluated(models[recipe], summaries, score(session, f"scores-{name}", summaries))
     return evaluated
+
+
+def timings(session: Session) -> dict[str, DirectoryResult]:
+    """Time the systems of the efficiency tables on the validation articles, one after another."""
+    config, evaluated, examples = session.config, session.once(systems), session.once(ranked).examples
+    return {
+        name: session.run.directory(
+            f"efficiency/{name}",
+            time_validation,
+            version=1,
+            inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
+            arguments={
+                "articles": config.training.validation_articles,
+                "batch_tokens": config.training.batch_tokens,
+            },
+            context={"device": config.training.device},
+        )
+        for name in shown_in(config.tables, "efficiency")
+        if name in evaluated
+    }
 
 
 def unranked(session: Session) -> StageResult:

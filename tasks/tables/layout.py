@@ -12,10 +12,7 @@ from tasks.tables.published import ROUGE_COLUMNS, PublishedTable, Row
 NOT_RUN = "not run"
 _NONE = "–"
 _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of 002 counts
-_UNMEASURED = {
-    "largest batch": "needs a memory limit of its own",
-    "validation, s": "forward passes are not timed apart from training",
-}
+_UNMEASURED = {"largest batch": "it needs a GPU with a memory limit of its own"}
 
 
 def section(table: PublishedTable, measured: Measured) -> Section:
@@ -57,9 +54,7 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
             value = recalls.get(int(column))
             return Cell(NOT_RUN) if value is None else Cell(f"{value:.2f}", strong=True)
         case "efficiency":
-            count = measured.parameters.get(row.system)
-            known = column == "parameters, MB" and count is not None
-            return Cell(f"{_BYTES * (count or 0) / 1e6:.1f}", f"{count:,}", strong=True) if known else Cell(NOT_RUN)
+            return _efficiency(row.system, column, measured)
         case "attention":
             score = measured.scores.get((row.system, METRIC))
             return Cell(NOT_RUN) if score is None else _interval(score.f1, 1, 4)
@@ -75,6 +70,14 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
             return Cell(NOT_RUN) if base is None else Cell(f"{100 * (value.mean - getattr(base, kind).mean):+.2f}")
 
 
+def _efficiency(system: str, column: str, measured: Measured) -> Cell:
+    if column == "parameters, MB" and (count := measured.parameters.get(system)) is not None:
+        return Cell(f"{_BYTES * count / 1e6:.1f}", f"{count:,}", strong=True)
+    if column == "validation, s" and (timed := measured.validation.get(system)) is not None:
+        return Cell(f"{timed[0]:.1f}", f"{timed[1]:,} articles", strong=True)
+    return Cell(NOT_RUN)
+
+
 def _interval(value: Interval, factor: int, digits: int) -> Cell:
     low, high = factor * value.low, factor * value.high
     return Cell(f"{factor * value.mean:.{digits}f}", f"{low:.{digits}f} to {high:.{digits}f}", strong=True)
@@ -85,7 +88,7 @@ def _unit(table: PublishedTable) -> str:
         "recall": "ROUGE-L recall of the L' best paragraphs against the lead, %",
         "rouge": "ROUGE, %" if table.name == "002-6" else "ROUGE F1, %",
         "attention": "mean cosine of attention to paragraphs and tf-idf similarity with the gold summary",
-        "efficiency": f"parameters in MB of {_BYTES} bytes",
+        "efficiency": f"MB of {_BYTES} bytes a parameter; seconds of one pass over the validation articles",
     }[table.measure]
 
 

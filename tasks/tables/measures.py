@@ -20,6 +20,7 @@ class Measured:
         scores: (system, metric) -> means with intervals.
         table1: 000 Table 1.
         parameters: trained system -> number of weights.
+        validation: trained system -> seconds and articles of one pass over the validation articles.
         reasons: system -> why it was not run.
         headline: metric that systems are compared in.
         significance: how.
@@ -30,6 +31,7 @@ class Measured:
     scores: Mapping[tuple[str, str], SystemScore] = field(default_factory=dict)
     table1: Table1 = field(default_factory=Table1)
     parameters: Mapping[str, int] = field(default_factory=dict)
+    validation: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     headline: str = "rougeL"
     significance: SignificanceSettings = field(default_factory=SignificanceSettings)
@@ -52,6 +54,7 @@ def measure(
     attention: pa.Table,
     *,
     parameters: Mapping[str, int],
+    validation: Mapping[str, tuple[float, int]],
     reasons: Mapping[str, str],
     headline: str,
     significance: SignificanceSettings,
@@ -63,6 +66,7 @@ def measure(
         scores: (RANKING_SCORES, SCORES of some systems, SCORES of others and so on) of each article shard.
         attention: SCORES rows of the metric `attention`.
         parameters: see `Measured`, as for the rest.
+        validation: likewise.
         reasons: likewise.
         headline: likewise; another metric is taken where it was not scored.
         significance: likewise.
@@ -80,6 +84,7 @@ def measure(
         scores={(score.system, score.metric): score for score in found},
         table1=table1(pa.concat_tables(rankings)),
         parameters=parameters,
+        validation=validation,
         reasons=reasons,
         headline=headline if headline in metrics or not metrics else metrics[0],
         significance=significance,

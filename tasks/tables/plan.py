@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tasks.decoding import DecodingSettings
-from tasks.tables.published import PUBLISHED
+from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System
 from tasks.training import SummarizerSettings, TrainingSettings
@@ -37,12 +37,12 @@ def systems_to_run(settings: TableSettings, baselines: Sequence[str]) -> tuple[l
     return run, reasons
 
 
-def attended(settings: TableSettings) -> list[str]:
-    """Return the trained systems whose attention a chosen table shows."""
+def shown_in(settings: TableSettings, measure: Measure) -> list[str]:
+    """Return the trained systems that a chosen table of some measure shows."""
     shown = {
         row.system
         for table in PUBLISHED
-        if table.name in settings.tables and table.measure == "attention"
+        if table.name in settings.tables and table.measure == measure
         for row in table.rows
     }
     return [name for name, system in SYSTEMS.items() if name in shown and system.kind != "extractive"]

@@ -1,6 +1,6 @@
 """The tables stage: the papers' tables of a corpus, for the browser, the Prefect UI and the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ def write_tables(
     settings: TableSettings,
     reporting: ReportSettings,
     parameters: Mapping[str, int],
+    validation: Mapping[str, Sequence[float]],
     reasons: Mapping[str, str],
     steps: int,
     seed: int,
@@ -44,6 +45,7 @@ def write_tables(
         settings: which tables.
         reporting: headline metric and significance.
         parameters: trained system -> number of weights.
+        validation: trained system -> seconds and articles of one pass over the validation articles.
         reasons: system -> why it was not run.
         steps: training steps of each system.
         seed: decides the resamples of the intervals.
@@ -63,6 +65,7 @@ def write_tables(
         scores,
         score_attention(attention, run, settings.scaled(_PARAGRAPHS)),
         parameters=parameters,
+        validation={system: (seconds, int(articles)) for system, (seconds, articles) in validation.items()},
         reasons=reasons,
         headline=reporting.headline,
         significance=reporting.significance,

@@ -75,7 +75,8 @@ def test_one_more_system_trains_that_system_alone(tmp_path: Path) -> None:
     added = keys(more) - keys(few)
     stages = {name.split(".")[0] for name in added}
     assert stages == {
-        "models/pht", "predictions-00000", "predictions-00001", "scores-00000", "scores-00001", "tables",
+        "models/pht", "efficiency/pht", "predictions-00000", "predictions-00001", "scores-00000", "scores-00001",
+        "tables",
     }  # fmt: skip
 
 
@@ -105,4 +106,4 @@ def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
     assert "not among the systems asked for" in first
     again = run("lead,ft-600-unranked,ht,ht-3000,pht")
     computed = {line.split(" - ")[1].split(":")[0] for line in again.splitlines() if ": computing" in line}
-    assert computed == {"models/pht", "predictions", "scores", "tables"}
+    assert computed == {"models/pht", "efficiency/pht", "predictions", "scores", "tables"}

@@ -10,7 +10,7 @@ from tasks.reporting.settings import ReportSettings
 from tasks.significance import SignificanceSettings
 from tasks.tables.layout import section
 from tasks.tables.measures import Measured, measure
-from tasks.tables.plan import attended, decoding_of, summarizer_of, systems_to_run, training_of
+from tasks.tables.plan import decoding_of, shown_in, summarizer_of, systems_to_run, training_of
 from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS
 from tasks.tables.settings import TABLES, TableSettings
 from tasks.tables.systems import SYSTEMS
@@ -28,7 +28,7 @@ NOWHERE = SCORES.schema.empty_table()
 def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> Measured:
     return measure(
         [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)], NOWHERE,
-        parameters={"ft-3": 13_753_600}, reasons=reasons or {}, headline="rougeL",
+        parameters={"ft-3": 13_753_600}, validation={"ft-3": (2.04, 40)}, reasons=reasons or {}, headline="rougeL",
         significance=SignificanceSettings(resamples=200), seed=1,
     )  # fmt: skip
 
@@ -90,7 +90,13 @@ def test_what_is_not_run_has_a_reason() -> None:
     assert run == ["lead", "ht"]
     assert reasons["lexrank"] == "not among the baselines of the settings"
     assert reasons["ht-one-head"] == "not among the systems asked for"
-    assert attended(TableSettings(tables=("002-4", "000-2"))) == ["ft-3", "t-dmca-3", "transformer-xl", "ht-3", "pht"]
+    assert shown_in(TableSettings(tables=("002-4", "000-2")), "attention") == [
+        "ft-3",
+        "t-dmca-3",
+        "transformer-xl",
+        "ht-3",
+        "pht",
+    ]
 
 
 def test_an_unknown_system_is_named() -> None:
@@ -121,7 +127,9 @@ def test_recalls_and_parameters() -> None:
     assert rows[0][2].text == "not run"
     rows = section(BY_NAME["002-5"], found).blocks[0].rows  # type: ignore[union-attr]
     # 13,753,600 parameters of 12 bytes are the published 165.0 MB.
-    assert [cell.text for cell in rows[0]] == ["FT", "11", "not run", "165", "165.0", "634", "not run"]
+    assert [cell.note for cell in rows[0]][4:] == ["13,753,600", "", "40 articles"]
+    assert {cell.text for cell in rows[1][2::2]} == {"not run"}
+    assert [cell.text for cell in rows[0]] == ["FT", "11", "not run", "165", "165.0", "634", "2.0"]
 
 
 def test_compression_is_told_as_a_difference() -> None:
@@ -161,7 +169,7 @@ def test_the_files_of_the_stage(tmp_path: Path) -> None:
         attention=[],  # type: ignore[arg-type]
         settings=TableSettings(tables=("000-1", "000-2")),
         reporting=ReportSettings(significance=SignificanceSettings(resamples=50)),
-        parameters={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
+        parameters={}, validation={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
     )  # fmt: skip
     assert made["published"] == ["tables.html", "summary.txt", "artifacts/table-000-1.md", "artifacts/table-000-2.md"]
     assert made["f1"] == {"ht": pytest.approx(50), "ft-800": pytest.approx(40)}
