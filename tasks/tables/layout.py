@@ -74,7 +74,7 @@ def _efficiency(system: str, column: str, measured: Measured) -> Cell:
     if column == "parameters, MB" and (count := measured.parameters.get(system)) is not None:
         return Cell(f"{_BYTES * count / 1e6:.1f}", f"{count:,}", strong=True)
     if column == "validation, s" and (timed := measured.validation.get(system)) is not None:
-        return Cell(f"{timed[0]:.1f}", f"{timed[1]:,} articles", strong=True)
+        return Cell(f"{timed[0]:.2f}", f"{timed[1]:,} articles", strong=True)
     return Cell(NOT_RUN)
 
 

@@ -67,6 +67,9 @@ def _holds(pair: Comparison, expected: str) -> str:
 
 
 def _difference(measured: Measured, pair: Comparison) -> str:
+    if abs(pair.difference.mean) < _EQUAL:
+        name = metric_name(measured.headline)
+        return f"{pair.better} and {pair.worse} are level in {name} on {pair.articles:,} articles"
     low, high = 100 * pair.difference.low, 100 * pair.difference.high
     return (
         f"{pair.better} is {100 * pair.difference.mean:.2f} points of {metric_name(measured.headline)} above "
@@ -76,6 +79,8 @@ def _difference(measured: Measured, pair: Comparison) -> str:
 
 
 def _why(measured: Measured, pair: Comparison, source_scale: float, steps: int) -> str:
+    if abs(pair.difference.mean) < _EQUAL:
+        return ""
     if not measured.is_significant(pair):
         return ", a difference that other test articles of the same kind could turn round"
     if source_scale < 1:
