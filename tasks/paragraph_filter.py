@@ -8,7 +8,7 @@ from typing import Literal
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from pydantic import Field
 
-from tasks.boilerplate_phrases import BOILERPLATE
+from tasks.boilerplate_phrases import is_boilerplate
 from tasks.settings import Settings
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
@@ -21,6 +21,8 @@ _MARKUP = re.compile(
     r"|function\s*\w*\([^)]*\)\s*\{|\bvar\s+\w+\s*=|\{\"\w+\":|\{\s*[a-z-]+\s*:[^}]*;\s*\}",
     re.IGNORECASE,
 )
+_LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without any of these has no _LINK
+_MARKUP_SIGNS = ("<", "&", "{", "}", "=")  # likewise, no _MARKUP
 _SEPARATOR = re.compile(r"\s[|•·»›>*/–—-]\s|[|•·»›]|^\s*[*+-]\s|\[[x ]?\]")
 _SENTENCE_END = re.compile(r"""[.!?…؟](?:["”'’»)\]]|\[\d+\])*(?=\s|$)|[。！？।]""")
 _ABBREVIATION = re.compile(
@@ -91,19 +93,28 @@ def _default(text: str, settings: ParagraphFilterSettings) -> str | None:
     words = len(_WORD.findall(text))
     if words < settings.min_words:
         return "too_short"
-    if sum(map(len, _LINK.findall(text))) > settings.max_link_share * len(text):
+    if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > settings.max_link_share * len(text):
         return "mostly_links"
     if len(_SYMBOL.findall(text)) > settings.max_symbol_share * (len(text) - text.count(" ")):
         return "mostly_symbols"
-    if len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
+    if _has_any(text, _MARKUP_SIGNS) and len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
         return "markup"
-    if len(text) <= settings.boilerplate_characters and BOILERPLATE.search(text):
+    if len(text) <= settings.boilerplate_characters and is_boilerplate(text):
         return "boilerplate"
     sentences = _sentences(text)
-    separators = len(_SEPARATOR.findall(text))
-    if separators > max(2, words / _WORDS_PER_SEPARATOR) and sentences * _WORDS_PER_SENTENCE < words:
-        return "navigation"
+    if sentences * _WORDS_PER_SENTENCE < words:
+        separators = len(_SEPARATOR.findall(text))
+        if separators > max(2, words / _WORDS_PER_SEPARATOR):
+            return "navigation"
     return None if sentences or _is_unfinished_prose(text, words) else "no_sentence"
+
+
+def _has_any(text: str, signs: tuple[str, ...]) -> bool:
+    """Tell whether a search is worth its while: most prose has none of the signs that its pattern needs."""
+    for sign in signs:  # noqa: SIM110 - a generator costs as much as the search it saves
+        if sign in text:
+            return True
+    return False
 
 
 def _sentences(text: str) -> int:

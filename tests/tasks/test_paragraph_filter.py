@@ -1,8 +1,11 @@
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from benchmarks.extraction import read_pages
+from tasks import paragraph_filter as rules
+from tasks.boilerplate_phrases import is_boilerplate
 from tasks.paragraph_filter import ParagraphFilterSettings, drop_reason
 
 DEFAULT = ParagraphFilterSettings()
@@ -107,6 +110,42 @@ def test_no_text_fails(text, preset):
         None, "too_long", "no_letters", "too_short", "mostly_links", "mostly_symbols", "markup", "boilerplate",
         "navigation", "no_sentence",
     }  # fmt: skip
+
+
+def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | None:
+    """The preset `default` without what spares searches: all counts are taken, then the rules asked in order."""
+    words, sentences = len(rules._WORD.findall(text)), rules._sentences(text)
+    symbols, linked = len(rules._SYMBOL.findall(text)), sum(map(len, rules._LINK.findall(text)))
+    markup, separators = len(rules._MARKUP.findall(text)), len(rules._SEPARATOR.findall(text))
+    answers = {
+        "too_long": len(text) > settings.max_characters,
+        "no_letters": not rules._SPELLED.search(text),
+        "too_short": words < settings.min_words,
+        "mostly_links": linked > settings.max_link_share * len(text),
+        "mostly_symbols": symbols > settings.max_symbol_share * (len(text) - text.count(" ")),
+        "markup": markup * rules._WORDS_PER_MARKUP > words,
+        "boilerplate": len(text) <= settings.boilerplate_characters and is_boilerplate(text),
+        "navigation": separators > max(2, words / rules._WORDS_PER_SEPARATOR)
+        and sentences * rules._WORDS_PER_SENTENCE < words,
+        "no_sentence": not sentences and not rules._is_unfinished_prose(text, words),
+    }
+    return next((reason for reason, holds in answers.items() if holds), None)
+
+
+PIECES = [
+    "The river rises on the moors", "and runs east", "for forty miles.", "In 1894 it was", "new. See",
+    "https://wye.test", "wWw.severn.test/a", "HTTP://a", "[the map](a)", "![](b", "[12]", "[x]", "<b>", "<A href=",
+    "</i>", "&nbsp;", "&#39;", "{{", "}}", "function f(a) {", "var a = 1;", '{"a":', "{ color : red; }",
+    "|", "•", "/", "- a", "* b", "›", "12 345",
+    "We use cookies.", "Share this story", "Menu", "News", "橋は今も", "ℕ", "“Never!”", "vs.", "J. Smith", "?",
+]  # fmt: skip
+
+
+@hypothesis_settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=25), st.sampled_from([0.0, 0.2, 0.5]))
+def test_searches_that_are_spared_change_nothing(pieces, share):
+    text, settings = " ".join(pieces), ParagraphFilterSettings(max_link_share=share, boilerplate_characters=100)
+    assert drop_reason(text, settings) == every_rule_in_full(text, settings)
 
 
 @pytest.mark.parametrize("text", ["a " * 200_000, "|" * 400_000, "[](" * 100_000, "<a " * 100_000, "{" * 300_000])
