@@ -11,18 +11,17 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
 
 import requests
 import uvicorn
+from prefect.context import refresh_global_settings_context
 from prefect.server.api.server import create_app
-from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.settings import PREFECT_API_URL
 
 from tasks.execution import end_with_parent
 
 _START_SECONDS = 120.0
 _STOP_SECONDS = 10.0
-_SETTINGS = ExitStack()
 
 
 def use_prefect_api() -> None:
@@ -35,10 +34,9 @@ def use_prefect_api() -> None:
         return
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # it would report an error without a network
     url = _start()
-    # The environment too: processes that compute shards are started without the settings of this one.
+    # Through the environment, so that processes that compute shards see it as well as every thread of this one.
     os.environ["PREFECT_API_URL"] = url
-    # Never left: what Prefect sends while the interpreter shuts down has to go to this server as well.
-    _SETTINGS.enter_context(temporary_settings({PREFECT_API_URL: url}))
+    refresh_global_settings_context()
 
 
 def _start() -> str:
