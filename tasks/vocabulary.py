@@ -118,7 +118,8 @@ def train_vocabulary(
     for articles_table, paragraphs_table in shards:
         _sample_leads(leads, articles_table, seed)
         _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
-    articles_table = paragraphs_table = None  # SentencePiece needs their room
+        articles_table = paragraphs_table = None  # the next shard needs their room, and SentencePiece that of the last
+    pa.default_memory_pool().release_unused()
     lines = _Lines([leads, paragraphs], settings.line_bytes)
     model = _estimate(lines, settings)
     row = {"model": [model], "pieces": [Vocabulary.from_bytes(model).size], "sentences": [lines.count]}
