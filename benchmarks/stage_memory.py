@@ -5,8 +5,8 @@
 Each stage runs in a process of its own, exactly as a build runs it: inputs are read from the store with their checks,
 the result is digested and written. The peak is the highest resident memory of that process and of the largest process
 it started. A stage's inputs are made first, in their own processes, synthetic articles, documents and pages included;
-with --keep they stay, and a later call makes only what is not there. Exit status 1 where a stage passes the bar. To
-measure another stage, add its line to STAGES.
+with --keep they stay, and a later call makes only those that are not there. Exit status 1 where a stage passes the
+bar. To measure another stage, add its line to STAGES.
 """
 
 import argparse
@@ -98,7 +98,7 @@ STAGES = {
     RANKER: Stage(
         "benchmarks.untrained_ranker:make_ranker",
         {"vocabulary": (only, ("vocabulary",))},
-        arguments={"size": 32},  # LSTMs of 256 would take an hour; a batch of theirs holds 0.1 GB more
+        arguments={"size": 32},  # LSTMs of 256 take fifteen times as long and hold 0.1 GB more
         measured=False,
     ),
     "ranked": Stage(
