@@ -143,7 +143,9 @@ def test_killed_crawl_resumes_without_asking_again(tmp_path: Path, stop: signal.
     assert sorted(rows) == sorted(wanted)
     assert all(rows[url]["body"] == b"<html>%s</html>" % url.rpartition("/")[2].encode() for url in wanted)
     assert not done & {path[1:] for path in after}
-    assert len(after) == 60 - len(done)
+    assert {path[1:] for path in after} == {str(n) for n in range(60)} - done
+    # The server may log what was under way, at most one a host, only after the crawl has been stopped.
+    assert 60 - len(done) <= len(after) <= 60 - len(done) + 4
 
 
 def test_finished_crawl_asks_nobody(tmp_path: Path) -> None:
