@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 _SUFFIX = ".arrows"
 _WRITE_BUFFER = 1 << 20
+_ROW = pa.struct(list(PAGES.schema))
 # Small enough that a group of rows in a batch is a modest piece of memory.
 BATCH_BYTES = 32 << 20
 
@@ -200,4 +201,5 @@ class _Segment:
 
 
 def _batch(row: dict[str, Any]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
+    # One conversion for all columns: from_pylist makes one a column, which takes twice as long.
+    return pa.RecordBatch.from_struct_array(pa.array([row], _ROW))

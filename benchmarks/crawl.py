@@ -1,0 +1,133 @@
+"""Pages a second and memory of the crawl, against Scrapy on the same hosts with the same politeness.
+
+    python -m benchmarks.crawl [--pages N] [--hosts N] [--delay SECONDS] [--rounds N]
+
+Both read the same list of URLs, obey robots.txt, keep one request a host and 32 in all under way, and write every
+body to disk: the crawl to its journal and then to record batches, Scrapy to a feed of JSON lines. Each run is a process
+of its own; rounds alternate, and the fastest of each counts. The web is served by a further process. Exit status 1
+where the crawl is slower than Scrapy, loses a page, or holds more than 400 MB. Needs addresses 127.0.1.*, as Linux has.
+"""
+
+import argparse
+import contextlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from benchmarks.loopback_web import address
+from storage.schemas import FRONTIER
+from tasks.crawl.crawl import crawl_batches
+from tasks.crawl.journal import Journal
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import host_of
+
+BAR, BAR_BYTES = 1.0, 400_000_000
+CONNECTIONS, HOST_CONCURRENCY = 32, 1
+
+
+@contextlib.contextmanager
+def serving(hosts: int) -> Iterator[int]:
+    """Serve the hosts while the context lasts; yield their port."""
+    call = [sys.executable, "-m", "benchmarks.loopback_web", str(hosts)]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None
+        yield int(server.stdout.readline())
+        server.stdin.close()
+
+
+def make_urls(pages: int, hosts: int, port: int) -> list[str]:
+    """Return the URLs, hosts taking turns."""
+    return [f"http://{address(page % hosts + 1)}:{port}/page/{page}" for page in range(pages)]
+
+
+def crawl_own(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
+    """Crawl in this process; return pages that came with a body, and seconds."""
+    settings = CrawlSettings(
+        allowed_hosts=("127.0.1.*",),
+        host_delay_seconds=delay,
+        host_concurrency=HOST_CONCURRENCY,
+        connections=CONNECTIONS,
+    )
+    rows = [
+        {"article_id": "a", "article_shard": 0, "url": url, "host": host_of(url), "provenance": "citation", "rank": 0}
+        for url in urls
+    ]
+    frontier = pa.Table.from_pylist(rows, schema=FRONTIER.schema)
+    started, pages = time.perf_counter(), 0
+    with Journal(pafs.LocalFileSystem(), str(folder / "journal")) as journal:
+        for batch in crawl_batches(frontier, None, settings, journal=journal, connect_to={}, progress=lambda _: None):
+            pages += batch.num_rows - batch.column("body").null_count
+    return {"pages": pages, "seconds": time.perf_counter() - started}
+
+
+def crawl_peer(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
+    """Crawl with Scrapy in this process; return pages that came with a body, and seconds."""
+    from benchmarks.scrapy_peer import crawl
+
+    started = time.perf_counter()
+    pages = crawl(urls, folder / "feed.jsonl", connections=CONNECTIONS, host_concurrency=HOST_CONCURRENCY, delay=delay)
+    return {"pages": pages, "seconds": time.perf_counter() - started}
+
+
+CRAWLERS = {"crawl": crawl_own, "scrapy": crawl_peer}
+
+
+def measure(crawler: str, urls: list[str], delay: float) -> dict[str, float]:
+    """Run a crawler in a process of its own; return pages, seconds and peak bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        task = {"crawler": crawler, "urls": urls, "folder": folder, "delay": delay}
+        call = [sys.executable, "-m", "benchmarks.crawl", "--one"]
+        done = subprocess.run(call, input=json.dumps(task), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{crawler} failed:\n{done.stderr}")
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def run_one() -> None:
+    """Run the crawl described on standard input and print its figures as JSON."""
+    task = json.load(sys.stdin)
+    found = CRAWLERS[task["crawler"]](task["urls"], Path(task["folder"]), task["delay"])
+    print(json.dumps({**found, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+
+
+def main() -> int:
+    """Print figures and ratio; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=5_000)
+    parser.add_argument("--hosts", type=int, default=50)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds between the requests to one host")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        run_one()
+        return 0
+    runs: dict[str, list[dict[str, float]]] = {crawler: [] for crawler in CRAWLERS}
+    with serving(options.hosts) as port:
+        urls = make_urls(options.pages, options.hosts, port)
+        for _ in range(options.rounds):
+            for crawler, found in runs.items():
+                found.append(measure(crawler, urls, options.delay))
+    rate = {}
+    for crawler, found in runs.items():
+        fastest, peak = min(one["seconds"] for one in found), max(one["peak"] for one in found)
+        rate[crawler] = options.pages / fastest
+        print(f"{crawler:8}{rate[crawler]:8.0f} pages a second{fastest:9.1f} s{peak / 1e6:9.0f} MB at most")
+    ratio = rate["crawl"] / rate["scrapy"]
+    peak = max(one["peak"] for one in runs["crawl"])
+    lost = options.pages - min(one["pages"] for one in runs["crawl"])
+    print(f"crawl / scrapy {ratio:.2f}   bar {BAR:.1f};  {peak / 1e6:.0f} MB   bar {BAR_BYTES / 1e6:.0f};  {lost} lost")
+    return 0 if ratio >= BAR and peak <= BAR_BYTES and not lost else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

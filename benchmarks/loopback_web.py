@@ -1,0 +1,58 @@
+"""Fifty hosts of small pages on loopback, served by a process of its own; for `benchmarks.crawl`.
+
+python -m benchmarks.loopback_web HOSTS
+
+Host number n is the address 127.0.1.n, all at one port, which is printed once connections are accepted; the server
+ends when its standard input is closed. `/robots.txt` allows everything, every other path is a page of some 4 kB.
+"""
+
+import asyncio
+import sys
+
+ROBOTS = b"User-agent: *\nDisallow: /private/\n"
+PARAGRAPH = "The {0} of the region was written down in the register of that year, and is kept in the archive. "
+
+
+def address(host: int) -> str:
+    """Return the address of a host, counted from 1."""
+    return f"127.0.1.{host}"
+
+
+def page(path: str) -> bytes:
+    """Return the page at a path: the same bytes whenever it is asked for."""
+    text = "".join(f"<p>{PARAGRAPH.format(path) * 4}</p>\n" for _ in range(10))
+    return f"<!doctype html><html><head><title>{path}</title></head><body>\n{text}</body></html>".encode()
+
+
+class _Connection(asyncio.Protocol):
+    """Answers GET requests of one connection, which stays open."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._received = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while b"\r\n\r\n" in self._received:
+            head, _, self._received = self._received.partition(b"\r\n\r\n")
+            path = head.split(b" ", 2)[1].decode()
+            body, kind = (ROBOTS, "text/plain") if path == "/robots.txt" else (page(path), "text/html; charset=utf-8")
+            fields = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+            self._transport.write(fields.encode() + body)
+
+
+async def serve(hosts: int) -> None:
+    """Serve until standard input is closed."""
+    loop = asyncio.get_running_loop()
+    first = await loop.create_server(_Connection, address(1), 0)
+    port = first.sockets[0].getsockname()[1]
+    others = [await loop.create_server(_Connection, address(host), port) for host in range(2, hosts + 1)]
+    print(port, flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+    for server in (first, *others):
+        server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(int(sys.argv[1])))
