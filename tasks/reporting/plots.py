@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -103,6 +104,27 @@ def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
         axes.grid(axis="y", visible=False)
 
     return _draw(panel, height=0.9 + 0.36 * len(values))
+
+
+def differences(values: Sequence[float], label: str) -> bytes:
+    """Draw paired differences as a filled line, one place an article: gains in one colour, losses in another.
+
+    Args:
+        values: at least one, rising.
+        label: label of the axis of values, with the unit.
+    """
+
+    def panel(axes: Axes) -> None:
+        edges = np.arange(len(values) + 1) + 0.5
+        for sign, color in ((1, _COLORS[0]), (-1, _COLORS[1])):
+            axes.stairs(np.maximum(sign * np.asarray(values), 0) * sign, edges, fill=True, color=color)
+        axes.axhline(0, color=_INK, lw=0.8)
+        axes.set_xlim(0.5, len(values) + 0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("test articles, by difference (number)")
+        axes.set_ylabel(label)
+
+    return _draw(panel)
 
 
 def graph_picture(graph: Graph) -> bytes:

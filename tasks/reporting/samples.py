@@ -183,11 +183,11 @@ def _graph(row: Mapping[str, Any]) -> Graph:
     return Graph(row["nodes"], *edges)
 
 
-def shorten(text: str) -> tuple[str, int]:
-    """Return as much of a text as is shown, cut between words, and the number of characters left out."""
-    if len(text) <= SHOWN_CHARACTERS:
+def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
+    """Return `most` characters of a text at most, cut between words, and the number of characters left out."""
+    if len(text) <= most:
         return text, 0
-    shown = text[:SHOWN_CHARACTERS]
+    shown = text[:most]
     shown = shown.rsplit(maxsplit=1)[0] if " " in shown else shown
     return shown, len(text) - len(shown)
 

@@ -33,7 +33,7 @@ def headline_sentence(ranking: Ranking) -> str:
     baselines = [system for system in ranking.systems if system not in ranking.trained and system != _CEILING]
     if not trained or not baselines:
         lacking = "trained system" if not trained else "baseline"
-        return f"No {lacking} was scored: nothing to compare.{_warning(ranking.articles)}"
+        return f"No {lacking} was scored: nothing to compare.{few_articles(ranking.articles)}"
     ours, theirs = trained[0], baselines[0]
     pair = next((pair for pair in ranking.comparisons if {pair.better, pair.worse} == {ours, theirs}), None)
     if pair is None:
@@ -45,9 +45,10 @@ def headline_sentence(ranking: Ranking) -> str:
     return (
         f"{ours} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} {theirs} "
         f"({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): {verdict} "
-        f"(p = {pair.p_adjusted:.3f} after Holm's correction).{_warning(pair.articles)}"
+        f"(p = {pair.p_adjusted:.3f} after Holm's correction).{few_articles(pair.articles)}"
     )
 
 
-def _warning(articles: int) -> str:
+def few_articles(articles: int) -> str:
+    """Return the warning that few test articles call for, with a space before it; else nothing."""
     return f" With only {articles:,} test articles these intervals are rough." if articles < _FEW else ""

@@ -1,0 +1,299 @@
+"""Champion against challenger: two models on the same test articles, as numbers, a verdict and an artifact.
+
+It knows nothing of versions or of where models are kept: it takes two tables of scores and two of predictions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.reporting import plots
+from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section, Table, Text, percent
+from tasks.reporting.markdown import artifact
+from tasks.reporting.samples import shorten
+from tasks.reporting.settings import ReportSettings
+from tasks.reporting.verdicts import few_articles, metric_name
+from tasks.rouge import METRICS
+from tasks.significance import Interval, SystemScore, compare_systems, summarise_scores
+
+CHALLENGE_ARTIFACT = "champion-challenger"
+_CHAMPION, _CHALLENGER = "champion", "challenger"
+_SHOWN_CHARACTERS = 1200  # of each text of an example, for three of them stand side by side
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model and what it did on the test articles.
+
+    Attributes:
+        name: what people know it by, such as `version 7`.
+        scores: SCORES rows of one system.
+        predictions: PREDICTIONS rows of one system.
+    """
+
+    name: str
+    scores: pa.Table
+    predictions: pa.Table
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Both contenders under one metric, on the articles both were scored on.
+
+    Attributes:
+        metric: as in the `scores` dataset.
+        champion: its score with intervals.
+        challenger: likewise.
+        difference: mean F1 of the challenger minus that of the champion, with its paired bootstrap interval.
+        p_value: two-sided, by approximate randomisation; each metric is tested by itself.
+    """
+
+    metric: str
+    champion: SystemScore
+    challenger: SystemScore
+    difference: Interval
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Example:
+    """A test article and what both wrote.
+
+    Attributes:
+        why: why it was chosen.
+        title: of the article.
+        lead: the target.
+        summaries: of the champion and of the challenger.
+        f1: of both in the headline metric, 0-1.
+    """
+
+    why: str
+    title: str
+    lead: str
+    summaries: tuple[str, str]
+    f1: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """What came of comparing two models.
+
+    Attributes:
+        champion: name of the model that is in its place.
+        challenger: name of the model that would take it.
+        headline: the metric that decides.
+        articles: test articles both were scored on.
+        left_out: test articles only one of them was scored on.
+        measures: one a metric, in their usual order.
+        differences: F1 of the challenger minus F1 of the champion in the headline metric, of each article, rising.
+        examples: where the challenger does best against the champion, the middle, and where it does worst.
+        confidence: probability the intervals are to cover, 0-1.
+    """
+
+    champion: str
+    challenger: str
+    headline: str
+    articles: int
+    left_out: int
+    measures: Sequence[Measure]
+    differences: Sequence[float]
+    examples: Sequence[Example]
+    confidence: float
+
+    @property
+    def decisive(self) -> Measure:
+        """Both under the headline metric."""
+        return next(measure for measure in self.measures if measure.metric == self.headline)
+
+    @property
+    def significant(self) -> bool:
+        """Whether they differ significantly in the headline metric, at 1 - confidence."""
+        return self.decisive.p_value <= 1 - self.confidence
+
+
+def compare_contenders(
+    champion: Contender, challenger: Contender, articles: pa.Table, settings: ReportSettings, seed: int
+) -> Challenge:
+    """Compare two models on the test articles both were scored on.
+
+    Args:
+        champion: the model that is in its place.
+        challenger: the model that would take it.
+        articles: ARTICLES rows (article_id, title and lead are read), at least of the articles that were scored.
+        settings: headline metric and significance.
+        seed: decides resamples and sign flips.
+
+    Raises:
+        ValueError: a table is of no system or of several, an article is scored twice, the headline metric was not
+            scored for both on a common article, or an example's article or summary is missing.
+    """
+    own = {_CHAMPION: _one_system(champion), _CHALLENGER: _one_system(challenger)}
+    ids = {side: set(scores["article_id"].to_pylist()) for side, scores in own.items()}
+    both = ids[_CHAMPION] & ids[_CHALLENGER]
+    common = pa.array(sorted(both), pa.string())
+    scores = pa.concat_tables(
+        _as_system(table.filter(pc.is_in(table["article_id"], common)), side) for side, table in own.items()
+    )
+    measures = _measures(scores, settings, seed)
+    if settings.headline not in {measure.metric for measure in measures}:
+        raise ValueError(
+            f"{champion.name} and {challenger.name} have no common test article scored in {settings.headline}: "
+            "expected at least one"
+        )
+    differences = _differences(scores, settings.headline)
+    return Challenge(
+        champion=champion.name,
+        challenger=challenger.name,
+        headline=settings.headline,
+        articles=len(both),
+        left_out=len(ids[_CHAMPION] ^ ids[_CHALLENGER]),
+        measures=measures,
+        differences=[after - before for _, before, after in differences],
+        examples=_examples(differences, champion, challenger, articles),
+        confidence=settings.significance.confidence,
+    )
+
+
+def verdict(challenge: Challenge) -> str:
+    """Return in a sentence how the challenger stands to the champion in the headline metric."""
+    found = challenge.decisive
+    low, mean, high = (100 * x for x in (found.difference.low, found.difference.mean, found.difference.high))
+    side = "above" if mean >= 0 else "below"
+    return (
+        f"The challenger ({challenge.challenger}) is {abs(mean):.2f} points of {metric_name(challenge.headline)} "
+        f"{side} the champion ({challenge.champion}); {percent(challenge.confidence)} interval of the difference "
+        f"{low:+.2f} to {high:+.2f}: {'significant' if challenge.significant else 'not significant'} "
+        f"(p = {found.p_value:.3f}).{few_articles(challenge.articles)}"
+    )
+
+
+def challenge_section(challenge: Challenge, decision: str = "") -> Section:
+    """Return means with intervals, the paired verdict, and examples side by side.
+
+    Args:
+        challenge: what was compared.
+        decision: what was done about it and why, in a sentence; shown first.
+    """
+    blocks: list[Block] = [Text(decision)] if decision else []
+    blocks += [Text(verdict(challenge)), _measure_table(challenge), _picture(challenge)]
+    if challenge.left_out:
+        blocks.append(Text(f"{challenge.left_out:,} test articles that only one of them was scored on are left out."))
+    for example in challenge.examples:
+        blocks += _shown(example, challenge)
+    return Section("challenge", "Champion and challenger", blocks)
+
+
+def challenge_artifact(challenge: Challenge, decision: str = "") -> str:
+    """Return the section as Markdown for the artifact CHALLENGE_ARTIFACT, below the server's size limit."""
+    return artifact([challenge_section(challenge, decision)])
+
+
+def _one_system(contender: Contender) -> pa.Table:
+    for what, table in (("scores", contender.scores), ("predictions", contender.predictions)):
+        systems = sorted(pc.unique(table["system"]).to_pylist())
+        if len(systems) != 1:
+            raise ValueError(f"the {what} of {contender.name} are of the systems {systems}: expected one system")
+    return contender.scores
+
+
+def _as_system(scores: pa.Table, name: str) -> pa.Table:
+    place = scores.schema.get_field_index("system")
+    return scores.set_column(place, scores.schema.field(place), pa.array([name] * scores.num_rows, pa.string()))
+
+
+def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Measure]:
+    found = {(score.system, score.metric): score for score in summarise_scores(scores, settings.significance, seed)}
+    pairs = {pair.metric: pair for pair in compare_systems(scores, settings.significance, seed)}
+    measures = []
+    for metric in METRICS:
+        if (pair := pairs.get(metric)) is not None:
+            gap = pair.difference
+            # 0 - x rather than -x: no minus stands before a 0 then.
+            signed = gap if pair.better == _CHALLENGER else Interval(0 - gap.mean, 0 - gap.high, 0 - gap.low)
+            both = (found[_CHAMPION, metric], found[_CHALLENGER, metric])
+            measures.append(Measure(metric, *both, signed, pair.p_value))
+    return measures
+
+
+def _differences(scores: pa.Table, metric: str) -> list[tuple[str, float, float]]:
+    """Return (article, F1 of the champion, F1 of the challenger), by rising gain of the challenger."""
+    chosen = scores.filter(pc.equal(scores["metric"], metric)).select(["article_id", "system", "f1"]).to_pylist()
+    f1 = {(row["article_id"], row["system"]): row["f1"] for row in chosen}
+    both = [
+        (article, f1[article, _CHAMPION], f1[article, _CHALLENGER])
+        for article in sorted({article for article, _ in f1})
+        if (article, _CHAMPION) in f1 and (article, _CHALLENGER) in f1
+    ]
+    return sorted(both, key=lambda row: row[2] - row[1])
+
+
+def _examples(
+    differences: Sequence[tuple[str, float, float]], champion: Contender, challenger: Contender, articles: pa.Table
+) -> list[Example]:
+    last = len(differences) - 1
+    # In this order, so that of one article or two each is shown once.
+    places = {last: "where the challenger does best", last // 2: "the middle one", 0: "where it does worst"}
+    wanted = pa.array([differences[place][0] for place in places], pa.string())
+    texts = _texts(articles, wanted, ["title", "lead"], "articles")
+    before = _texts(champion.predictions, wanted, ["summary"], f"predictions of {champion.name}")
+    after = _texts(challenger.predictions, wanted, ["summary"], f"predictions of {challenger.name}")
+    found = []
+    for place, why in places.items():
+        article, *f1 = differences[place]
+        summaries = (before[article]["summary"], after[article]["summary"])
+        found.append(Example(why, texts[article]["title"], texts[article]["lead"], summaries, (f1[0], f1[1])))
+    return found
+
+
+def _texts(table: pa.Table, wanted: pa.Array, columns: list[str], what: str) -> Mapping[str, Mapping[str, Any]]:
+    chosen = table.filter(pc.is_in(table["article_id"], wanted)).select(["article_id", *columns]).to_pylist()
+    texts = {row["article_id"]: row for row in chosen}
+    if missing := [article for article in wanted.to_pylist() if article not in texts]:
+        raise ValueError(f"the {what} lack the scored articles {missing}: expected one row for each")
+    return texts
+
+
+def _measure_table(challenge: Challenge) -> Table:
+    rows = []
+    for measure in challenge.measures:
+        deciding = measure.metric == challenge.headline
+        before, after = measure.champion.f1, measure.challenger.f1
+        rows.append(
+            [Cell(metric_name(measure.metric), strong=deciding), _mean(before, before.mean > after.mean),
+             _mean(after, after.mean > before.mean), _mean(measure.difference, deciding, sign="+"),
+             Cell(f"{measure.p_value:.3f}")]
+        )  # fmt: skip
+    count = challenge.articles
+    caption = f"F1 and difference in points, %, with intervals; {count:,} test article{'s' if count != 1 else ''}"
+    columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]
+    return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
+
+
+def _mean(value: Interval, strong: bool, sign: str = "") -> Cell:
+    mean, low, high = (f"{100 * x:{sign}.2f}" for x in (value.mean, value.low, value.high))
+    return Cell(mean, f"{low} to {high}", strong=strong)
+
+
+def _picture(challenge: Challenge) -> Picture:
+    name = metric_name(challenge.headline)
+    caption = f"Difference in {name} F1 of each test article: above 0 the challenger is better"
+    return Picture(caption, plots.differences([100 * x for x in challenge.differences], f"{name} F1 (points)"))
+
+
+def _shown(example: Example, challenge: Challenge) -> list[Block]:
+    lead, left_out = shorten(example.lead, _SHOWN_CHARACTERS)
+    columns, cells = [], []
+    names = (f"champion: {challenge.champion}", f"challenger: {challenge.challenger}")
+    for name, summary, f1 in zip(names, example.summaries, example.f1, strict=True):
+        text, rest = shorten(summary, _SHOWN_CHARACTERS)
+        columns.append(f"{name}, F1 {100 * f1:.2f}")
+        cells.append(Cell(text or "an empty summary", f"{rest:,} more characters" if rest else ""))
+    return [
+        Heading(f"{example.title}: {example.why}"),
+        Heading("Lead section (the target)", 4),
+        Quote(lead, left_out),
+        Table(f"What both wrote; {metric_name(challenge.headline)} F1, %", columns, [cells]),
+    ]
