@@ -1,4 +1,8 @@
-"""One update of the weights: the gradient of the mean loss per target token over all batches of all processes.
+"""One update of the weights: the gradient of the mean loss per predicted token over all batches of all processes.
+
+The predicted tokens are those of the target, and with a summarizer that reads its source as the beginning of what it
+writes (`Summarizer.source_states`) those of the source as well. What is told of an update is the target's loss alone,
+as in validation, so that the figures of all systems compare.
 
 DDP stands for torch.nn.parallel.DistributedDataParallel.
 """
@@ -16,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 from models.contract import SourceBatch, Summarizer
 from models.training.batches import Batch
 from models.training.distributed import Ranks
-from models.training.loss import token_loss
+from models.training.loss import TokenLoss, token_loss
 from models.training.state import TrainerSettings, TrainingError
 
 
@@ -78,16 +82,22 @@ class Updater:
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]) >> 1)
         self._module.train()
         self.optimizer.zero_grad(set_to_none=True)
-        sums = torch.zeros(2, device=self.ranks.device)
+        sums = torch.zeros(3, device=self.ranks.device)
         for number, batch in enumerate(batches, start=1):
             with self._synchronised(number == len(batches)), self._memory_named(batch):
-                smoothed, nll = self._loss(self._module, batch)
+                objective, *told = self._loss(self._module, batch)
                 # DDP averages gradients over processes; the loss is a mean over the tokens of all of them.
-                torch.autograd.backward(smoothed * (self.ranks.world / tokens))
-                sums += torch.stack([smoothed.detach(), nll])
+                torch.autograd.backward(objective * (self.ranks.world / tokens))
+                sums += torch.stack(told)
         parameters_ = [p for p in self.model.parameters() if p.grad is not None]
-        norm = torch.nn.utils.get_total_norm([cast(Tensor, p.grad) for p in parameters_])
-        norm_, smoothed_, nll_ = torch.cat([norm.reshape(1).float(), sums]).tolist()
+        gradients = [cast(Tensor, p.grad) for p in parameters_]
+        norm = torch.nn.utils.get_total_norm(gradients)
+        norm_, smoothed_, nll_, source_tokens = torch.cat([norm.reshape(1).float(), sums]).tolist()
+        # How many source tokens a model predicts is known only once it has read them.
+        share = tokens / (tokens + self.ranks.sum([source_tokens])[0])
+        if share < 1:
+            torch._foreach_mul_(gradients, share)
+            norm, norm_ = norm * share, norm_ * share
         # Every process has the same gradient by now, so all of them decide alike.
         made = norm_ < float("inf")
         if made:
@@ -101,14 +111,14 @@ class Updater:
         """Return (label-smoothed loss, negative log likelihood) of a batch without dropout, nats over its tokens."""
         self.model.eval()
         with self._memory_named(batch):
-            smoothed, nll = self._loss(self._plain, batch)
+            _, smoothed, nll, _ = self._loss(self._plain, batch)
             return smoothed.item(), nll.item()
 
-    def _loss(self, module: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+    def _loss(self, module: nn.Module, batch: Batch) -> tuple[Tensor, ...]:
         device = self.ranks.device
         with self._autocast:
             loss = module(batch.source.to(device), batch.target.to(device, non_blocking=True))
-        return cast(tuple[Tensor, Tensor], loss)
+        return cast(tuple[Tensor, ...], loss)
 
     def _synchronised(self, last: bool) -> Any:
         """Gradients are summed over processes once an update, with its last batch."""
@@ -145,10 +155,27 @@ class _LossModule(nn.Module):
         self.smoothing = settings.label_smoothing
         self.way = settings.loss
 
-    def forward(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the summed label-smoothed loss and negative log likelihood of `target` ([B, T])."""
-        decoded = self.model.decode(target[:, :-1], self.model.encode(source), attention=False)
-        loss = token_loss(
-            self.model, decoded.hidden, target[:, 1:], pad=source.pad, smoothing=self.smoothing, way=self.way
-        )
-        return loss.smoothed, loss.nll
+    def forward(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return what is to be minimised, and what is to be told, as scalars summed over a batch.
+
+        Args:
+            source: what the encoder reads.
+            target: [B, T] int64 tokens to predict.
+
+        Returns:
+            The objective, of which gradients are taken: the label-smoothed loss of the target and, in training, of the
+            source where the model predicts it; the smoothed loss and the negative log likelihood of the target alone;
+            and how many source tokens are in the objective.
+        """
+        memory = self.model.encode(source)
+        hidden = self.model.decode(target[:, :-1], memory, attention=False).hidden
+        loss = self._of(hidden, target[:, 1:], source.pad)
+        states = self.model.source_states(memory) if self.model.training else None
+        if states is None:
+            return loss.smoothed, loss.smoothed.detach(), loss.nll, loss.nll.new_zeros(())
+        read = self._of(*states, source.pad)
+        count = loss.nll.new_full((), len(states[1]))
+        return loss.smoothed + read.smoothed, loss.smoothed.detach(), loss.nll, count
+
+    def _of(self, hidden: Tensor, tokens: Tensor, pad: int) -> TokenLoss:
+        return token_loss(self.model, hidden, tokens, pad=pad, smoothing=self.smoothing, way=self.way)
