@@ -1,11 +1,14 @@
 """Everything a build can be told: one section a stage, each documented beside its stage."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import yaml
 from pydantic import Field, model_validator
 
+from models.attention_predictor import check_predictable
+from models.registry import find_preset
+from tasks.attention_training import AttentionSettings
 from tasks.baselines import BaselineSettings
 from tasks.crawl.settings import CrawlSettings
 from tasks.decoding import DecodingSettings
@@ -64,6 +67,7 @@ class BuildConfig(Settings):
     examples: ExampleSettings = ExampleSettings()
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
+    attention: AttentionSettings = AttentionSettings()
     decoding: DecodingSettings = DecodingSettings()
     baselines: BaselineSettings = BaselineSettings()
     scoring: ScoringSettings = ScoringSettings()
@@ -80,6 +84,12 @@ class BuildConfig(Settings):
         if not file.exists():
             return given  # the field's own validation names the presets there are
         return merge(yaml.safe_load(file.read_text()) or {}, given)
+
+    @model_validator(mode="after")
+    def _attention_can_be_predicted(self) -> Self:
+        if self.decoding.guidance.reads_predictor:
+            check_predictable(find_preset(self.summarizer.preset).architecture)
+        return self
 
 
 def merge(under: Any, over: Any) -> Any:

@@ -7,7 +7,7 @@ from prefect import flow
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
 from flows.session import Session, walk_flow
-from flows.train import ranked, ranker, summarizer
+from flows.train import attention, ranked, ranker, summarizer
 from storage import schemas
 from tasks.baselines import predict_baselines
 from tasks.decoding import DecodingSettings, decode_shard
@@ -39,7 +39,10 @@ def evaluation(session: Session) -> Evaluation:
     config, made = session.config, session.once(ranked)
     baselines, baseline_scores = session.once(baseline)
     graphs = made.graphs if config.summarizer.graph != "none" else None
-    summaries = decode(session, "predictions", session.once(summarizer), config.decoding, made.examples, graphs)
+    predictor = session.once(attention) if config.decoding.guidance.reads_predictor else None
+    summaries = decode(
+        session, "predictions", session.once(summarizer), config.decoding, made.examples, graphs, predictor=predictor
+    )
     return Evaluation(baselines, summaries, baseline_scores, score(session, "scores", summaries))
 
 
@@ -65,11 +68,16 @@ def decode(
     examples: StageResult,
     graphs: StageResult | None,
     system: str | None = None,
+    predictor: DirectoryResult | None = None,
 ) -> StageResult:
     """Summarize the test articles with a trained model, which tables call `system`, or by its preset."""
     read: dict[str, Input] = {"examples": same(examples)}
     if graphs is not None:
         read["graphs"] = same(graphs)
+    if predictor is not None:
+        read["predictor"] = contents(predictor)
+    if settings.guidance.reads_scores:
+        read["ranked"] = same(session.once(ranked).ranked)
     return session.run.stage(
         schemas.PREDICTIONS,
         decode_shard,

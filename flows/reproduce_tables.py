@@ -1,34 +1,21 @@
 """The papers' tables: train and evaluate every system under one trainer, one search and one evaluator (000-002)."""
 
 import sys
-from dataclasses import dataclass
 
 from prefect import flow
 
 from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
-from flows.evaluate import baseline, decode, score
+from flows.evaluate import baseline
 from flows.session import Session, walk_flow
-from flows.train import ranked, train_system
-from storage import schemas
-from tasks.examples import build_examples
-from tasks.inputs import DirectoryResult, StageResult, contents, every, only, same
+from flows.systems import systems
+from flows.train import ranked
+from tasks.inputs import DirectoryResult, contents, every
 from tasks.publishing import publish_report
-from tasks.ranking import rank_paragraphs
 from tasks.tables.efficiency import time_validation
-from tasks.tables.plan import decoding_of, shown_in, summarizer_of, systems_to_run, training_of
-from tasks.tables.systems import SYSTEMS
+from tasks.tables.plan import shown_in, systems_to_run, training_of
 from tasks.tables.tables import PAGE, write_tables
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """A system's model, its summaries of the test articles and their scores."""
-
-    model: DirectoryResult
-    summaries: StageResult
-    scores: StageResult
 
 
 @flow(name="reproduce-tables", flow_run_name="tables-{config.preset}-seed{config.seed}")
@@ -76,31 +63,6 @@ def tables(session: Session) -> DirectoryResult:
     )
 
 
-def systems(session: Session) -> dict[str, Evaluated]:
-    """Train, decode and score the systems that are asked for and trained; equal models are trained once."""
-    config = session.config
-    run, _ = systems_to_run(config.tables, config.baselines.systems)
-    models: dict[str, DirectoryResult] = {}
-    evaluated = {}
-    for name in run:
-        system = SYSTEMS[name]
-        if system.kind == "extractive":
-            continue
-        owner = system.model or name
-        settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
-        examples = session.once(ranked).examples if system.ranked else session.once(unranked)
-        graphs = session.once(ranked).graphs
-        recipe = f"{system.ranked} {settings.model_dump_json()}"
-        if recipe not in models:
-            training = training_of(config.tables, config.training)
-            models[recipe] = train_system(session, owner, settings, training, examples, graphs)
-        how = decoding_of(system, config.tables, config.decoding)
-        read = graphs if settings.graph != "none" else None
-        summaries = decode(session, f"predictions-{name}", models[recipe], how, examples, read, system=name)
-        evaluated[name] = Evaluated(models[recipe], summaries, score(session, f"scores-{name}", summaries))
-    return evaluated
-
-
 def timings(session: Session) -> dict[str, DirectoryResult]:
     """Time the systems of the efficiency tables on the validation articles, one after another."""
     config, evaluated, examples = session.config, session.once(systems), session.once(ranked).examples
@@ -119,29 +81,6 @@ def timings(session: Session) -> dict[str, DirectoryResult]:
         for name in shown_in(config.tables, "efficiency")
         if name in evaluated
     }
-
-
-def unranked(session: Session) -> StageResult:
-    """Return examples whose paragraphs stand as they were found (000 Table 2, no ranking)."""
-    config, built = session.config, session.once(corpus)
-    both = {"articles": same(built.articles), "paragraphs": same(built.paragraphs), "features": same(built.features)}
-    found = session.run.stage(
-        schemas.RANKED,
-        rank_paragraphs,
-        shards=config.shards.articles,
-        inputs=both,
-        settings=config.ranking.model_copy(update={"method": "found"}),
-        arguments={"ranker_directory": None},
-        name="unranked",
-    )
-    return session.run.stage(
-        schemas.EXAMPLES,
-        build_examples,
-        shards=config.shards.articles,
-        inputs={"articles": same(built.articles), "ranked": same(found), "vocabulary": only(built.vocabulary)},
-        settings=config.examples,
-        name="unranked-examples",
-    )
 
 
 if __name__ == "__main__":

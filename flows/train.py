@@ -8,6 +8,7 @@ from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
 from flows.session import Session, walk_flow
 from storage import schemas
+from tasks.attention_training import AttentionSettings, train_attention
 from tasks.examples import build_examples
 from tasks.graphs import build_graphs, pipeline_label
 from tasks.inputs import DirectoryResult, StageResult, contents, every, only, same
@@ -120,5 +121,35 @@ def train_system(
         },
         settings=settings,
         arguments={"training": training, "seed": session.config.seed},
+        context={"progress": ProgressLog(name)},
+    )
+
+
+def attention(session: Session) -> DirectoryResult:
+    """Train the predictor of the summarizer's attention to paragraphs."""
+    config, made = session.config, session.once(ranked)
+    graphs = made.graphs if config.summarizer.graph != "none" else None
+    return train_predictor(session, session.once(summarizer), config.attention, made.examples, graphs)
+
+
+def train_predictor(
+    session: Session,
+    model: DirectoryResult,
+    settings: AttentionSettings,
+    examples: StageResult,
+    graphs: StageResult | None,
+) -> DirectoryResult:
+    """Train the attention predictor of a trained summarizer, as models/attention-NAME; graphs where that reads one."""
+    name = f"attention-{model.name.removeprefix('models/')}"
+    return session.run.directory(
+        f"models/{name}",
+        train_attention,
+        version=1,
+        inputs={
+            "shards": every(examples, *([] if graphs is None else [graphs])),
+            "summarizer": contents(model),
+        },
+        settings=settings,
+        arguments={"seed": session.config.seed},
         context={"progress": ProgressLog(name)},
     )

@@ -105,6 +105,23 @@ class AttentionPredictor(nn.Module):
         return cls(AttentionPredictorConfig(**config))
 
 
+# Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
+PREDICTABLE = ("parallel", "graphsum")
+
+
+def check_predictable(architecture: str) -> None:
+    """Refuse a summarizer whose attention cannot be predicted, by the key of its architecture.
+
+    Raises:
+        ValueError: it makes no paragraph embeddings.
+    """
+    if architecture not in PREDICTABLE:
+        raise ValueError(
+            f"attention can be predicted for summarizers with paragraph embeddings, those of architecture "
+            f"{' or '.join(PREDICTABLE)} (PHT, GraphSum), not for one of {architecture!r}"
+        )
+
+
 def paragraph_memory(memory: Memory) -> ParagraphMemory:
     """Return the memory, known to hold paragraph embeddings.
 
@@ -163,6 +180,19 @@ def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
     return torch.where(total_B1 > 0, scores_BP / total_B1.clamp_min(torch.finfo(torch.float32).tiny), uniform_BP)
 
 
+def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor:
+    """Return the places [B, s] of the s = min(kept, P) paragraphs of highest expected attention, in their order.
+
+    Raises:
+        ValueError: `kept` is below 1.
+    """
+    if kept < 1:
+        raise ValueError(f"at least 1 paragraph has to be kept, got {kept}")
+    ranked_BP = expected_BP.masked_fill(~source.paragraph_mask, -1.0)
+    best_Bs = ranked_BP.argsort(dim=1, descending=True, stable=True)[:, :kept]
+    return best_Bs.sort(dim=1).values
+
+
 def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> SourceBatch:
     """Return the batch with the `kept` paragraphs of highest expected attention of each article (002 Table 6).
 
@@ -171,15 +201,11 @@ def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> Sour
     Raises:
         ValueError: `kept` is below 1.
     """
-    if kept < 1:
-        raise ValueError(f"at least 1 paragraph has to be kept, got {kept}")
-    kept = min(kept, expected_BP.shape[1])
-    ranked_BP = expected_BP.masked_fill(~source.paragraph_mask, -1.0)
-    best_Bk = ranked_BP.argsort(dim=1, descending=True, stable=True)[:, :kept].sort(dim=1).values
-    article_B1 = torch.arange(len(best_Bk), device=best_Bk.device).unsqueeze(1)
+    best_Bs = most_attended(source, expected_BP, kept)
+    article_B1 = torch.arange(len(best_Bs), device=best_Bs.device).unsqueeze(1)
     graph = source.graph
     if graph is not None:
-        graph = graph[article_B1, best_Bk].gather(2, best_Bk.unsqueeze(1).expand(-1, kept, -1))
+        graph = graph[article_B1, best_Bs].gather(2, best_Bs.unsqueeze(1).expand(-1, best_Bs.shape[1], -1))
     return dataclasses.replace(
-        source, tokens=source.tokens[article_B1, best_Bk], ranks=source.ranks[article_B1, best_Bk], graph=graph
+        source, tokens=source.tokens[article_B1, best_Bs], ranks=source.ranks[article_B1, best_Bs], graph=graph
     )

@@ -11,14 +11,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 from pydantic import Field
+from torch import Tensor
 
+from models.attention_predictor import AttentionPredictor, check_predictable
+from models.contract import SourceBatch
+from models.registry import to_config_dict
 from models.search.beam import beam_search
+from models.search.guidance import Guidance, guide
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
 from models.training.distributed import find_device
-from models.training.layout import Example, ExampleTable, source_batch
+from models.training.layout import Example, ExampleTable, Numbers, source_batch
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
+from tasks.attention_directory import load_predictor
 from tasks.settings import Settings, tuning
 from tasks.summarizer_directory import TrainedSummarizer, load_summarizer, with_graphs
 
@@ -37,6 +43,21 @@ class DecodingSettings(Settings):
     block_recent: int = Field(
         0, ge=0, description="no token equals one of this many before it, commas excepted; 0 = off (001 sec. 4.2: 2)"
     )
+    alignment: Literal["none", "predicted", "ranked"] = Field(
+        "none",
+        description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
+        "attention predictor expects (attAlign, 002 eq. 17-18), or as the ranker's scores say (extProb, 002 sec. 5.3)",
+    )
+    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (002 sec. 5.3: .8)")
+    alignment_when: Literal["step", "end"] = Field(
+        "step", description="alignment counts at every step (002 eq. 17) or once a hypothesis ends (released code)"
+    )
+    coverage: float = Field(
+        0.0, ge=0, description="weight of the structural coverage of paragraphs (strCov, 002 eq. 13); 0 = off"
+    )
+    compressed_paragraphs: int | None = Field(
+        None, ge=1, description="s, paragraphs of highest predicted attention that are read (002 Table 6); None = all"
+    )
     allow_unknown: bool = Field(False, description="whether the unknown token may be generated")
     prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
     max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
@@ -48,6 +69,11 @@ class DecodingSettings(Settings):
     precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")
     batch_articles: int = tuning(16, "articles decoded at a time", ge=1)
     device: str = tuning("auto", "where the summarizer runs: auto | cpu | cuda | cuda:N")
+
+    @property
+    def guidance(self) -> Guidance:
+        """What a search is told of paragraphs."""
+        return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
 
     def search(self) -> SearchSettings:
         """Return what `beam_search` wants to know.
@@ -91,6 +117,8 @@ def decode_shard(
     settings: DecodingSettings,
     *,
     graphs: pa.Table | None = None,
+    predictor: Path | None = None,
+    ranked: pa.Table | None = None,
     system: str | None = None,
     progress: Callable[[DecodingProgress], None] | None = None,
 ) -> pa.Table:
@@ -101,6 +129,8 @@ def decode_shard(
         directory: a trained summarizer, see `tasks/summarizer_directory.py`.
         settings: of the search.
         graphs: GRAPHS rows of the shard where the summarizer reads a graph.
+        predictor: directory of the summarizer's attention predictor, where the settings need one.
+        ranked: RANKED rows of the shard, where the settings need the ranker's scores.
         system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
         progress: told after each batch.
 
@@ -108,21 +138,28 @@ def decode_shard(
         PREDICTIONS rows in the order of the examples.
 
     Raises:
-        ValueError: the directory holds no summarizer, a graph is missing, or the settings contradict each other.
+        ValueError: a directory holds no such model, a graph, predictor or score is missing, or the settings
+            contradict each other.
     """
     search = settings.search()
+    _check_inputs(settings, predictor, ranked)
     test = examples.filter(pc.equal(examples.column("split"), "test"))
     if test.num_rows == 0:
         return PREDICTIONS.schema.empty_table()
     trained = load_summarizer(directory, device=find_device(settings.device), checkpoint=settings.checkpoint)
     rows = _rows(test, graphs, trained, settings)
+    attention = _predictor(trained, directory, predictor) if settings.guidance.reads_predictor else None
+    scores = _scores(test, ranked) if settings.guidance.reads_scores else None
     summaries: list[dict[str, Any]] = [{}] * len(rows)
     started, tokens = time.monotonic(), 0
     for done, batch in _batches(rows, settings.batch_articles):
         laid_out = [rows.example(row) for row in batch]
-        hypotheses = _decode(laid_out, rows, trained, settings, search)
-        for row, example, hypothesis in zip(batch, laid_out, hypotheses, strict=True):
-            summaries[row] = _prediction(example, hypothesis, trained.vocabulary)
+        source = source_batch(laid_out, rows.layout)
+        given = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
+        hypotheses, read = _decode(source, given, trained, attention, settings, search)
+        for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
+            ranks = read.ranks[b][read.paragraph_mask[b]].cpu().numpy()
+            summaries[row] = _prediction(example, hypothesis, ranks, trained.vocabulary)
             tokens += len(hypothesis.tokens)
         if progress is not None:
             progress(DecodingProgress(done, len(rows), tokens, time.monotonic() - started))
@@ -158,32 +195,83 @@ def _batches(rows: ExampleTable, size: int) -> list[tuple[int, list[int]]]:
     return [(min(start + size, len(order)), order[start : start + size]) for start in range(0, len(order), size)]
 
 
+def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa.Table | None) -> None:
+    if settings.guidance.reads_predictor and predictor is None:
+        raise ValueError(
+            f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} go by "
+            "predicted attention: expected the directory of an attention predictor, got none"
+        )
+    if settings.guidance.reads_scores and ranked is None:
+        raise ValueError(
+            "alignment 'ranked' goes by the ranker's scores: expected a table of ranked paragraphs, got none"
+        )
+
+
+def _predictor(trained: TrainedSummarizer, directory: Path, predictor: Path | None) -> AttentionPredictor:
+    assert predictor is not None
+    check_predictable(to_config_dict(trained.model)["architecture"])
+    return load_predictor(predictor, directory, device=next(trained.model.parameters()).device)
+
+
+def _scores(test: pa.Table, ranked: pa.Table | None) -> list[Numbers]:
+    """Return the ranker's scores of each example's paragraphs, by rank."""
+    assert ranked is not None
+    best = ranked.select(["article_id", "rank", "score"]).sort_by("rank")
+    lists = best.group_by("article_id", use_threads=False).aggregate([("score", "list")])
+    known = dict(zip(lists["article_id"].to_pylist(), lists["score_list"].to_pylist(), strict=True))
+    scores = []
+    for article, source in zip(test["article_id"].to_pylist(), test["source"], strict=True):
+        if len(known.get(article, ())) < len(source):
+            raise ValueError(
+                f"article {article} has {len(source)} paragraphs: expected a score for each, got "
+                f"{len(known.get(article, ()))}"
+            )
+        scores.append(np.array(known.get(article, ()), dtype=np.float32))
+    return scores
+
+
+def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: SourceBatch) -> Tensor:
+    """Return the ranker's scores [B, P] of the paragraphs of a batch; one that only holds the title has none: 0."""
+    given = torch.zeros(source.ranks.shape)
+    for b, (known, example) in enumerate(zip(scores, examples, strict=True)):
+        ranks = example.ranks[example.ranks < len(known)]
+        given[b, : len(ranks)] = torch.from_numpy(known[ranks])
+    return given
+
+
 def _decode(
-    examples: Sequence[Example],
-    rows: ExampleTable,
+    source: SourceBatch,
+    scores: Tensor | None,
     trained: TrainedSummarizer,
+    predictor: AttentionPredictor | None,
     settings: DecodingSettings,
     search: SearchSettings,
-) -> list[Hypothesis]:
-    vocabulary = trained.vocabulary
-    device = next(trained.model.parameters()).device
-    source = source_batch(examples, rows.layout).to(device)
+) -> tuple[list[Hypothesis], SourceBatch]:
+    """Return the summaries of a batch, and what was read of its source."""
+    model, vocabulary = trained.model, trained.vocabulary
+    device = next(model.parameters()).device
+    source = source.to(device)
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
-        return beam_search(
-            trained.model,
+        given = None if scores is None else scores.to(device)
+        source, scorers = guide(source, settings.guidance, model, predictor=predictor, scores_BP=given)
+        hypotheses = beam_search(
+            model,
             source,
             search,
             begin=vocabulary.begin,
             end=vocabulary.end,
             unknown=vocabulary.unk,
             exempt=_commas(vocabulary) if search.block_recent else (),
+            scorers=scorers,
             prompt=source.title if settings.prompt_title else None,
         )
+    return hypotheses, source
 
 
-def _prediction(example: Example, hypothesis: Hypothesis, vocabulary: Vocabulary) -> dict[str, Any]:
+def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return the columns of a summary; its attention stands at the ranks of the paragraphs that were read."""
     attention = np.zeros((len(hypothesis.tokens), int(example.ranks[-1]) + 1), dtype=np.float32)
-    attention[:, example.ranks] = hypothesis.attention[:, : len(example.ranks)].numpy()
+    attention[:, ranks] = hypothesis.attention[:, : len(ranks)].numpy()
     return {
         "summary": " ".join(vocabulary.decode(hypothesis.tokens).split()),
         "tokens": vocabulary.pieces(hypothesis.tokens),

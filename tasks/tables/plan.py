@@ -1,13 +1,19 @@
 """Which systems the tables need, and the settings each of them is trained and decoded with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import pyarrow as pa
+
+from storage.schemas import PREDICTIONS
+from tasks.attention_training import AttentionSettings
 from tasks.decoding import DecodingSettings
 from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System
 from tasks.training import SummarizerSettings, TrainingSettings
 
+_UNGUIDED: Mapping[str, Any] = {"alignment": "none", "coverage": 0.0, "compressed_paragraphs": None}
 _UNASKED = "not among the systems asked for"
 _NO_BASELINE = "not among the baselines of the settings"
 
@@ -29,7 +35,7 @@ def systems_to_run(settings: TableSettings, baselines: Sequence[str]) -> tuple[l
             reason = "" if name in baselines else _NO_BASELINE
         else:
             asked = not settings.systems or name in settings.systems
-            reason = system.lacks or ("" if asked else _UNASKED)
+            reason = "" if asked else _UNASKED
         if reason:
             reasons[name] = reason
         else:
@@ -71,8 +77,29 @@ def training_of(settings: TableSettings, base: TrainingSettings) -> TrainingSett
     return base.model_copy(update={"steps": settings.steps})
 
 
-def decoding_of(system: System, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
-    """Return how a system is decoded: as `base`, on the paragraphs it is tested on."""
-    if system.test_paragraphs is None:
+def attention_of(settings: TableSettings, base: AttentionSettings) -> AttentionSettings:
+    """Return how the attention predictor is trained: as `base`, for no more steps than its summarizer."""
+    if settings.steps is None:
         return base
-    return base.model_copy(update={"max_paragraphs": settings.scaled(system.test_paragraphs)})
+    return base.model_copy(update={"steps": min(base.steps, settings.steps)})
+
+
+def decoding_of(system: System, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
+    """Return how a system is decoded: as `base`, but for its own fields and the paragraphs it is tested on.
+
+    No summary is longer than `base` allows, and only a system that is defined by guidance has any.
+    """
+    changed: dict[str, Any] = {**_UNGUIDED, **system.decoding}
+    changed["max_length"] = min(base.max_length, changed.get("max_length", base.max_length))
+    if system.test_paragraphs is not None:
+        changed["max_paragraphs"] = settings.scaled(system.test_paragraphs)
+    if system.kept is not None and (kept := settings.scaled(system.kept)) < settings.scaled(system.paragraphs):
+        changed["compressed_paragraphs"] = kept
+    return base.model_copy(update=changed)
+
+
+def rename_system(predictions: pa.Table, system: str) -> pa.Table:
+    """Return PREDICTIONS rows under the name of another system, one that decodes in just the same way."""
+    place = PREDICTIONS.schema.get_field_index("system")
+    names = pa.array([system] * predictions.num_rows, pa.string())
+    return predictions.set_column(place, PREDICTIONS.schema.field(place), names)

@@ -1,14 +1,12 @@
 """Every system of the papers' tables: which preset it is, at either size, and what it reads."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tasks.summarizer_directory import Graph
 
 Kind = Literal["extractive", "flat", "hierarchical"]
-
-_NO_SCORERS = "the decoding stage takes no {} yet"
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,8 @@ class System:
         ranked: whether paragraphs are ranked, or read as found.
         model: the system whose trained model this one decodes with; "" = its own.
         test_paragraphs: paragraphs read when decoding, before `source_scale`; None = as in training.
-        lacks: why it cannot be run; "" = it can.
+        decoding: fields of the decoding settings that make it this system.
+        kept: s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all.
     """
 
     kind: Kind
@@ -39,13 +38,23 @@ class System:
     ranked: bool = True
     model: str = ""
     test_paragraphs: int | None = None
-    lacks: str = ""
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    kept: int | None = None
 
 
-def _flat(preset: str, small: str, tokens: int, *, ranked: bool = True) -> System:
+# How 001 and 002 decode every system (001 sec. 4.2, 002 sec. 5.2 and eq. 17).
+_BY_LENGTH: Mapping[str, Any] = {
+    "normalisation": "average", "block_ngrams": 3, "block_recent": 2, "max_length": 200,
+}  # fmt: skip
+
+
+def _flat(
+    preset: str, small: str, tokens: int, *, ranked: bool = True, decoding: Mapping[str, Any] | None = None
+) -> System:
     # 24 paragraphs are some 1,600 tokens (000 sec. 4): whoever reads more tokens is given more paragraphs.
+    paragraphs = max(24, round(24 * tokens / 1600))
     return System(
-        "flat", preset, small, paragraphs=max(24, round(24 * tokens / 1600)), tokens=tokens, ranked=ranked
+        "flat", preset, small, paragraphs=paragraphs, tokens=tokens, ranked=ranked, decoding=decoding or {}
     )  # fmt: skip
 
 
@@ -53,8 +62,12 @@ def _ht(preset: str, graph: Graph = "none", **overrides: Any) -> System:
     return System("hierarchical", preset, "ht-small", overrides, graph=graph)
 
 
-def _decoded(what: str) -> System:
-    return System("hierarchical", "pht", "pht-small", paragraphs=30, model="pht", lacks=_NO_SCORERS.format(what))
+def _hierarchical(preset: str, small: str, **overrides: Any) -> System:
+    return System("hierarchical", preset, small, overrides, paragraphs=30, decoding=_BY_LENGTH)
+
+
+def _decoded(kept: int | None = None, **decoding: Any) -> System:
+    return replace(_hierarchical("pht", "pht-small"), model="pht", decoding={**_BY_LENGTH, **decoding}, kept=kept)
 
 
 _LAYER = {"encoder_layers": 1, "decoder_layers": 1}
@@ -77,16 +90,16 @@ SYSTEMS: Mapping[str, System] = {
     "ht-one-head": _ht("ht-one-head", pooling_heads=1),
     "ht-no-global": _ht("ht-no-global", global_layers=0),
     # 001 and 002
-    "ft-3": _flat("ft-3", "ft-small", 1600),
-    "t-dmca-3": _flat("t-dmca-3", "t-dmca-small", 3000),
-    "transformer-xl": _flat("transformer-xl", "transformer-xl-small", 3000),
-    "ht-3": System("hierarchical", "ht-3", "ht-small", paragraphs=30),
-    "pht-1": System("hierarchical", "pht-1", "pht-small", _LAYER, paragraphs=30),
-    "pht": System("hierarchical", "pht", "pht-small", paragraphs=30),
-    "vht-1": System("hierarchical", "vht-1", "vht-small", _LAYER, paragraphs=30),
-    "vht": System("hierarchical", "vht", "vht-small", paragraphs=30),
-    "pht-strcov": _decoded("structural coverage"),
-    "pht-extprob": _decoded("scores of the ranker as expected attention"),
-    "pht-attalign": _decoded("attention predictor"),
-    **{f"pht-attalign-{s}": _decoded("choice of paragraphs by predicted attention") for s in COMPRESSED},
+    "ft-3": _flat("ft-3", "ft-small", 1600, decoding=_BY_LENGTH),
+    "t-dmca-3": _flat("t-dmca-3", "t-dmca-small", 3000, decoding=_BY_LENGTH),
+    "transformer-xl": _flat("transformer-xl", "transformer-xl-small", 3000, decoding=_BY_LENGTH),
+    "ht-3": _hierarchical("ht-3", "ht-small"),
+    "pht-1": _hierarchical("pht-1", "pht-small", **_LAYER),
+    "pht": _hierarchical("pht", "pht-small"),
+    "vht-1": _hierarchical("vht-1", "vht-small", **_LAYER),
+    "vht": _hierarchical("vht", "vht-small"),
+    "pht-strcov": _decoded(coverage=1.0),
+    "pht-extprob": _decoded(alignment="ranked"),
+    "pht-attalign": _decoded(alignment="predicted"),
+    **{f"pht-attalign-{s}": _decoded(s, alignment="predicted") for s in COMPRESSED},
 }

@@ -1,0 +1,92 @@
+"""The systems of the papers' tables: each trained, decoded and scored, equal work done once."""
+
+from dataclasses import dataclass
+
+from flows.corpus import corpus
+from flows.evaluate import decode, score
+from flows.session import Session
+from flows.train import ranked, train_predictor, train_system
+from storage import schemas
+from tasks.examples import build_examples
+from tasks.inputs import DirectoryResult, StageResult, only, same
+from tasks.ranking import rank_paragraphs
+from tasks.tables.plan import attention_of, decoding_of, rename_system, summarizer_of, systems_to_run, training_of
+from tasks.tables.systems import SYSTEMS
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A system's model, its summaries of the test articles and their scores."""
+
+    model: DirectoryResult
+    summaries: StageResult
+    scores: StageResult
+
+
+def systems(session: Session) -> dict[str, Evaluated]:
+    """Train, decode and score the systems that are asked for and trained; equal work is done once."""
+    config = session.config
+    run, _ = systems_to_run(config.tables, config.baselines.systems)
+    models: dict[str, DirectoryResult] = {}
+    decoded: dict[tuple[str, str], StageResult] = {}
+    evaluated = {}
+    for name in run:
+        system = SYSTEMS[name]
+        if system.kind == "extractive":
+            continue
+        owner = system.model or name
+        settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
+        examples = session.once(ranked).examples if system.ranked else session.once(unranked)
+        graphs = session.once(ranked).graphs
+        recipe = f"{system.ranked} {settings.model_dump_json()}"
+        if recipe not in models:
+            training = training_of(config.tables, config.training)
+            models[recipe] = train_system(session, owner, settings, training, examples, graphs)
+        how = decoding_of(system, config.tables, config.decoding)
+        read = graphs if settings.graph != "none" else None
+        if (work := (recipe, how.model_dump_json())) in decoded:
+            summaries = renamed(session, name, decoded[work])
+        else:
+            predictor = None
+            if how.guidance.reads_predictor:
+                learning = attention_of(config.tables, config.attention)
+                predictor = train_predictor(session, models[recipe], learning, examples, read)
+            summaries = decode(session, f"predictions-{name}", models[recipe], how, examples, read, name, predictor)
+            decoded[work] = summaries
+        evaluated[name] = Evaluated(models[recipe], summaries, score(session, f"scores-{name}", summaries))
+    return evaluated
+
+
+def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
+    """Return the summaries of a system that decodes just as `name` does, under this name."""
+    return session.run.stage(
+        schemas.PREDICTIONS,
+        rename_system,
+        shards=session.config.shards.articles,
+        inputs={"predictions": same(summaries)},
+        arguments={"system": name},
+        name=f"predictions-{name}",
+    )
+
+
+def unranked(session: Session) -> StageResult:
+    """Return examples whose paragraphs stand as they were found (000 Table 2, no ranking)."""
+    config, built = session.config, session.once(corpus)
+    both = {"articles": same(built.articles), "paragraphs": same(built.paragraphs), "features": same(built.features)}
+    found = session.run.stage(
+        schemas.RANKED,
+        rank_paragraphs,
+        shards=config.shards.articles,
+        inputs=both,
+        settings=config.ranking.model_copy(update={"method": "found"}),
+        arguments={"ranker_directory": None},
+        name="unranked",
+    )
+    return session.run.stage(
+        schemas.EXAMPLES,
+        build_examples,
+        shards=config.shards.articles,
+        inputs={"articles": same(built.articles), "ranked": same(found), "vocabulary": only(built.vocabulary)},
+        settings=config.examples,
+        name="unranked-examples",
+    )

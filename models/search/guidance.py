@@ -1,0 +1,97 @@
+"""What a search is told of paragraphs: the attention each deserves, and which of them to read at all (002 sec. 4.2).
+
+Shapes: B articles, P paragraphs, s of them kept.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from models.attention_predictor import (
+    AttentionPredictor,
+    compress_source,
+    expected_attention,
+    most_attended,
+    normalised_scores,
+)
+from models.contract import SourceBatch, Summarizer
+from models.search.scorers import AttentionAlignment, Scorer, StructuralCoverage, When
+
+Alignment = Literal["none", "predicted", "ranked"]
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Terms of the score beside the log-probability, and compression; all of them may be combined.
+
+    Attributes:
+        alignment: which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or
+            the ranker's normalised scores (extProb).
+        beta: weight of the alignment.
+        when: the alignment counts at every step, or once a hypothesis ends.
+        coverage: weight of the structural coverage; 0 leaves it out.
+        kept: s, how many paragraphs of highest predicted attention are read; None = all.
+    """
+
+    alignment: Alignment = "none"
+    beta: float = 0.8
+    when: When = "step"
+    coverage: float = 0.0
+    kept: int | None = None
+
+    @property
+    def reads_predictor(self) -> bool:
+        """Whether an attention predictor is needed."""
+        return self.alignment == "predicted" or self.kept is not None
+
+    @property
+    def reads_scores(self) -> bool:
+        """Whether the ranker's scores are needed."""
+        return self.alignment == "ranked"
+
+
+def guide(
+    source: SourceBatch,
+    guidance: Guidance,
+    summarizer: Summarizer,
+    *,
+    predictor: AttentionPredictor | None = None,
+    scores_BP: Tensor | None = None,
+) -> tuple[SourceBatch, list[Scorer]]:
+    """Return what is to be read of `source` and the scorers of its search.
+
+    Under compression, the attention expected of the paragraphs that stay is normalised anew among them.
+
+    Args:
+        source: B articles, on the summarizer's device.
+        guidance: what to do.
+        summarizer: in evaluation mode.
+        predictor: of that summarizer's attention, in evaluation mode, where one is needed.
+        scores_BP: [B, P] scores of the ranker, where they are needed.
+
+    Raises:
+        ValueError: a predictor or scores are needed and missing, or the summarizer makes no paragraph embeddings.
+    """
+    predicted_BP = None
+    if guidance.reads_predictor:
+        if predictor is None:
+            raise ValueError("predicted attention is asked for: expected an attention predictor, got none")
+        predicted_BP = expected_attention(predictor, summarizer, source)
+    expected_BP = predicted_BP if guidance.alignment == "predicted" else None
+    if guidance.reads_scores:
+        if scores_BP is None:
+            raise ValueError("alignment with the ranker is asked for: expected its scores, got none")
+        expected_BP = normalised_scores(scores_BP, source.paragraph_mask)
+    if guidance.kept is not None:
+        assert predicted_BP is not None
+        best_Bs = most_attended(source, predicted_BP, guidance.kept)
+        source = compress_source(source, predicted_BP, guidance.kept)
+        if expected_BP is not None:
+            expected_BP = normalised_scores(expected_BP.gather(1, best_Bs), source.paragraph_mask)
+    scorers: list[Scorer] = []
+    if expected_BP is not None:
+        scorers.append(AttentionAlignment(expected_BP, guidance.beta, guidance.when))
+    if guidance.coverage:
+        scorers.append(StructuralCoverage(guidance.coverage))
+    return source, scorers
