@@ -110,7 +110,7 @@ def report(session: Session) -> DirectoryResult:
     return session.run.directory(
         "reports",
         write_report,
-        version=1,
+        version=2,
         inputs={
             "scores": every(judged.baseline_scores, judged.scores, made.ranking_scores),
             "samples": every(built.articles, made.ranked, judged.baselines, judged.summaries, made.graphs),

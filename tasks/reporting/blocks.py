@@ -70,11 +70,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG picture with its caption, which also says what it shows to those who cannot see it."""
+    """A PNG picture with its caption, which also says what it shows to those who cannot see it.
+
+    Attributes:
+        caption: what it shows.
+        png: the picture.
+        wide: whether it needs the whole width of a page to be legible.
+    """
 
     kind: ClassVar[str] = "picture"
     caption: str
     png: bytes = field(repr=False)
+    wide: bool = False
 
 
 @dataclass(frozen=True)

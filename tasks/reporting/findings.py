@@ -32,6 +32,7 @@ _FUNNEL = {
     "frontier": "URLs of articles",
     "pages": "pages",
     "documents": "documents",
+    "given": "documents the source gives",
     "paragraphs": "paragraphs",
     "features": "labelled paragraphs",
     "ranked": "ranked paragraphs",

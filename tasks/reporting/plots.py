@@ -20,8 +20,8 @@ from PIL import Image
 from tasks.reporting.curves import Curve
 from tasks.reporting.samples import Graph
 
-_COLORS = ("#2b6cb0", "#c05621", "#4a5568", "#2f855a", "#6b46c1", "#b7791f")
-_INK, _GRID = "#2d3748", "#e2e8f0"
+COLORS = ("#2b6cb0", "#c05621", "#4a5568", "#2f855a", "#6b46c1", "#b7791f")
+INK, _GRID = "#2d3748", "#e2e8f0"
 _DOTS = 40  # a curve of fewer points has each marked
 _BINS = 40
 _PALETTE = 64  # colours of a picture
@@ -31,7 +31,7 @@ def curve_picture(curve: Curve) -> bytes:
     """Draw a training curve, with a legend where it has several lines."""
 
     def panel(axes: Axes) -> None:
-        for (name, points), color in zip(curve.series.items(), _COLORS, strict=False):
+        for (name, points), color in zip(curve.series.items(), COLORS, strict=False):
             if points:
                 marker = "o" if len(points) < _DOTS else None
                 axes.plot(*zip(*points, strict=True), color=color, marker=marker, markersize=3, lw=1.4, label=name)
@@ -63,7 +63,7 @@ def histogram(values: NDArray[Any], label: str, *, of: str, logarithmic: bool = 
         edges = np.linspace(0, max(top, 1e-9), _BINS + 1).tolist()
 
     def panel(axes: Axes) -> None:
-        axes.hist(values, bins=edges, color=_COLORS[0])
+        axes.hist(values, bins=edges, color=COLORS[0])
         if logarithmic:
             axes.set_yscale("log")
         axes.set_xlabel(label)
@@ -80,8 +80,8 @@ def boxes(groups: Mapping[str, NDArray[Any]], label: str) -> bytes:
         low, first, median, third, high = np.array(
             [np.quantile(g, [0.05, 0.25, 0.5, 0.75, 0.95]) for g in groups.values()]
         ).T
-        axes.hlines(places, low, high, color=_INK, lw=1.2)
-        axes.barh(places, third - first, left=first, height=0.5, color=_COLORS[0])
+        axes.hlines(places, low, high, color=INK, lw=1.2)
+        axes.barh(places, third - first, left=first, height=0.5, color=COLORS[0])
         axes.vlines(median, places - 0.25, places + 0.25, color="white", lw=2)
         axes.set_yticks(places, list(groups))
         axes.set_xlim(left=0)
@@ -99,7 +99,7 @@ def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
         means = np.array([values[name][0] for name in names])
         low, high = (np.array([values[name][end] for name in names]) for end in (1, 2))
         errors = np.stack([means - low, high - means]).clip(min=0)
-        axes.barh(names, means, height=0.6, xerr=errors, color=_COLORS[0], ecolor=_INK, capsize=3)
+        axes.barh(names, means, height=0.6, xerr=errors, color=COLORS[0], ecolor=INK, capsize=3)
         axes.set_xlabel(label)
         axes.grid(axis="y", visible=False)
 
@@ -116,9 +116,9 @@ def differences(values: Sequence[float], label: str) -> bytes:
 
     def panel(axes: Axes) -> None:
         edges = np.arange(len(values) + 1) + 0.5
-        for sign, color in ((1, _COLORS[0]), (-1, _COLORS[1])):
+        for sign, color in ((1, COLORS[0]), (-1, COLORS[1])):
             axes.stairs(np.maximum(sign * np.asarray(values), 0) * sign, edges, fill=True, color=color)
-        axes.axhline(0, color=_INK, lw=0.8)
+        axes.axhline(0, color=INK, lw=0.8)
         axes.set_xlim(0.5, len(values) + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("test articles, by difference (number)")
@@ -136,12 +136,12 @@ def graph_picture(graph: Graph) -> bytes:
         def panel(axes: Axes) -> None:
             top = max((weight for _, _, weight in edges), default=1.0) or 1.0
             lines = [places[[i, j]] for i, j, _ in edges]
-            colors = [(_COLORS[0], 0.15 + 0.75 * max(weight, 0.0) / top) for _, _, weight in edges]
+            colors = [(COLORS[0], 0.15 + 0.75 * max(weight, 0.0) / top) for _, _, weight in edges]
             if lines:
                 axes.add_collection(LineCollection(lines, colors=colors, linewidths=1.0))
-            axes.scatter(places[:, 0], places[:, 1], s=130, color="white", edgecolor=_INK, linewidth=0.8, zorder=2)
+            axes.scatter(places[:, 0], places[:, 1], s=130, color="white", edgecolor=INK, linewidth=0.8, zorder=2)
             for rank, (x, y) in enumerate(places):
-                axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=_INK, zorder=3)
+                axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=INK, zorder=3)
             axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
             axes.set_title(f"{title}: {len(edges):,} edges", fontsize=10)
             axes.axis("off")
@@ -152,12 +152,25 @@ def graph_picture(graph: Graph) -> bytes:
 
 
 def _draw(*panels: Callable[[Axes], None], width: float = 5.4, height: float = 3.2) -> bytes:
+    return to_png(draw_panels(panels, width=width, height=height))
+
+
+def draw_panels(
+    panels: Sequence[Callable[[Axes], None]], *, width: float, height: float, stacked: bool = False
+) -> Figure:
+    """Return a figure of panels, side by side or one under the other; sizes in inches."""
     figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+    rows, columns = (len(panels), 1) if stacked else (1, len(panels))
+    for axes, panel in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
         axes.grid(color=_GRID, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         panel(axes)
+    return figure
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return a figure as the bytes of a PNG."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     # A picture of lines has few colours: a palette makes it a third as large, for artifacts may not be large.

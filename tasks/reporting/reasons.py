@@ -20,6 +20,12 @@ DOCUMENT_REASONS = {
     "extraction_failed": "every engine failed on the page",
 }
 
+GIVEN_REASONS = {
+    "no_documents": "the source gives no document for the article",
+    "duplicate_url": "a document of that URL is there already; the first one stays",
+    "no_text": "the document has no text",
+}
+
 PARAGRAPH_REASONS = {
     "too_long": "longer than any author's paragraph",
     "no_letters": "no letter in it",
@@ -48,6 +54,7 @@ _OF_STAGE: Mapping[str, Mapping[str, str]] = {
     "frontier": FRONTIER_REASONS,
     "pages": PAGE_REASONS,
     "documents": {**PAGE_REASONS, **DOCUMENT_REASONS},
+    "given": GIVEN_REASONS,
     "paragraphs": PARAGRAPH_REASONS,
 }
 

@@ -27,6 +27,8 @@ _ARTIFACTS = {
     "report-training": ("training",),
     "report-distributions": ("distributions",),
     "report-samples": ("samples",),
+    "report-attention": ("attention",),
+    "report-graphs": ("graphs",),
 }
 
 
@@ -82,6 +84,8 @@ def write_report(
         words.training_section(ranker_curves(ranker), summarizer_curves(summarizer)),
         words.distributions_section(lengths, found.summary_words),
         words.samples_section(found),
+        words.attention_section(found),
+        words.graphs_section(found),
         words.costs_section(costs(counts)),
         words.settings_section(list(flatten(recipe))),
     ]

@@ -4,7 +4,6 @@ The attention of a summarizer to its paragraphs says for every sentence which pa
 paragraph's page is the sentence's citation.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from tasks.reporting.attention import Attention, Floats, lay_out, spans
 from tasks.reporting.findings import Words, count_words
 from tasks.sentences import split_sentences
 
-Floats = NDArray[np.float32]
 SHOWN_CHARACTERS = 4000  # of a lead or a summary; one page taken for a lead must not become most of the report
 SHOWN_SOURCES = 5
-_SPACE_MARK = "\u2581"
-# Pieces whose text is not their name: marks leave no trace, a byte of a character may, an unknown word is one sign.
-_MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q)>")
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 @dataclass(frozen=True)
@@ -60,12 +54,14 @@ class Written:
         sentences: the summary, cited where the system has attention.
         sources: the pages it looked at most; none for a system without attention.
         left_out: characters beyond what is shown.
+        attention: what it looked at, token by token; None for a system without attention.
     """
 
     system: str
     sentences: Sequence[Citation]
     sources: Sequence[Source] = ()
     left_out: int = 0
+    attention: Attention | None = None
 
 
 @dataclass(frozen=True)
@@ -173,9 +169,11 @@ def _sample(
 
 
 def _written(row: Mapping[str, Any], urls: list[str]) -> Written:
-    attention = np.array(row["attention"] or [], np.float32)
+    weights = np.array(row["attention"] or [], np.float32)
     shown, left_out = shorten(row["summary"])
-    return Written(row["system"], cite(shown, row["tokens"], attention, urls), sources(attention, urls), left_out)
+    attention = lay_out(shown, row["tokens"], weights, urls)
+    cited = cite(shown, row["tokens"], weights, urls)
+    return Written(row["system"], cited, sources(weights, urls), left_out, attention)
 
 
 def _graph(row: Mapping[str, Any]) -> Graph:
@@ -216,33 +214,10 @@ def cite(summary: str, tokens: Sequence[str], attention: Floats, urls: Sequence[
         attention: [T, P] of each token to each paragraph, or empty for a system without attention.
         urls: page of each ranked paragraph.
     """
-    sentences = split_sentences(summary)
     if not attention.size:
-        return [Citation(sentence) for sentence in sentences]
-    # A token belongs to the sentence its last character falls in, counting characters other than spaces.
-    ends = np.cumsum([spelled(token) for token in tokens])
+        return [Citation(sentence) for sentence in split_sentences(summary)]
     citations = []
-    start = passed = 0
-    for sentence in sentences:
-        passed += len("".join(sentence.split()))
-        stop = int(np.searchsorted(ends, passed, side="right"))
-        looked = attention[start:stop]
-        start = stop
-        if not len(looked):
-            citations.append(Citation(sentence))
-            continue
-        shares = looked.mean(axis=0)
-        top = int(shares.argmax())
-        citations.append(Citation(sentence, top, urls[top] if top < len(urls) else None, float(shares[top])))
+    for span in spans(summary, tokens, attention):
+        url = urls[span.rank] if span.rank is not None and span.rank < len(urls) else None
+        citations.append(Citation(span.sentence, span.rank, url, span.share))
     return citations
-
-
-def spelled(token: str) -> int:
-    """Return how many characters of the text, spaces not counted, a SentencePiece piece stands for."""
-    if _MARK.fullmatch(token):
-        return 0
-    if token == "<unk>":
-        return 1  # decoded as one sign
-    if byte := _BYTE.fullmatch(token):
-        return int(int(byte[1], 16) & 0xC0 != 0x80)  # a character is counted at its first byte
-    return len(token.replace(_SPACE_MARK, ""))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from tasks.reporting import plots
+from tasks.reporting.attention_picture import attention_picture, drawn_tokens
 from tasks.reporting.blocks import Block, Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, percent
 from tasks.reporting.curves import Curve
 from tasks.reporting.facts import Fact
@@ -156,7 +157,7 @@ def distributions_section(found: Distributions, summary_words: Mapping[str, np.n
 
 
 def samples_section(found: Samples) -> Section:
-    """Articles of the test split with what the systems wrote, and the graphs of the first."""
+    """Articles of the test split with what the systems wrote."""
     title = "Sample summaries"
     if not found.articles:
         return Section("samples", title, [Text("No article of the test split has a summary to show.")])
@@ -166,11 +167,43 @@ def samples_section(found: Samples) -> Section:
     ]  # fmt: skip
     for article in found.articles:
         blocks += _sample(article)
-    drawn = next((article for article in found.articles if article.graph is not None), None)
-    if drawn is not None and drawn.graph is not None:
-        caption = f"Graphs over the ranked paragraphs of “{drawn.title}”, numbered by rank"
-        blocks += [Heading("Paragraph graphs"), Picture(caption, plots.graph_picture(drawn.graph))]
     return Section("samples", title, blocks)
+
+
+def attention_section(found: Samples) -> Section:
+    """Paragraph attention over time of every sample summary whose system has attention."""
+    title = "What the summaries looked at"
+    pictures: list[Block] = []
+    for article in found.articles:
+        drawn = [written for written in article.written if written.attention is not None]
+        if drawn:
+            pictures.append(Heading(article.title))
+        for written in drawn:
+            assert written.attention is not None
+            tokens, shown = len(written.attention.tokens), drawn_tokens(written.attention)
+            caption = f"Paragraph attention of {written.system} while it wrote about “{article.title}”"
+            caption += f", the first {shown:,} of {tokens:,} tokens" if shown < tokens else f", {tokens:,} tokens"
+            pictures.append(Picture(caption, attention_picture(written.attention), wide=True))
+    if not pictures:
+        return Section("attention", title, [Text("No system with attention has a summary to show.")])
+    legend = Text(
+        "A column is a token of the summary, a row a ranked paragraph with the host of its page: the darker, the more "
+        "of the token's attention it has. Dotted lines part sentences; a box marks the paragraph that a sentence "
+        "looked at most, which is its citation. A dot before letters says that they go on with a word."
+    )
+    return Section("attention", title, [legend, *pictures])
+
+
+def graphs_section(found: Samples) -> Section:
+    """The similarity graph and the discourse graph of the first sample article that has them."""
+    title = "Paragraph graphs"
+    for article in found.articles:
+        if article.graph is not None:
+            caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
+            legend = Text("Nodes are ranked paragraphs, clockwise from the top; the darker an edge, the higher its "
+                          "weight among those of its graph.")  # fmt: skip
+            return Section("graphs", title, [legend, Picture(caption, plots.graph_picture(article.graph))])
+    return Section("graphs", title, [Text("No sample article has a graph.")])
 
 
 def costs_section(costs: Sequence[Cost]) -> Section:

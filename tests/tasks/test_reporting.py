@@ -34,7 +34,7 @@ HOSTILE = (
     "<script>alert('x')</script> \"><img src=x onerror=alert(1)> | `c` [l](javascript:alert(2)) {{ 7 * 7 }} </pre>"
 )
 ARTIFACTS = ["report-funnel", "report-table1", "report-scores", "report-training", "report-distributions",
-             "report-samples"]  # fmt: skip
+             "report-samples", "report-attention", "report-graphs"]  # fmt: skip
 COUNTS = {
     "articles": count(4, {"empty_lead": 1}),
     "paragraphs": count(10, {"clone": 2, "navigation": 1}),
@@ -236,7 +236,7 @@ def test_the_page_needs_nothing_but_itself(report: Path) -> None:
     page = Page(text)
 
     assert not {"script", "link", "iframe", "object", "form", "base"} & {tag for tag, _ in page.tags}
-    assert len(page.of("img")) == 11
+    assert len(page.of("img")) == 12
     assert all((image["src"] or "").startswith("data:image/png;base64,") and image["alt"] for image in page.of("img"))
     assert "@import" not in text
     assert "url(" not in text
@@ -280,7 +280,7 @@ def test_equal_inputs_give_equal_bytes(report: Path, tmp_path: Path) -> None:
     again, _ = write(tmp_path, shards())
 
     names = [path.relative_to(report) for path in sorted(report.rglob("*")) if path.is_file()]
-    assert len(names) == 8
+    assert len(names) == 10
     assert [(report / name).read_bytes() for name in names] == [(again / name).read_bytes() for name in names]
 
 
@@ -308,6 +308,8 @@ def test_a_build_without_anything_to_show_says_so(tmp_path: Path, shards_there: 
         "The summarizer left no metrics of its training.",
         "No paragraph was kept and no lead section used.",
         "No article of the test split has a summary to show.",
+        "No system with attention has a summary to show.",
+        "No sample article has a graph.",
     ):
         assert sentence in text
     everything = text + "".join(path.read_text() for path in directory.rglob("*.md"))

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.tasks.reporting_tables as made
-from tasks.reporting.samples import SHOWN_CHARACTERS, Citation, Source, cite, read_samples, shorten, sources, spelled
+from tasks.reporting.attention import spelled
+from tasks.reporting.samples import SHOWN_CHARACTERS, Citation, Source, cite, read_samples, shorten, sources
 from tasks.sentences import split_sentences
 from tests.tasks.reporting_tables import prediction
 

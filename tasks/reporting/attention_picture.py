@@ -1,0 +1,97 @@
+"""A picture of paragraph attention over time: which page a summarizer looked at, token by token."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.patches import Rectangle
+
+from tasks.reporting.attention import Attention
+from tasks.reporting.blocks import clean
+from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
+
+_STRIP = 48  # tokens side by side, so that each can be read
+_STRIPS = 4  # one under the other; a summary of more tokens is drawn as far as they go
+_ROWS = 15  # paragraphs drawn one by one: those looked at most
+_ROW_INCHES, _TOKEN_INCHES = 0.17, 0.8
+_HOST_CHARACTERS, _TOKEN_CHARACTERS = 28, 14
+_SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
+
+
+def attention_picture(attention: Attention) -> bytes:
+    """Draw paragraph attention over time: a column for each token, a row for each paragraph, a box for each citation.
+
+    Of many paragraphs those looked at least share a row, of many tokens the first are drawn (`drawn_tokens`).
+    """
+    kept = np.sort(np.argsort(-attention.weights.mean(axis=0), kind="stable")[:_ROWS])
+    rows = attention.weights[:, kept].T
+    labels = [f"{rank + 1}  {_tail(attention.hosts[rank], _HOST_CHARACTERS)}" for rank in kept]
+    if others := attention.weights.shape[1] - len(kept):
+        rows = np.vstack([rows, attention.weights.sum(axis=1) - rows.sum(axis=0)])
+        labels.append(f"{others} others together")
+    row_of = {int(rank): row for row, rank in enumerate(kept)}
+    top = max(float(rows.max()), 1e-9)
+    drawn = drawn_tokens(attention)
+    starts = range(0, drawn, _STRIP)
+    width = min(_STRIP, drawn) if len(starts) == 1 else _STRIP
+
+    def strip(start: int) -> Callable[[Axes], None]:
+        def panel(axes: Axes) -> None:
+            stop = min(start + _STRIP, drawn)
+            axes.imshow(
+                rows[:, start:stop], cmap=_SHADES, vmin=0, vmax=top, aspect="auto",
+                extent=(-0.5, stop - start - 0.5, len(rows) - 0.5, -0.5),
+            )  # fmt: skip
+            for span in attention.spans:
+                left, right = max(span.start, start) - start, min(span.stop, stop) - start
+                if left < right and span.rank in row_of:
+                    corner = (left - 0.5, row_of[span.rank] - 0.5)
+                    axes.add_patch(Rectangle(corner, right - left, 1, fill=False, edgecolor=COLORS[1], lw=1.3))
+                if start < span.stop < stop:
+                    axes.axvline(span.stop - start - 0.5, color=INK, lw=0.8, ls=":")
+            # Names from outside: a dollar sign in one is no formula.
+            tokens = [_shown(_head(token, _TOKEN_CHARACTERS)) for token in attention.tokens[start:stop]]
+            axes.set_xticks(range(stop - start), tokens, rotation=90, fontsize=7, parse_math=False)
+            axes.set_yticks(range(len(rows)), [_shown(label) for label in labels], fontsize=7, parse_math=False)
+            axes.set_xlim(-0.5, max(width, 1) - 0.5)
+            axes.tick_params(length=0, pad=2)
+            axes.grid(visible=False)
+            axes.spines[:].set_visible(False)
+
+        return panel
+
+    height = len(starts) * (_TOKEN_INCHES + _ROW_INCHES * len(rows)) + 0.4
+    figure = draw_panels([strip(start) for start in starts], width=9.0, height=height, stacked=True)
+    figure.supxlabel("tokens of the summary, in order", fontsize=8)
+    figure.supylabel("paragraph: rank and host", fontsize=8)
+    scale = figure.colorbar(figure.axes[0].images[0], ax=figure.axes, fraction=0.02, pad=0.01, shrink=0.8 / len(starts))
+    scale.set_label("share of attention (0-1)", fontsize=7)
+    scale.ax.tick_params(labelsize=6)
+    return to_png(figure)
+
+
+def drawn_tokens(attention: Attention) -> int:
+    """Return how many tokens of a summary its picture shows."""
+    return min(len(attention.weights), _STRIP * _STRIPS)
+
+
+def _head(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _tail(text: str, most: int) -> str:
+    """Return the end of a host, which says more of whose it is than its beginning."""
+    return text if len(text) <= most else f"…{text[1 - most :]}"
+
+
+def _shown(text: str) -> str:
+    """Return a text in the letters that the font has; a sign stands for any other."""
+    return "".join(letter if ord(letter) in _letters() else "\u25a1" for letter in clean(text))
+
+
+@cache
+def _letters() -> frozenset[int]:
+    return frozenset(get_font(findfont(FontProperties())).get_charmap())
