@@ -52,7 +52,7 @@ def working_directory(store: Store, name: str, key: str) -> Path:
     if store.is_local:
         folder = Path(store.path(directory_path(name, key)))
     else:
-        folder = Path(tempfile.gettempdir()) / "wikisum" / hashlib.sha256(store.base.encode()).hexdigest()[:12] / key
+        folder = Path(tempfile.gettempdir()) / "wikisum" / hashlib.sha256(store.root.encode()).hexdigest()[:12] / key
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

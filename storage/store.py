@@ -10,12 +10,15 @@ import hashlib
 import io
 import itertools
 import os
+import shutil
+import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +33,7 @@ _READ_BYTES = 1 << 20
 ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RowGroup:
     """The rows of one destination shard inside a file.
 
@@ -67,15 +70,22 @@ class WrittenTable:
 class Store:
     """Files below one root, on local disk or any filesystem pyarrow has a URI for (s3://, gs://, hdfs://).
 
-    Paths given to its methods are relative to the root and use forward slashes.
+    Paths given to its methods are relative to the root and use forward slashes. Servers that speak S3 and are not
+    Amazon's are named by the URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment
+    (`AWS_ENDPOINT_URL`); keys stand in the environment or in `~/.aws`, as the AWS tools have it.
     """
 
     def __init__(self, root: str) -> None:
         """Take a folder path or a URI; nothing is read or written yet.
 
         Raises:
-            StorageError: the URI's scheme is unknown or its options are wrong.
+            StorageError: the URI's scheme is unknown, its options are wrong, or it holds a password.
         """
+        if "://" in root and urlsplit(root).password is not None:
+            raise StorageError(
+                "the root's URI holds a password, which would end up in logs and manifests: expected it in the "
+                "environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in ~/.aws/credentials"
+            )
         self.root = root
         try:
             if "://" in root:
@@ -114,28 +124,36 @@ class Store:
         return f"{self.base}/{name}" if name else self.base
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file of that name."""
-        return bool(self.filesystem.get_file_info(self.path(name)).type == pafs.FileType.File)
+        """Whether there is a file of that name.
+
+        Raises:
+            StorageError: the filesystem does not say; so do all methods below.
+        """
+        return bool(self._type(name) == pafs.FileType.File)
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Return the files of a folder (not of folders below it): name -> size in bytes."""
         selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
-        infos = self.filesystem.get_file_info(selector)
+        with self._naming(folder, "listed"):
+            infos = self.filesystem.get_file_info(selector)
         return {info.base_name: info.size for info in infos if info.type == pafs.FileType.File}
 
     def delete(self, name: str) -> None:
         """Remove a file if it is there."""
-        if self.exists(name):
-            self.filesystem.delete_file(self.path(name))
+        with self._naming(name, "deleted"):
+            if self.exists(name):
+                self.filesystem.delete_file(self.path(name))
 
     def rename(self, name: str, new_name: str) -> None:
         """Give a file another name below the root."""
-        self.filesystem.move(self.path(name), self.path(new_name))
+        with self._naming(name, "renamed"):
+            self.filesystem.move(self.path(name), self.path(new_name))
 
     def delete_folder(self, name: str) -> None:
         """Remove a folder and what is in it, if it is there."""
-        if self.filesystem.get_file_info(self.path(name)).type != pafs.FileType.NotFound:
-            self.filesystem.delete_dir(self.path(name))
+        with self._naming(name, "deleted"):
+            if self._type(name) != pafs.FileType.NotFound:
+                self.filesystem.delete_dir(self.path(name))
 
     def read_bytes(self, name: str) -> bytes:
         """Return a whole file.
@@ -143,7 +161,7 @@ class Store:
         Raises:
             FileNotFoundError: there is none.
         """
-        with self.filesystem.open_input_stream(self.path(name)) as stream:
+        with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
             data: bytes = stream.read()
         return data
 
@@ -192,19 +210,21 @@ class Store:
                         groups[destination] = RowGroup(index, piece.num_rows, table_digest(piece, stable))
         return WrittenTable(count, hashing.bytes, hashing.digest.hexdigest(), total.hexdigest(), groups)
 
-    def read_batches(self, name: str, sha256: str) -> Iterator[pa.RecordBatch]:
-        """Yield a shard in batches after checking its bytes; one row group is in memory at a time.
+    def read_batches(self, name: str, sha256: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield a shard, or some of its columns, in batches after checking its bytes.
+
+        One row group is in memory at a time.
 
         Raises:
             CorruptShardError: the file is gone, cut short or changed.
         """
         try:
-            with self.filesystem.open_input_stream(self.path(name)) as stream:
-                _check_bytes(name, stream, sha256)
-            with self.filesystem.open_input_file(self.path(name)) as source:
+            with self._source(name) as source:
+                _check_bytes(name, source, sha256)
+                source.seek(0)
                 parquet = pq.ParquetFile(source)
                 for index in range(parquet.num_row_groups):
-                    yield from parquet.read_row_group(index).to_batches()
+                    yield from parquet.read_row_group(index, columns=columns).to_batches()
         except FileNotFoundError as error:
             raise CorruptShardError(name, "the file is gone") from error
 
@@ -228,7 +248,7 @@ class Store:
             CorruptShardError: the file is gone, cut short or changed.
         """
         try:
-            with self.filesystem.open_input_file(self.path(name)) as source:
+            with self._source(name) as source:
                 parquet = pq.ParquetFile(source, page_checksum_verification=True)
                 table = parquet.read_row_group(group.index)
         except FileNotFoundError as error:
@@ -239,6 +259,14 @@ class Store:
             raise CorruptShardError(name, f"row group {group.index} does not match its digest")
         return table
 
+    def writing(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """Open a file that appears under its name only when the block ends without an error; else nothing does.
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        return self._sink(name)
+
     @contextmanager
     def _sink(self, name: str) -> Iterator[IO[bytes]]:
         """Open a file for writing that appears under its name only when the block ends without an error."""
@@ -248,16 +276,38 @@ class Store:
                 with _local_sink(Path(path)) as local:
                     yield local
             else:
-                # An object store shows an object only once its upload has been closed.
-                with self.filesystem.open_output_stream(path) as stream:
-                    yield stream
+                with _remote_sink(self.filesystem, path) as spool:
+                    yield spool
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                place = path if self.is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
                 raise StorageFullError(
-                    f"no space left for {path}: free some or give another root, then run the same command again; "
+                    f"no space left for {place}: free some or give another root, then run the same command again; "
                     "nothing half-written was kept"
                 ) from error
             raise StorageError(f"{path} could not be written: {error}") from error
+
+    def _type(self, name: str) -> pafs.FileType:
+        with self._naming(name, "found"):
+            return self.filesystem.get_file_info(self.path(name)).type
+
+    @contextmanager
+    def _naming(self, name: str, done: str) -> Iterator[None]:
+        """Turn what the filesystem fails at into an error that names the file; a missing file stays what it is."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise StorageError(f"{self.path(name)} could not be {done}: {error}") from error
+
+    @contextmanager
+    def _source(self, name: str) -> Iterator[pa.NativeFile]:
+        """Open a file for Parquet to read; a network that fails is a StorageError, not damage of the file."""
+        with self._naming(name, "read"):
+            file = self.filesystem.open_input_file(self.path(name))
+        with file:
+            yield file if self.is_local else pa.PythonFile(_NamedReads(self, name, file), "r")
 
 
 @contextmanager
@@ -273,6 +323,44 @@ def _local_sink(path: Path) -> Iterator[IO[bytes]]:
         _fsync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _remote_sink(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
+    """Gather a file on local disk and upload it when the block has ended well.
+
+    A pyarrow stream is completed when it is closed, also by an error: writing through would show half an object.
+    """
+    with tempfile.TemporaryFile(prefix="wikisum-") as spool:
+        yield spool
+        spool.seek(0)
+        with filesystem.open_output_stream(path) as upload:
+            shutil.copyfileobj(spool, upload, _READ_BYTES)
+
+
+class _NamedReads:
+    """A file that reads on behalf of Parquet and names itself where the filesystem fails."""
+
+    def __init__(self, store: Store, name: str, file: pa.NativeFile) -> None:
+        self.store, self.name, self.file = store, name, file
+
+    @property
+    def closed(self) -> bool:
+        return bool(self.file.closed)
+
+    def read(self, size: int = -1) -> bytes:
+        with self.store._naming(self.name, "read"):
+            data: bytes = self.file.read(None if size < 0 else size)
+        return data
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return int(self.file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self.file.tell())
+
+    def close(self) -> None:
+        self.file.close()
 
 
 def _fsync_folder(folder: Path) -> None:

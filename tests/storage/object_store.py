@@ -1,0 +1,153 @@
+"""A real S3-compatible server in a process of its own, and a proxy in front of it that fails and dawdles as told."""
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import requests
+
+BUCKET = "bucket"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}  # fmt: skip
+_OF_THE_HOP = {"connection", "content-length", "date", "expect", "transfer-encoding"}
+_ERROR = b'<?xml version="1.0"?><Error><Code>InternalError</Code><Message>We failed.</Message></Error>'
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def object_store() -> Iterator[int]:
+    """The port of a server that holds one empty bucket."""
+    port = free_port()
+    call = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    environment = {**os.environ, **CREDENTIALS}
+    server = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                requests.put(f"http://127.0.0.1:{port}/{BUCKET}", timeout=5).raise_for_status()
+                break
+            except requests.ConnectionError:
+                assert server.poll() is None, "moto ended"
+                assert time.monotonic() < deadline, "moto did not start"
+                time.sleep(0.1)
+        yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
+def uri(port: int, folder: str) -> str:
+    return f"s3://{BUCKET}/{folder}?scheme=http&endpoint_override=127.0.0.1:{port}"
+
+
+class Proxy(ThreadingHTTPServer):
+    """Passes requests on; answers those it is told to fail with 500, and waits before each.
+
+    Attributes:
+        failing: methods answered with 500, such as {"PUT"}.
+        failures: how many more of them; None = all.
+        seconds: wait before every answer.
+        failed: how many were answered with 500.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.behind = port
+        self.failing: set[str] = set()
+        self.failures: int | None = None
+        self.seconds = 0.0
+        self.failed = 0
+        self._lock = threading.Lock()
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+    def fails(self, method: str) -> bool:
+        with self._lock:
+            if method not in self.failing or self.failures == 0:
+                return False
+            if self.failures is not None:
+                self.failures -= 1
+            self.failed += 1
+            return True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no fault of the proxy's."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Proxy
+
+    def pass_on(self) -> None:
+        body = self._body()
+        time.sleep(self.server.seconds)
+        if self.server.fails(self.command):
+            self._answer(500, [("Content-Type", "application/xml"), ("Content-Length", str(len(_ERROR)))], _ERROR)
+            return
+        behind = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=60)
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_HOP}
+        behind.request(self.command, self.path, body, headers)
+        answer = behind.getresponse()
+        content = answer.read()
+        length = answer.getheader("Content-Length") if self.command == "HEAD" else str(len(content))
+        kept = [(name, value) for name, value in answer.getheaders() if name.lower() not in _OF_THE_HOP]
+        self._answer(answer.status, [*kept, ("Content-Length", length or "0")], content)
+        behind.close()
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = pass_on  # noqa: N815 - the library's names
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        chunks = []
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            chunks.append(self.rfile.read(size))
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            """Skip trailers."""
+        return b"".join(chunks)
+
+    def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def proxy(port: int) -> Iterator[Proxy]:
+    """A proxy before the server at `port`."""
+    server = Proxy(port)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

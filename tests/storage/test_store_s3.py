@@ -1,0 +1,147 @@
+"""The store on a real S3-compatible server, also where that fails and dawdles."""
+
+import uuid
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from storage.errors import CorruptShardError, RootBusyError, StorageError
+from storage.lock import LOCK, root_lock
+from storage.parts import gather
+from storage.recipes import find_record, save_record, set_aside
+from storage.schemas import FEATURES
+from storage.store import Store
+from tests.storage.object_store import BUCKET, CREDENTIALS, Proxy, object_store, proxy, uri
+from tests.storage.test_store import NAME, documents, features, record_of
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with object_store() as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def between(server: int) -> Iterator[Proxy]:
+    with proxy(server) as between:
+        yield between
+
+
+@pytest.fixture
+def store(between: Proxy, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store of the test's own, behind a proxy that passes everything on."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    between.failing, between.failures, between.seconds, between.failed = set(), None, 0.0, 0
+    return Store(uri(between.port, uuid.uuid4().hex))
+
+
+def test_a_shard_on_s3_is_the_same_file_as_on_local_disk(store: Store, tmp_path: object) -> None:
+    store.check_writable()
+    written = store.write_table(NAME, features(1000), FEATURES)
+    assert written == Store(str(tmp_path)).write_table(NAME, features(1000), FEATURES)
+    assert store.read_table(NAME, written.sha256).equals(features(1000))
+    assert pa.Table.from_batches(store.read_batches(NAME, written.sha256)).equals(features(1000))
+    assert store.sizes("features") == {"part-00000.abc.parquet": written.bytes}
+    assert store.sizes("nothing") == {}
+
+
+def test_row_groups_and_records_are_found_on_s3_and_damage_is_set_aside(store: Store) -> None:
+    record = record_of(store, documents([2, 0, 2]), 0)
+    save_record(store, record)
+    assert find_record(store, store.sizes("documents"), "documents", 0, record.key) == record
+    part = gather([record], 2)[0]
+    assert part.read(store).column("url").to_pylist() == ["http://a/0", "http://a/2"]
+    data = store.read_bytes(record.path)
+    store.write_bytes(record.path, data[: len(data) // 2])
+    with pytest.raises(CorruptShardError, match="row group 1 cannot be read") as damage:
+        part.read(store)
+    set_aside(store, damage.value)
+    assert list(store.sizes("documents")) == [f"part-00000.{record.key}.parquet.damaged"]
+    store.delete_folder("documents")
+    assert store.sizes("documents") == {}
+    with pytest.raises(CorruptShardError, match="the file is gone"):
+        part.read(store)
+
+
+def test_the_endpoint_may_stand_in_the_environment(store: Store, server: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server}")
+    elsewhere = Store(f"s3://{BUCKET}/by-environment")
+    elsewhere.write_bytes("a/file", b"seen")
+    assert Store(uri(server, "by-environment")).read_bytes("a/file") == b"seen"
+
+
+def test_a_missing_bucket_and_a_password_in_the_uri_are_named_before_work_starts(store: Store, server: int) -> None:
+    missing = Store(uri(server, "folder").replace(f"//{BUCKET}/", "//missing/"))
+    with pytest.raises(StorageError, match=r"root 's3://missing/folder.* cannot be written: .*NO_SUCH_BUCKET"):
+        missing.check_writable()
+    with pytest.raises(StorageError, match="the root's URI holds a password") as refused:
+        Store("s3://name:hush@bucket/folder")
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mebibytes", [1, 30])
+def test_a_failing_write_shows_no_half_object(store: Store, mebibytes: int) -> None:
+    with pytest.raises(RuntimeError, match="broke"), store._sink("a/file") as sink:
+        sink.write(bytes(mebibytes << 20))
+        raise RuntimeError("broke")
+    assert store.sizes("a") == {}
+
+
+def test_a_few_errors_of_the_server_are_ridden_out(store: Store, between: Proxy) -> None:
+    between.failing, between.failures, between.seconds = {"PUT", "POST", "GET", "HEAD"}, 4, 0.05
+    store.write_bytes("a/file", b"written")
+    between.failures = 3
+    assert store.read_bytes("a/file") == b"written"
+    assert between.failed == 7
+
+
+@pytest.mark.slow  # the client tries ten times before it gives up
+def test_a_server_that_only_fails_is_named_and_its_shards_are_not_called_damaged(store: Store, between: Proxy) -> None:
+    record = record_of(store, documents([0]), 0)
+    between.failing = {"GET"}
+    for read in (
+        lambda: store.read_table(record.path, record.written.sha256),
+        lambda: gather([record], 0)[0].read(store),
+        lambda: store.sizes("documents"),
+    ):
+        with pytest.raises(StorageError, match=r"documents.* could not be (read|listed): .*AWS Error") as failure:
+            read()
+        assert not isinstance(failure.value, CorruptShardError)
+    between.failing = {"PUT"}
+    with pytest.raises(StorageError, match=r"a/file could not be written: .*AWS Error"):
+        store.write_bytes("a/file", bytes(12 << 20))
+    between.failing = set()
+    assert store.sizes("a") == {}
+    assert gather([record], 0)[0].read(store).num_rows == 1
+
+
+def test_a_lease_keeps_a_second_run_out_and_is_let_go(store: Store) -> None:
+    with (
+        root_lock(store),
+        pytest.raises(RootBusyError, match="another build is running on root 's3://"),
+        root_lock(store),
+    ):
+        pass
+    assert not store.exists(LOCK)
+
+
+@pytest.mark.parametrize("written", [b'{"pid": 1, "host": "h", "time": 0}', b'{"time": 4e9}', b"no lease"])
+def test_a_lease_that_nobody_renews_is_taken_over(
+    store: Store, written: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its holder died; or the clock jumped, and its time is of the past or the future."""
+    monkeypatch.setattr("storage.lock._RENEW_SECONDS", 0.5)
+    store.write_bytes(LOCK, written)
+    with root_lock(store):
+        assert store.read_bytes(LOCK) != written
+
+
+def test_a_lease_of_another_clock_that_is_renewed_is_respected(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.lock._RENEW_SECONDS", 0.5)
+    monkeypatch.setattr("storage.lock.time.time", lambda: 4e9)
+    with root_lock(store):
+        monkeypatch.setattr("storage.lock.time.time", lambda: 1e9)
+        with pytest.raises(RootBusyError), root_lock(store):
+            pass
