@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage.directories import DirectoryRecord, fetch_directory
-from storage.parts import Part, gather, read_parts, whole
+from storage.parts import Part, gather, gathered_digests, read_parts, whole
 from storage.recipes import ShardRecord
 from storage.store import Store
 
@@ -195,14 +195,11 @@ class gathered(Input):  # noqa: N801
 
     def digests(self, shard: int) -> list[str] | None:
         """Return the digests of those row groups."""
-        return [part.digest for part in self._parts(shard)] if self.result.complete else None
+        return gathered_digests(self.result.in_order, shard) if self.result.complete else None
 
     def reference(self, shard: int) -> Reference:
         """Return those row groups."""
-        return TableReference(self.result.stage, tuple(self._parts(shard)))
-
-    def _parts(self, shard: int) -> list[Part]:
-        return gather(self.result.in_order, shard)
+        return TableReference(self.result.stage, tuple(gather(self.result.in_order, shard)))
 
 
 @dataclass(frozen=True)

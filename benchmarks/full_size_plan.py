@@ -1,0 +1,157 @@
+"""Time and memory of planning a build of full size: 1,000 shards of articles and of hosts, 90 M URLs.
+
+    python -m benchmarks.full_size_plan [--shards N] [--urls N] [--keep DIRECTORY]
+
+Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with
+a digest for each of its row groups, beside a file of the right size without content; what comes after the corpus waits.
+Then, in processes of their own, a plan is made of the empty root, of the finished one (every shard is found done), and
+of one whose crawl setting has changed (`frontier`, `pages` and all below are to be computed anew). Each must take
+seconds and stay below 2 GB; exit status 1 where a plan holds more, or counts otherwise than it should.
+"""
+
+import argparse
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from flows.config import BuildConfig
+from flows.corpus import corpus
+from flows.session import Session, planning_session
+from storage.recipes import ShardRecord, save_record
+from storage.schemas import DATASETS, FRONTIER, PAGES
+from storage.store import RowGroup, Store, WrittenTable
+from tasks.execution import PrefectExecutor
+from tasks.inputs import StageResult
+from tasks.shard import Job
+from tasks.stage import Outcome, Run, StagePlan
+
+BAR_BYTES = 2_000_000_000
+PARTITIONS = 1_000
+PLANS = ("empty", "finished", "changed")
+ROW_BYTES = 200
+
+
+class RecordingExecutor:
+    """Writes the record of every job without computing it."""
+
+    def __init__(self, store: Store, shards: int, urls: int) -> None:
+        self._store = store
+        self._shards = shards
+        self._rows = urls // shards
+
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+        """Return a record for each job."""
+        return {job.name: self._record(job) for job in jobs}
+
+    def publish(self, result: StageResult, planned: StagePlan) -> None:
+        """Say how far it is."""
+        print(f"  {planned.stage}: {planned.shards:,} records", flush=True)
+
+    def _record(self, job: Job) -> ShardRecord:
+        rows = self._rows if job.stage in (FRONTIER.name, PAGES.name) else self._rows // 50
+        name = f"{job.stage}/{job.shard}"
+        groups = {}
+        if DATASETS[job.stage].grouped_by:
+            share = max(1, rows // self._shards)
+            groups = {group: RowGroup(group, share, _digest(f"{name}/{group}")) for group in range(self._shards)}
+        written = WrittenTable(rows, rows * ROW_BYTES, _digest(name) * 2, _digest(name), groups)
+        record = ShardRecord(
+            job.stage, job.shard, job.key, written, {}, job.digests, job.recipe(), job.version, 1.0, 1
+        )  # fmt: skip
+        file = Path(self._store.path(record.path))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("wb") as empty:
+            empty.truncate(written.bytes)  # a hole: no disk is used
+        save_record(self._store, record)
+        return record
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
+
+
+def configuration(root: str, shards: int, changed: bool = False) -> BuildConfig:
+    """Return the settings of the build, or those with a setting of the crawl changed."""
+    topics = 1_000_000
+    return BuildConfig.model_validate(
+        {
+            "root": root,
+            "source": {"miniweb": {"topics": topics, "partition_topics": topics // PARTITIONS}},
+            "shards": {"articles": shards, "hosts": shards},
+            "crawl": {"max_redirects": 4 if changed else 5},
+        }
+    )
+
+
+def record_build(root: str, shards: int, urls: int) -> None:
+    """Write the records of a finished corpus."""
+    config = configuration(root, shards)
+    run = Run(Store(root), RecordingExecutor(Store(root), shards, urls))
+    Session(config, PrefectExecutor(config.engine), run).once(corpus)
+
+
+def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
+    """Plan in this process; return seconds (wall and processor), peak bytes and what was found."""
+    session = planning_session(configuration(root, shards, changed))
+    started, used = time.perf_counter(), time.process_time()
+    session.once(corpus)
+    return {
+        "seconds": time.perf_counter() - started,
+        "processor": time.process_time() - used,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "done": sum(found.done for found in session.run.plans),
+        "missing": sum(found.missing for found in session.run.plans),
+        "waiting": sum(found.waiting for found in session.run.plans),
+    }
+
+
+def in_a_process(what: str, root: str, shards: int) -> dict[str, Any]:
+    """Make a plan in a process of its own."""
+    call = [sys.executable, "-m", "benchmarks.full_size_plan", "--one", what, "--shards", str(shards), "--keep", root]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"planning failed:\n{done.stderr}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> int:
+    """Print the plans' figures; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shards", type=int, default=1_000)
+    parser.add_argument("--urls", type=int, default=90_000_000)
+    parser.add_argument("--keep", help="folder to write to and to leave")
+    parser.add_argument("--one", choices=PLANS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(plan(options.keep, options.shards, options.one == "changed")))
+        return 0
+    with tempfile.TemporaryDirectory() as temporary:
+        root = options.keep or temporary
+        plans = {"empty": in_a_process("empty", root, options.shards)}
+        record_build(root, options.shards, options.urls)
+        plans |= {what: in_a_process(what, root, options.shards) for what in PLANS[1:]}
+        records = sum(file.stat().st_size for file in Path(root).rglob("*.json"))
+    print(f"{options.shards:,} shards, {options.urls:,} URLs, {records / 1e6:,.0f} MB of records")
+    for what, found in plans.items():
+        print(
+            f"{what:10}{found['seconds']:7.1f} s, {found['processor']:.1f} s of one core{found['peak'] / 1e6:8.0f} MB   done {found['done']:,}, "
+            f"to compute {found['missing']:,}, waiting {found['waiting']:,}"
+        )
+    right = (
+        plans["empty"]["done"] == 0
+        and plans["finished"]["missing"] == plans["finished"]["waiting"] == 0
+        and plans["changed"]["missing"] >= options.shards
+    )
+    return 0 if right and max(found["peak"] for found in plans.values()) <= BAR_BYTES else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
