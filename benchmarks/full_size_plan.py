@@ -142,8 +142,8 @@ def main() -> int:
     print(f"{options.shards:,} shards, {options.urls:,} URLs, {records / 1e6:,.0f} MB of records")
     for what, found in plans.items():
         print(
-            f"{what:10}{found['seconds']:7.1f} s, {found['processor']:.1f} s of one core{found['peak'] / 1e6:8.0f} MB   done {found['done']:,}, "
-            f"to compute {found['missing']:,}, waiting {found['waiting']:,}"
+            f"{what:10}{found['seconds']:7.1f} s ({found['processor']:.1f} s of a core){found['peak'] / 1e6:8.0f} MB   "
+            f"done {found['done']:,}, to compute {found['missing']:,}, waiting {found['waiting']:,}"
         )
     right = (
         plans["empty"]["done"] == 0
