@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from flows.intake import find_articles, read_documents
 from flows.session import Session
 from storage import schemas
-from tasks.articles import merge_articles, read_articles
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.stage import crawl_shard, find_archives, index_shard
 from tasks.extraction import extract_documents
@@ -13,7 +13,6 @@ from tasks.inputs import Input, StageResult, every, gathered, same, streamed
 from tasks.paragraphs import build_paragraphs
 from tasks.progress import ProgressLog
 from tasks.search.search import search_articles
-from tasks.sources import open_source
 from tasks.vocabulary import train_vocabulary
 
 
@@ -30,15 +29,8 @@ class Corpus:
 def corpus(session: Session) -> Corpus:
     """Walk the corpus's stages."""
     articles = session.once(find_articles)
-    documents = session.once(fetch_documents)
+    paragraphs = session.once(find_paragraphs)
     config, stage, shards = session.config, session.run.stage, session.config.shards
-    paragraphs = stage(
-        schemas.PARAGRAPHS,
-        build_paragraphs,
-        shards=shards.articles,
-        inputs={"articles": same(articles), "documents": gathered(documents)},
-        settings=config.paragraphs,
-    )
     features = stage(
         schemas.FEATURES,
         compute_features,
@@ -57,25 +49,19 @@ def corpus(session: Session) -> Corpus:
     return Corpus(articles, paragraphs, features, vocabulary)
 
 
-def find_articles(session: Session) -> StageResult:
-    """Read the source's partitions and regroup its articles by shard."""
-    config, stage = session.config, session.run.stage
-    partitions = open_source(config.source).partitions()
-    intake = stage(
-        schemas.INTAKE,
-        read_articles,
-        shards=len(partitions),
-        inputs={},
-        per_shard={"partition": partitions},
-        arguments={
-            "source_name": config.source.kind,
-            "article_shards": config.shards.articles,
-            "seed": config.seed,
-            "search_will_follow": config.search.provider != "none",
-        },
-        context={"source": config.source},
+def find_paragraphs(session: Session) -> StageResult:
+    """Take the documents of each article apart: those of the crawl, and those that the source gives."""
+    documents = {"documents": gathered(session.once(fetch_documents))}
+    given = session.once(read_documents)
+    if given is not None:
+        documents["given"] = gathered(given)
+    return session.run.stage(
+        schemas.PARAGRAPHS,
+        build_paragraphs,
+        shards=session.config.shards.articles,
+        inputs={"articles": same(session.once(find_articles)), **documents},
+        settings=session.config.paragraphs,
     )
-    return stage(schemas.ARTICLES, merge_articles, shards=config.shards.articles, inputs={"parts": gathered(intake)})
 
 
 def fetch_documents(session: Session) -> StageResult:

@@ -182,6 +182,15 @@ DOCUMENTS = Dataset(
     reason="reason",
 )
 
+GIVEN = Dataset(
+    name="given",
+    version=1,
+    schema=DOCUMENTS.schema,
+    sharded_by="partition of the article source",
+    grouped_by="article_shard",
+    reason="reason",
+)
+
 PARAGRAPHS = Dataset(
     name="paragraphs",
     version=1,
@@ -336,7 +345,7 @@ SCORES = Dataset(
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
-        INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, PARAGRAPHS, FEATURES, VOCABULARY, RANKED,
-        RANKING_SCORES, GRAPHS, EXAMPLES, PREDICTIONS, SCORES,
+        INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS, FEATURES, VOCABULARY,
+        RANKED, RANKING_SCORES, GRAPHS, EXAMPLES, PREDICTIONS, SCORES,
     )
 }  # fmt: skip

@@ -74,7 +74,7 @@ def intake_articles(
                 "source": source_name,
                 "revision": article.revision,
                 "licence": article.licence,
-                "drop_reason": _drop_reason(article, lead, search_will_follow=search_will_follow),
+                "drop_reason": drop_reason(article, lead, search_will_follow=search_will_follow),
                 "article_shard": shard_of(id_, article_shards),
             }
         )
@@ -106,14 +106,21 @@ def merge_articles(parts: pa.Table) -> pa.Table:
     return merged.cast(ARTICLES.schema)
 
 
-def _drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str | None:
+def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str | None:
+    """Return why an article cannot be used, or None.
+
+    Args:
+        article: an article of a source.
+        lead: its lead, clean.
+        search_will_follow: a web search will find sources, so it needs none of its own.
+    """
     if article.drop_reason is not None:
         return article.drop_reason
     if not article.title.strip():
         return "empty_title"
     if not lead:
         return "empty_lead"
-    if not (article.references or article.search_results or search_will_follow):
+    if not (article.references or article.search_results or article.documents or search_will_follow):
         return "no_sources"
     return None
 

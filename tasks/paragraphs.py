@@ -39,7 +39,9 @@ class ParagraphSettings(Settings):
     )
 
 
-def build_paragraphs(articles: pa.Table, documents: pa.Table, settings: ParagraphSettings) -> pa.Table:
+def build_paragraphs(
+    articles: pa.Table, documents: pa.Table, settings: ParagraphSettings, *, given: pa.Table | None = None
+) -> pa.Table:
     """Take each kept article's documents apart into candidate paragraphs.
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
@@ -50,6 +52,8 @@ def build_paragraphs(articles: pa.Table, documents: pa.Table, settings: Paragrap
         articles: ARTICLES rows of a shard, sorted by article_id.
         documents: DOCUMENTS rows of the shard's articles, in any order.
         settings: what is dropped.
+        given: GIVEN rows of the shard's articles, where the source has documents itself, in the order of its
+            partitions; of several articles of one title the first one's, as `tasks.articles.merge_articles` keeps it.
 
     Returns:
         PARAGRAPHS rows sorted by article_id and paragraph_id, kept and refused.
@@ -58,6 +62,8 @@ def build_paragraphs(articles: pa.Table, documents: pa.Table, settings: Paragrap
         ValueError: articles are not sorted.
     """
     kept = articles.filter(pc.is_null(articles["drop_reason"]))
+    if given is not None:
+        documents = pa.concat_tables([_of_first_articles(given), documents])
     batches = []
     for article, rows, places in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
         candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
@@ -126,6 +132,19 @@ class _Candidates:
             return "duplicate"
         self._seen.add(key)
         return None
+
+
+def _of_first_articles(given: pa.Table) -> pa.Table:
+    """Return the documents of the first article of each id; those of another begin with rank 0 again."""
+    seen: set[str] = set()
+    first = True
+    firsts = []
+    for id_, rank in zip(given["article_id"].to_pylist(), given["rank"].to_pylist(), strict=True):
+        if rank == 0:
+            first = id_ not in seen
+            seen.add(id_)
+        firsts.append(first)
+    return given if all(firsts) else given.filter(pa.array(firsts))
 
 
 def _in_order(documents: pa.Table) -> pa.Table:

@@ -12,10 +12,10 @@ from tasks.sources.mediawiki import MediaWikiSettings, MediaWikiSource
 from tasks.sources.miniweb import MiniwebServer, MiniwebSettings, MiniwebSource
 from tasks.sources.records import RecordsSettings, RecordsSource
 from tasks.sources.sections import SectionsSettings, SectionsSource
-from tasks.sources.source import Article, Partition, Source
+from tasks.sources.source import Article, GivenDocument, Partition, Source
 from tasks.sources.tensor2tensor import Tensor2TensorSettings, Tensor2TensorSource
 
-__all__ = ["Article", "Partition", "Source", "SourceSettings", "open_source", "running_web"]
+__all__ = ["Article", "GivenDocument", "Partition", "Source", "SourceSettings", "open_source", "running_web"]
 
 
 class SourceSettings(Settings):

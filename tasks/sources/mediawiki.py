@@ -64,6 +64,7 @@ class MediaWikiSource:
     """Articles of a live wiki, fifty pages a request."""
 
     name = "mediawiki"
+    gives_documents = False
 
     def __init__(
         self, settings: MediaWikiSettings, wikitext: WikitextSettings, connect_to: Mapping[str, str] | None = None

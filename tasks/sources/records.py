@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import Field
 
 from tasks.settings import Settings
-from tasks.sources.source import Article, Partition
+from tasks.sources.source import Article, GivenDocument, Partition
 
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
 SPLITS = ("train", "valid", "test")
@@ -24,7 +24,10 @@ _OPTIONAL_TEXTS = ("group", "split", "revision", "licence")
 
 class RecordsSettings(Settings):
     """Which JSONL files articles are read from. Fields of a line: title, lead, references[, search_results, group,
-    split, revision, licence]; others are ignored.
+    split, revision, licence, documents]; others are ignored.
+
+    Where the first line of a file has `documents`, every line of it may: a list of objects with `text`, whose lines are
+    paragraphs, or `paragraphs`, and if they like `url` and `title`. Such a line needs no `references`.
     """
 
     paths: tuple[str, ...] = Field((), description="JSONL files, also gzip (.gz); a path may hold *, ? or [ ]")
@@ -45,6 +48,15 @@ class _File:
     def zipped(self) -> bool:
         return self.path.suffix == ".gz"
 
+    @property
+    def gives_documents(self) -> bool:
+        """Whether its first line that is not blank has documents; malformed ones are seen to when they are read."""
+        first = next((line for line in _lines(self, 0, self.size) if line.strip()), b"")
+        try:
+            return "documents" in json_object(first)
+        except MalformedLineError:
+            return False
+
 
 class RecordsSource:
     """Articles of JSONL files. Partitions count bytes through all files in order, and none spans two files."""
@@ -53,6 +65,11 @@ class RecordsSource:
 
     def __init__(self, settings: RecordsSettings) -> None:
         self._settings = settings
+
+    @property
+    def gives_documents(self) -> bool:
+        """Whether the first line of any file has documents."""
+        return any(file.gives_documents for file in self._files())
 
     def partitions(self) -> list[Partition]:
         """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes.
@@ -73,7 +90,8 @@ class RecordsSource:
             ValueError: a line is no article: names file, line (counted from 1 through the whole file), field, value
                 and what was expected.
         """
-        return self.parse(partition, _article)
+        file = self._file(partition)
+        return self.parse(partition, _article_with_documents if file.gives_documents else _article_without)
 
     def parse(self, partition: Partition, parser: Callable[[bytes], T]) -> Iterator[T]:
         """Yield what a parser makes of each line of a byte range that is not blank.
@@ -82,9 +100,7 @@ class RecordsSource:
             FileNotFoundError: a file is missing.
             ValueError: the parser raised `MalformedLineError`: names file and line too.
         """
-        file = next((file for file in self._files() if file.start <= partition.start < file.start + file.size), None)
-        if file is None:
-            raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
+        file = self._file(partition)
         offset = 0 if file.zipped else partition.start - file.start
         for number, line in enumerate(_lines(file, offset, partition.stop - partition.start)):
             if line.strip():
@@ -93,6 +109,12 @@ class RecordsSource:
                 except MalformedLineError as error:
                     place = number + 1 + _lines_before(file.path, offset)
                     raise ValueError(f"{file.path}, line {place}: {error}") from error
+
+    def _file(self, partition: Partition) -> _File:
+        for file in self._files():
+            if file.start <= partition.start < file.start + file.size:
+                return file
+        raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
 
     def _files(self) -> list[_File]:
         """Return the files in the order of the settings, those of a pattern sorted by name."""
@@ -115,10 +137,11 @@ class RecordsSource:
     def _partitions_of(self, file: _File) -> Iterator[Partition]:
         """Yield ranges of about `partition_bytes`, each cut behind a newline, hashing on the way."""
         limit = file.size if file.zipped else self._settings.partition_bytes
+        version = f"{FORMAT_VERSION}{'d' if file.gives_documents else ''}"
         with file.path.open("rb") as stream:
             start = 0
             while True:
-                digest, size = hashlib.sha256(str(FORMAT_VERSION).encode()), 0
+                digest, size = hashlib.sha256(version.encode()), 0
                 while size < limit and (block := stream.read(min(_BLOCK, limit - size))):
                     digest.update(block)
                     size += len(block)
@@ -169,23 +192,63 @@ def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
         yield block
 
 
-def _article(line: bytes) -> Article:
+def _article_without(line: bytes) -> Article:
+    """Return the article of a line in a file whose first line has no documents.
+
+    Raises:
+        MalformedLineError: it is none, or it has documents nevertheless.
+    """
+    article = _article_with_documents(line)
+    if article.documents:
+        raise MalformedLineError("field 'documents': expected it in the first line of the file too, if only as []")
+    return article
+
+
+def _article_with_documents(line: bytes) -> Article:
     """Return the article of a line.
 
     Raises:
         MalformedLineError: it is none.
     """
     entry = json_object(line)
+    documents = _documents(entry)
     texts = {name: text_field(entry, name, optional=True) for name in _OPTIONAL_TEXTS}
     if texts["split"] not in (*SPLITS, None):
         raise MalformedLineError(f"field 'split': expected one of {', '.join(SPLITS)}, got {texts['split']!r}")
     return Article(
         title=text_field(entry, "title") or "",
         lead=text_field(entry, "lead") or "",
-        references=url_field(entry, "references"),
-        search_results=url_field(entry, "search_results", optional=True),
+        references=text_list(entry, "references", optional=bool(documents)),
+        search_results=text_list(entry, "search_results", optional=True),
+        documents=documents,
         **texts,
     )
+
+
+def _documents(entry: dict[str, Any]) -> tuple[GivenDocument, ...]:
+    """Return the documents of an article; one without URL is called after its place.
+
+    Raises:
+        MalformedLineError: they are none.
+    """
+    values = entry.get("documents") or []
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        raise MalformedLineError(f"field 'documents': expected a list of objects, got {_shown(values)}")
+    return tuple(_document(value, place) for place, value in enumerate(values, 1))
+
+
+def _document(entry: dict[str, Any], place: int) -> GivenDocument:
+    try:
+        if ("text" in entry) == ("paragraphs" in entry):
+            raise MalformedLineError(f"expected either field 'text' or 'paragraphs', got {_shown(entry)}")
+        texts = (text_field(entry, "text") or "").split("\n") if "text" in entry else text_list(entry, "paragraphs")
+        return GivenDocument(
+            url=text_field(entry, "url", optional=True) or f"document:{place}",
+            title=text_field(entry, "title", optional=True),
+            paragraphs=tuple(" ".join(text.split()) for text in texts if text.strip()),
+        )
+    except MalformedLineError as error:
+        raise MalformedLineError(f"document {place}: {error}") from error
 
 
 def json_object(line: bytes) -> dict[str, Any]:
@@ -225,7 +288,7 @@ def text_field(entry: dict[str, Any], name: str, *, optional: bool = False) -> s
     return value
 
 
-def url_field(entry: dict[str, Any], name: str, *, optional: bool = False) -> tuple[str, ...]:
+def text_list(entry: dict[str, Any], name: str, *, optional: bool = False) -> tuple[str, ...]:
     """Return a field that is to be a list of texts; empty where it may be missing and is.
 
     Raises:

@@ -17,10 +17,11 @@ from tasks.settings import Settings
 from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page
-from tasks.sources.records import MalformedLineError, RecordsSettings, RecordsSource, json_object, text_field, url_field
-from tasks.sources.source import Article, Partition
+from tasks.sources.records import MalformedLineError, RecordsSettings, RecordsSource, json_object, text_field, text_list
+from tasks.sources.source import Article, GivenDocument, Partition
 
-FORMAT_VERSION = 1  # rises when the same bytes would give other articles
+# By target: rises when the same bytes would give other articles.
+FORMAT_VERSIONS = {"section": 1, "lead": 2}
 _URL_SAFE = "/:@!$&'()*+,;=~"
 
 
@@ -44,25 +45,6 @@ class SectionsSettings(Settings):
 
 
 @dataclass(frozen=True)
-class GivenDocument:
-    """A text that the source itself has for an article.
-
-    Attributes:
-        article: title of the article.
-        url: where it stands, with the section as fragment.
-        rank: 0-based place among the article's documents.
-        title: its heading, below those it stands under.
-        paragraphs: its prose, in order.
-    """
-
-    article: str
-    url: str
-    rank: int
-    title: str
-    paragraphs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class _Topic:
     """A section as an article of its own, and its path of headings."""
 
@@ -79,9 +61,8 @@ class _Entry:
     topics: tuple[_Topic, ...]
 
     def documents(self) -> Iterator[GivenDocument]:
-        """Yield the sections that have enough prose."""
+        """Yield the sections that have enough prose, each under the article's URL with its anchor."""
         anchors: Counter[str] = Counter()
-        rank = 0
         for topic in self.topics:
             anchor = topic.path.rpartition(" / ")[2].replace(" ", "_")
             anchors[anchor] += 1
@@ -89,9 +70,7 @@ class _Entry:
                 anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki tells equal headings apart
             if topic.article.drop_reason is None:
                 url = f"{self.url}#{quote(anchor, safe=_URL_SAFE)}"
-                paragraphs = tuple(topic.article.lead.split("\n"))
-                yield GivenDocument(self.article.title, url, rank, topic.path, paragraphs)
-                rank += 1
+                yield GivenDocument(url, topic.path, tuple(topic.article.lead.split("\n")))
 
 
 class SectionsSource:
@@ -123,11 +102,12 @@ class SectionsSource:
             parts = self._records.partitions()
         else:
             raise ValueError("source.sections.paths is empty: expected at least one JSONL file")
-        salt = f"{FORMAT_VERSION}|{self._settings.target}|{self._wikitext.min_lead_words}|{self._wikitext.licence}"
+        target = self._settings.target
+        salt = f"{FORMAT_VERSIONS[target]}|{target}|{self._wikitext.min_lead_words}|{self._wikitext.licence}"
         return [replace(part, digest=hashlib.sha256(f"{salt}|{part.digest}".encode()).hexdigest()) for part in parts]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a partition: sections, or leads that refer to their sections.
+        """Yield the articles of a partition: sections with the URLs they cite, or leads with the sections as documents.
 
         Raises:
             FileNotFoundError: a file is missing.
@@ -139,19 +119,7 @@ class SectionsSource:
             elif entry.article.drop_reason is not None:
                 yield entry.article
             else:
-                yield replace(entry.article, references=tuple(document.url for document in entry.documents()))
-
-    def documents(self, partition: Partition) -> Iterator[GivenDocument]:
-        """Yield the documents of a partition's articles, where the source gives them; none where it does not.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            ValueError: malformed input: names file and place.
-        """
-        if self.gives_documents:
-            for entry in self._entries(partition):
-                if entry.article.drop_reason is None:
-                    yield from entry.documents()
+                yield replace(entry.article, references=(), documents=tuple(entry.documents()))
 
     def _entries(self, partition: Partition) -> Iterator[_Entry]:
         if self._settings.over == "jsonl":
@@ -184,7 +152,7 @@ class SectionsSource:
 
     def _topic(self, title: str, section: dict[str, Any]) -> _Topic:
         path, text = text_field(section, "title") or "", text_field(section, "text") or ""
-        references = url_field(section, "refs", optional=True)
+        references = text_list(section, "refs", optional=True)
         article = Article(
             title=f"{title} ({path})",
             lead=text,

@@ -6,6 +6,21 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
+class GivenDocument:
+    """A text that the source itself has for an article: nothing is fetched for it.
+
+    Attributes:
+        url: where it stands, or any name that no other document of the article has.
+        title: its title, or None.
+        paragraphs: its prose, in order.
+    """
+
+    url: str
+    title: str | None
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Article:
     """One article as a source gives it, before anything is checked.
 
@@ -19,6 +34,7 @@ class Article:
         revision: the source's revision, or None.
         licence: licence of the lead, or None.
         drop_reason: set where the source itself refuses the article (a redirect, a list), else None.
+        documents: texts that the source itself has for the article, beside those that are fetched.
     """
 
     title: str
@@ -30,6 +46,7 @@ class Article:
     revision: str | None = None
     licence: str | None = None
     drop_reason: str | None = None
+    documents: tuple[GivenDocument, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,11 @@ class Source(Protocol):
     """Where articles come from. Reading streams: no source holds its input in memory."""
 
     name: str
+
+    @property
+    def gives_documents(self) -> bool:
+        """Whether articles may have documents that the source itself holds."""
+        ...
 
     def partitions(self) -> list[Partition]:
         """Return the partitions in a fixed order.

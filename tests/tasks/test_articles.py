@@ -9,7 +9,7 @@ import pytest
 from storage.schemas import ARTICLES, INTAKE
 from tasks.articles import intake_articles, merge_articles, read_articles
 from tasks.hashing import article_id, shard_of
-from tasks.sources import Article, SourceSettings, open_source
+from tasks.sources import Article, GivenDocument, SourceSettings, open_source
 from tasks.sources.records import RecordsSettings
 
 GOOD = Article("Ada", "Ada was a mathematician.", ("http://a.test/",))
@@ -42,6 +42,7 @@ def test_a_row_holds_what_the_source_said() -> None:
         (Article("Ada", "Lead.", ()), "no_sources"),
         (Article("Ada", "Lead.", (), ("s",)), None),
         (Article("Ada", "", (), drop_reason="redirect"), "redirect"),
+        (Article("Ada", "Lead.", (), documents=(GivenDocument("u", None, ("Text.",)),)), None),
     ],
 )
 def test_reasons(article: Article, reason: str | None) -> None:

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from storage.schemas import ARTICLES, DOCUMENTS, PARAGRAPHS
+from storage.schemas import ARTICLES, DOCUMENTS, GIVEN, PARAGRAPHS
 from tasks.clones import CloneSettings
 from tasks.paragraph_filter import drop_reason
 from tasks.paragraphs import ParagraphSettings, build_paragraphs
@@ -35,12 +35,15 @@ def document(*texts: str, name: str = "a1", url: str = "http://x.test/", rank: i
     }
 
 
-def build(articles: list[dict], documents: list[dict], **settings: object) -> dict[str, list]:
+def build(
+    articles: list[dict], documents: list[dict], given: list[dict] | None = None, **settings: object
+) -> dict[str, list]:
     """Build and return the table's columns as lists."""
     table = build_paragraphs(
         pa.Table.from_pylist(articles, schema=ARTICLES.schema),
         pa.Table.from_pylist(documents, schema=DOCUMENTS.schema),
         ParagraphSettings(**settings),
+        given=None if given is None else pa.Table.from_pylist(given, schema=GIVEN.schema),
     )
     assert table.schema == PARAGRAPHS.schema
     return table.to_pydict()
@@ -61,6 +64,22 @@ def test_documents_come_cited_first_then_by_rank():
     assert rows["position"] == [0, 0, 1, 0, 0]
     assert rows["url"] == ["u1", "u2", "u2", "u3", "u4"]
     assert rows["provenance"] == ["citation"] * 3 + ["search"] * 2
+
+
+def test_given_documents_stand_beside_crawled_ones():
+    given = [
+        document(WIDE, url="g1"),
+        document(url="g2", rank=1, reason="no_text"),
+        document(BORE, url="g3", rank=2),
+        document(SALMON, url="other"),
+        document(SALMON, url="other", rank=1),
+        document(FERRY, name="a2", url="g1"),
+    ]
+    rows = build([article(), article("a2"), article("a3")], [document(BRIDGE, url="c1", rank=1)], given)
+    assert rows["article_id"] == ["a1", "a1", "a1", "a2"]
+    assert rows["text"] == [WIDE, BRIDGE, BORE, FERRY]
+    assert rows["url"] == ["g1", "c1", "g3", "g1"]
+    assert rows["paragraph_id"] == [0, 1, 2, 0]
 
 
 def test_each_reason_in_its_place():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.sources.records import RecordsSettings, RecordsSource
-from tasks.sources.source import Article
+from tasks.sources.source import Article, GivenDocument
 
 LINE = {"title": "Ada", "lead": "Ada was.", "references": ["http://a.test/"]}
 
@@ -105,6 +105,12 @@ def test_a_byte_order_mark_and_windows_newlines_are_read(tmp_path: Path) -> None
         (LINE | {"revision": True}, "field 'revision': expected a string, got True"),
         (LINE | {"split": "dev"}, "field 'split': expected one of train, valid, test, got 'dev'"),
         (LINE | {"title": "\ud800"}, "field 'title': expected text, got half of a surrogate pair"),
+        (LINE | {"documents": ["text"]}, "field 'documents': expected a list of objects, got .'text'.$"),
+        (LINE | {"documents": [{"text": "x"}]}, "field 'documents': expected it in the first line of the file too"),
+        (LINE | {"documents": [{}]}, "document 1: expected either field 'text' or 'paragraphs', got {}"),
+        (LINE | {"documents": [{"text": "x", "paragraphs": []}]}, "document 1: expected either field"),
+        (LINE | {"documents": [{"text": "x"}, {"text": 1}]}, "document 2: field 'text': expected a string, got 1"),
+        (LINE | {"documents": [{"paragraphs": "x"}]}, "document 1: field 'paragraphs': expected a list of strings"),
     ],
 )
 def test_a_malformed_line_is_named_in_any_partition(tmp_path: Path, line: Any, message: str) -> None:
@@ -154,6 +160,30 @@ def test_a_file_that_has_shrunk_since_is_noticed(tmp_path: Path) -> None:
     write(file, LINE)
     with pytest.raises(ValueError, match="past the end of the files"):
         list(source.read(last))
+
+
+def test_documents_come_with_their_article(tmp_path: Path) -> None:
+    pile = [{"url": "u", "title": "T", "text": "One.\n\n Two  words.\n"}, {"paragraphs": ["Three.", " "]}]
+    without_references = {"title": "Ada", "lead": "Ada was.", "documents": pile}
+    source = records(write(tmp_path / "a.jsonl", without_references, LINE, LINE | {"documents": []}))
+    assert source.gives_documents
+    documents = (GivenDocument("u", "T", ("One.", "Two words.")), GivenDocument("document:2", None, ("Three.",)))
+    plain = Article("Ada", "Ada was.", ("http://a.test/",))
+    assert read(source) == [Article("Ada", "Ada was.", (), documents=documents), plain, plain]
+
+
+def test_only_the_first_lines_say_whether_there_are_documents(tmp_path: Path) -> None:
+    plain = write(tmp_path / "a.jsonl", LINE)
+    before = records(plain).partitions()[0].digest
+    assert not records(plain).gives_documents
+    with gzip.open(tmp_path / "b.jsonl.gz", "wt") as stream:
+        stream.write("\n" + json.dumps(LINE | {"documents": []}) + "\n")
+    both = records(plain, tmp_path / "b.jsonl.gz")
+    assert both.gives_documents
+    assert both.partitions()[0].digest == before
+    broken = tmp_path / "c.jsonl"
+    broken.write_text('{"documents"\n')
+    assert not records(broken).gives_documents
 
 
 @pytest.mark.shared_data

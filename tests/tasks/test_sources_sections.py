@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from storage.schemas import DOCUMENTS
 from tasks.articles import intake_articles
-from tasks.hashing import article_id, shard_of
 from tasks.sources import SourceSettings, open_source
 from tasks.sources.dump import DumpSettings, WikitextSettings
-from tasks.sources.sections import GivenDocument, SectionsSettings, SectionsSource
-from tasks.sources.sections_documents import given_documents
-from tasks.sources.source import Article
+from tasks.sources.sections import SectionsSettings, SectionsSource
+from tasks.sources.source import Article, GivenDocument
 from tests.tasks.dump_files import dump, page
 
 ADA = """'''Ada''' is a river.<ref name=a>http://a.test/</ref>
@@ -62,10 +59,6 @@ def read(source: SectionsSource) -> list[Article]:
     return [article for part in source.partitions() for article in source.read(part)]
 
 
-def given(source: SectionsSource) -> list[GivenDocument]:
-    return [document for part in source.partitions() for document in source.documents(part)]
-
-
 def test_each_section_of_a_page_is_a_topic_with_its_own_urls(tmp_path: Path) -> None:
     articles = read(over_dump(tmp_path, "section"))
     assert articles[0] == Article(
@@ -104,14 +97,14 @@ def test_a_page_that_is_no_article_is_refused_once(tmp_path: Path) -> None:
 def test_sections_are_the_documents_of_their_lead(tmp_path: Path) -> None:
     source = over_dump(tmp_path, "lead")
     base = "https://wiki.test/wiki/Ada_%C3%96"
-    documents = [
-        GivenDocument("Ada Ö", f"{base}#Course_&_delta", 0, "Course & delta", ("It flows on.", "Then it ends.")),
-        GivenDocument("Ada Ö", f"{base}#Course", 1, "Course & delta / Course", ("It turns left there.",)),
-        GivenDocument("Ada Ö", f"{base}#Course_2", 2, "Course", ("Another course of it.",)),
-    ]
-    assert given(source) == documents
     (article,) = read(source)
-    assert (article.lead, article.references) == ("Ada is a river.", tuple(document.url for document in documents))
+    assert source.gives_documents
+    assert (article.lead, article.references) == ("Ada is a river.", ())
+    assert article.documents == (
+        GivenDocument(f"{base}#Course_&_delta", "Course & delta", ("It flows on.", "Then it ends.")),
+        GivenDocument(f"{base}#Course", "Course & delta / Course", ("It turns left there.",)),
+        GivenDocument(f"{base}#Course_2", "Course", ("Another course of it.",)),
+    )
 
 
 def test_lines_give_the_same_two_ways(tmp_path: Path) -> None:
@@ -127,25 +120,15 @@ def test_lines_give_the_same_two_ways(tmp_path: Path) -> None:
         ("Ada Bo (History)", "empty_lead"), ("Ada Bo (Names)", None),
     ]  # fmt: skip
     source = over_lines(tmp_path, "lead", LINE, LINE | {"title": "Cy", "lead": "Too short"})
-    assert given(source) == [
-        GivenDocument("Ada Bo", f"{LINE['url']}#Delta", 0, "Course / Delta", ("It flows on.", "It ends.")),
-        GivenDocument("Ada Bo", f"{LINE['url']}#Names", 1, "Names", ("It has two names.",)),
-    ]
     article, short = read(source)
-    assert (article.title, article.lead, len(article.references)) == ("Ada Bo", "Ada Bo is a river.", 2)
-    assert short.drop_reason == "short_lead"
-    assert given(over_lines(tmp_path, "section", LINE)) == []
-
-
-def test_given_documents_are_laid_out_as_extracted_ones(tmp_path: Path) -> None:
-    table = given_documents(given(over_lines(tmp_path, "lead", LINE)), "sections", article_shards=8)
-    assert table.schema == DOCUMENTS.schema
-    id_ = article_id("sections", "Ada Bo")
-    assert table.to_pylist()[0] == {
-        "article_id": id_, "article_shard": shard_of(id_, 8), "url": f"{LINE['url']}#Delta", "provenance": "citation",
-        "rank": 0, "title": "Course / Delta", "paragraphs": ["It flows on.", "It ends."], "boilerplate": [False, False],
-        "engine": "given", "reason": None,
-    }  # fmt: skip
+    assert (article.title, article.lead, article.references) == ("Ada Bo", "Ada Bo is a river.", ())
+    assert article.documents == (
+        GivenDocument(f"{LINE['url']}#Delta", "Course / Delta", ("It flows on.", "It ends.")),
+        GivenDocument(f"{LINE['url']}#Names", "Names", ("It has two names.",)),
+    )
+    assert (short.drop_reason, short.documents) == ("short_lead", ())
+    other = over_lines(tmp_path, "section", LINE)
+    assert not other.gives_documents and not any(topic.documents for topic in read(other))
 
 
 def test_digests_differ_between_the_two_ways(tmp_path: Path) -> None:
@@ -186,4 +169,4 @@ def test_real_articles_give_their_sections(shared_data: Path) -> None:
     articles = read(opened)
     assert len(articles) == len(lines) == 100
     assert [article.title for article in articles] == [line["title"].replace("_", " ") for line in lines]
-    assert len(given(opened)) == sum(len(article.references) for article in articles) > 1000
+    assert sum(len(article.documents) for article in articles) == 1070

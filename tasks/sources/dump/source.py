@@ -14,6 +14,7 @@ class DumpSource:
     """Articles of MediaWiki XML files; of a multistream file with an index, byte ranges are read apart."""
 
     name = "dump"
+    gives_documents = False
 
     def __init__(self, settings: DumpSettings, wikitext: WikitextSettings) -> None:
         self._settings = settings

@@ -52,6 +52,7 @@ class Tensor2TensorSource:
     """Articles of content shards with the URLs that the URL shard of the same number has for them."""
 
     name = "tensor2tensor"
+    gives_documents = False
 
     def __init__(self, settings: Tensor2TensorSettings) -> None:
         self._settings = settings
