@@ -13,8 +13,8 @@ from flows.systems import systems
 from flows.train import ranked
 from tasks.inputs import DirectoryResult, contents, every
 from tasks.publishing import publish_report
-from tasks.tables.efficiency import time_validation
-from tasks.tables.plan import shown_in, systems_to_run, training_of
+from tasks.tables.efficiency import measure_efficiency
+from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, systems_to_run, training_of
 from tasks.tables.tables import PAGE, write_tables
 
 
@@ -56,6 +56,7 @@ def tables(session: Session) -> DirectoryResult:
             "reporting": config.report,
             "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
             "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
+            "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
             "reasons": reasons,
             "steps": training_of(config.tables, config.training).steps,
             "seed": config.seed,
@@ -64,17 +65,19 @@ def tables(session: Session) -> DirectoryResult:
 
 
 def timings(session: Session) -> dict[str, DirectoryResult]:
-    """Time the systems of the efficiency tables on the validation articles, one after another."""
+    """Measure the systems of the efficiency tables, one after another so that none slows another."""
     config, evaluated, examples = session.config, session.once(systems), session.once(ranked).examples
     return {
         name: session.run.directory(
             f"efficiency/{name}",
-            time_validation,
+            measure_efficiency,
             version=1,
             inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
             arguments={
                 "articles": config.training.validation_articles,
                 "batch_tokens": config.training.batch_tokens,
+                "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
+                "memory_bytes": config.tables.memory_bytes,
             },
             context={"device": config.training.device},
         )

@@ -1,4 +1,4 @@
-"""How long a trained summarizer takes over the validation articles (002 Table 5, validation speed)."""
+"""How much a trained summarizer takes (002 Table 5): seconds of a validation, and memory, as the largest batch."""
 
 import json
 import time
@@ -7,19 +7,29 @@ from typing import Any
 
 import torch
 
+from models.registry import to_config_dict
 from models.training.batches import Batch, TableShards, sweep
 from models.training.distributed import find_device
 from models.training.loss import token_loss
 from tasks.summarizer_directory import TrainedSummarizer, load_summarizer
+from tasks.tables.capacity import find_capacity
 from tasks.training import ArticleShards, validation_examples
 
 FILE = "efficiency.json"
 
 
-def time_validation(
-    shards: ArticleShards, summarizer: Path, *, articles: int, batch_tokens: int, directory: Path, device: str = "auto"
+def measure_efficiency(
+    shards: ArticleShards,
+    summarizer: Path,
+    *,
+    articles: int,
+    batch_tokens: int,
+    source_tokens: int,
+    memory_bytes: int,
+    directory: Path,
+    device: str = "auto",
 ) -> dict[str, Any]:
-    """Run a summarizer once over the validation articles, as validation in training does, and take the time.
+    """Run a summarizer once over the validation articles, as validation in training does, and find its largest batch.
 
     The first batch is run twice, and the first of these is not counted: it is slower than any other.
 
@@ -27,12 +37,15 @@ def time_validation(
         shards: (EXAMPLES[, GRAPHS]) of each article shard, graphs where the summarizer reads one.
         summarizer: directory of a trained summarizer.
         articles: of the split `valid`, at most.
-        batch_tokens: source tokens, and target tokens, of a batch, padding included.
+        batch_tokens: source tokens, and target tokens, of a batch of that run, padding included.
+        source_tokens: of each example of the largest batch.
+        memory_bytes: limit that the largest batch has to fit.
         directory: gets `efficiency.json`.
         device: where the summarizer runs: auto | cpu | cuda.
 
     Returns:
-        `seconds`, `articles` and `device`; `published` names the file that says the same.
+        `seconds` over `articles`, `device`, `parameters`, the largest `batch` and in which `way` it was found;
+        `published` names the file that says the same.
 
     Raises:
         ValueError: the directory holds no summarizer, or one example does not fit a batch.
@@ -47,7 +60,21 @@ def time_validation(
     for batch in batches:
         _forward(trained, batch, place)
     seconds = time.monotonic() - started
-    found = {"seconds": round(seconds, 3), "articles": table.num_rows, "device": place.type}
+    capacity = find_capacity(
+        to_config_dict(trained.model),
+        trained.layout,
+        source_tokens=source_tokens,
+        memory_bytes=memory_bytes,
+        device=place,
+    )
+    found = {
+        "seconds": round(seconds, 3),
+        "articles": table.num_rows,
+        "device": place.type,
+        "parameters": sum(parameter.numel() for parameter in trained.model.parameters()),
+        "batch": capacity.batch,
+        "way": capacity.way,
+    }
     (directory / FILE).write_text(json.dumps(found) + "\n", encoding="utf-8")
     return {"published": [FILE], **found}
 

@@ -12,7 +12,6 @@ from tasks.tables.published import ROUGE_COLUMNS, PublishedTable, Row
 NOT_RUN = "not run"
 _NONE = "–"
 _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of 002 counts
-_UNMEASURED = {"largest batch": "it needs a GPU with a memory limit of its own"}
 
 
 def section(table: PublishedTable, measured: Measured) -> Section:
@@ -24,7 +23,7 @@ def section(table: PublishedTable, measured: Measured) -> Section:
     rows = [_row(table, row, measured) for row in table.rows]
     blocks: list[Block] = [
         Table(f"{table.place}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
-        *[Text(text) for text in (table.note, _missing(table, measured)) if text],
+        *[Text(text) for text in (table.note, _batches(table, measured), _missing(table, measured)) if text],
     ]
     if table.measure in ("rouge", "attention"):
         blocks += _differences(table, measured)
@@ -71,6 +70,8 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
 
 
 def _efficiency(system: str, column: str, measured: Measured) -> Cell:
+    if column == "largest batch" and (found := measured.batches.get(system)) is not None:
+        return Cell(f"{found[0]:,}", strong=True)
     if column == "parameters, MB" and (count := measured.parameters.get(system)) is not None:
         return Cell(f"{_BYTES * count / 1e6:.1f}", f"{count:,}", strong=True)
     if column == "validation, s" and (timed := measured.validation.get(system)) is not None:
@@ -92,6 +93,14 @@ def _unit(table: PublishedTable) -> str:
     }[table.measure]
 
 
+def _batches(table: PublishedTable, measured: Measured) -> str:
+    """Return how the largest batches were found."""
+    ways = dict.fromkeys(measured.batches[row.system][1] for row in table.rows if row.system in measured.batches)
+    if table.measure != "efficiency" or not ways:
+        return ""
+    return f"Largest batch: examples of the greatest length, equal for all systems; {'; or '.join(ways)}."
+
+
 def _missing(table: PublishedTable, measured: Measured) -> str:
     """Return which rows and columns were not run, and why; systems of one reason together."""
     by_reason: dict[str, list[str]] = {}
@@ -103,9 +112,6 @@ def _missing(table: PublishedTable, measured: Measured) -> str:
         reason = measured.reasons.get(row.system) or _unscored(table, row, measured)
         if reason:
             by_reason.setdefault(reason, []).append(row.label)
-    if table.measure == "efficiency":
-        for column, reason in _UNMEASURED.items():
-            by_reason.setdefault(reason, []).append(f"the column “{column}”")
     return "".join(f"Not run: {', '.join(labels)} ({reason}). " for reason, labels in by_reason.items()).strip()
 
 

@@ -21,6 +21,7 @@ class Measured:
         table1: 000 Table 1.
         parameters: trained system -> number of weights.
         validation: trained system -> seconds and articles of one pass over the validation articles.
+        batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.
         reasons: system -> why it was not run.
         headline: metric that systems are compared in.
         significance: how.
@@ -32,6 +33,7 @@ class Measured:
     table1: Table1 = field(default_factory=Table1)
     parameters: Mapping[str, int] = field(default_factory=dict)
     validation: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    batches: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     headline: str = "rougeL"
     significance: SignificanceSettings = field(default_factory=SignificanceSettings)
@@ -55,6 +57,7 @@ def measure(
     *,
     parameters: Mapping[str, int],
     validation: Mapping[str, tuple[float, int]],
+    batches: Mapping[str, tuple[int, str]],
     reasons: Mapping[str, str],
     headline: str,
     significance: SignificanceSettings,
@@ -67,6 +70,7 @@ def measure(
         attention: SCORES rows of the metric `attention`.
         parameters: see `Measured`, as for the rest.
         validation: likewise.
+        batches: likewise.
         reasons: likewise.
         headline: likewise; another metric is taken where it was not scored.
         significance: likewise.
@@ -85,6 +89,7 @@ def measure(
         table1=table1(pa.concat_tables(rankings)),
         parameters=parameters,
         validation=validation,
+        batches=batches,
         reasons=reasons,
         headline=headline if headline in metrics or not metrics else metrics[0],
         significance=significance,

@@ -29,6 +29,7 @@ def write_tables(
     reporting: ReportSettings,
     parameters: Mapping[str, int],
     validation: Mapping[str, Sequence[float]],
+    batches: Mapping[str, Sequence[Any]],
     reasons: Mapping[str, str],
     steps: int,
     seed: int,
@@ -46,6 +47,7 @@ def write_tables(
         reporting: headline metric and significance.
         parameters: trained system -> number of weights.
         validation: trained system -> seconds and articles of one pass over the validation articles.
+        batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.
         reasons: system -> why it was not run.
         steps: training steps of each system.
         seed: decides the resamples of the intervals.
@@ -66,6 +68,7 @@ def write_tables(
         score_attention(attention, run, settings.scaled(_PARAGRAPHS)),
         parameters=parameters,
         validation={system: (seconds, int(articles)) for system, (seconds, articles) in validation.items()},
+        batches={system: (batch, way) for system, (batch, way) in batches.items()},
         reasons=reasons,
         headline=reporting.headline,
         significance=reporting.significance,

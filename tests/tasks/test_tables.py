@@ -28,7 +28,8 @@ NOWHERE = SCORES.schema.empty_table()
 def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> Measured:
     return measure(
         [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)], NOWHERE,
-        parameters={"ft-3": 13_753_600}, validation={"ft-3": (2.04, 40)}, reasons=reasons or {}, headline="rougeL",
+        parameters={"ft-3": 13_753_600}, validation={"ft-3": (2.04, 40)}, batches={"ft-3": (1234, "on this CPU")},
+        reasons=reasons or {}, headline="rougeL",
         significance=SignificanceSettings(resamples=200), seed=1,
     )  # fmt: skip
 
@@ -128,7 +129,9 @@ def test_recalls_and_parameters() -> None:
     # 13,753,600 parameters of 12 bytes are the published 165.0 MB.
     assert [cell.note for cell in rows[0]][4:] == ["13,753,600", "", "40 articles"]
     assert {cell.text for cell in rows[1][2::2]} == {"not run"}
-    assert [cell.text for cell in rows[0]] == ["FT", "11", "not run", "165", "165.0", "634", "2.04"]
+    assert [cell.text for cell in rows[0]] == ["FT", "11", "1,234", "165", "165.0", "634", "2.04"]
+    said = texts(found, "002-5")
+    assert "Largest batch: examples of the greatest length, equal for all systems; on this CPU." in said
 
 
 def test_compression_is_told_as_a_difference() -> None:
@@ -168,7 +171,7 @@ def test_the_files_of_the_stage(tmp_path: Path) -> None:
         attention=[],  # type: ignore[arg-type]
         settings=TableSettings(tables=("000-1", "000-2")),
         reporting=ReportSettings(significance=SignificanceSettings(resamples=50)),
-        parameters={}, validation={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
+        parameters={}, validation={}, batches={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
     )  # fmt: skip
     assert made["published"] == ["tables.html", "summary.txt", "artifacts/table-000-1.md", "artifacts/table-000-2.md"]
     assert made["f1"] == {"ht": pytest.approx(50), "ft-800": pytest.approx(40)}

@@ -1,33 +1,45 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from tasks.tables.efficiency import time_validation
+from tasks.summarizer_directory import load_summarizer
+from tasks.tables.efficiency import measure_efficiency
 from tasks.training import train_summarizer
 from tests.tasks.summarizer_examples import FEW, TINY, shards, vocabulary
 
 torch.set_num_threads(1)
 
 
-def test_a_trained_summarizer_is_timed_on_the_validation_articles(tmp_path: Path) -> None:
+def test_a_trained_summarizer_is_measured_on_the_validation_articles(tmp_path: Path) -> None:
     model, timed = tmp_path / "model", tmp_path / "timed"
     model.mkdir()
     timed.mkdir()
     few = FEW.model_copy(update={"steps": 1})
     train_summarizer(shards(), vocabulary(), TINY, training=few, directory=model, seed=1)
-    found = time_validation(shards(), model, articles=10, batch_tokens=512, directory=timed, device="cpu")
+    found = measured(model, timed, articles=10)
     assert found["published"] == ["efficiency.json"]
     assert (found["articles"], found["device"]) == (2, "cpu")
     assert found["seconds"] >= 0
-    said = json.loads((timed / "efficiency.json").read_text())
-    assert said == {name: found[name] for name in ("seconds", "articles", "device")}
-    assert (
-        time_validation(shards(), model, articles=1, batch_tokens=512, directory=timed, device="cpu")["articles"] == 1
+    assert found["parameters"] == sum(p.numel() for p in load_summarizer(model).model.parameters())
+    assert found["batch"] >= 1
+    assert found["way"] == (
+        "float32 on the CPU, where the line through the live tensors' peak in two batches meets 0.1 GB"
     )
+    said = json.loads((timed / "efficiency.json").read_text())
+    assert said == {name: value for name, value in found.items() if name != "published"}
+    assert measured(model, timed, articles=1)["articles"] == 1
 
 
 def test_a_folder_without_a_summarizer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected a trained summarizer"):
-        time_validation(shards(), tmp_path, articles=1, batch_tokens=512, directory=tmp_path, device="cpu")
+        measured(tmp_path, tmp_path, articles=1)
+
+
+def measured(model: Path, directory: Path, articles: int) -> dict[str, Any]:
+    return measure_efficiency(
+        shards(), model, articles=articles, batch_tokens=512, source_tokens=120, memory_bytes=100_000_000,
+        directory=directory, device="cpu",
+    )  # fmt: skip

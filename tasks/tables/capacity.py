@@ -1,0 +1,157 @@
+"""The largest batch that a summarizer can be trained on within a memory limit (002 Table 5: 11 GB).
+
+On CUDA batches grow until the allocator, limited in a process of its own, has no memory left. On the CPU the tensors
+that live during an update are counted at two sizes of a batch; their peak grows by the same bytes with each example,
+so the line through both tells at which batch the limit is met, and no memory of that size is needed.
+
+The examples are the longest there are, and as long for every system ("1600 input tokens ... to ensure fairness").
+"""
+
+import gc
+import math
+import multiprocessing
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from models.contract import Summarizer
+from models.registry import from_config_dict
+from models.training import loss
+from models.training.batches import Batch, Position
+from models.training.distributed import Ranks
+from models.training.layout import Example, Layout, source_batch, target_batch
+from models.training.live_memory import LiveBytes
+from models.training.state import TrainerSettings, TrainingError
+from models.training.update import Updater
+
+MOST = 1 << 16  # examples of a batch that are tried
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What fits.
+
+    Attributes:
+        batch: examples of the largest batch that fits; 0 where not even one does.
+        way: how that was found, for people.
+    """
+
+    batch: int
+    way: str
+
+
+def find_capacity(
+    config: Mapping[str, Any], layout: Layout, *, source_tokens: int, memory_bytes: int, device: torch.device
+) -> Capacity:
+    """Return the largest batch whose second update, when Adam has its moments, fits.
+
+    Args:
+        config: what `models.registry.from_config_dict` builds the summarizer from.
+        layout: how its examples are laid out; they have as many paragraphs of full length as hold `source_tokens`.
+        source_tokens: of an example.
+        memory_bytes: the limit.
+        device: where the batch has to fit.
+    """
+    limit = f"{memory_bytes / 1e9:g} GB"
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        # Spawned, as CUDA cannot be used after a fork; a process of its own, as the limit holds for a whole process.
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            asked = pool.submit(_largest_on_cuda, config, layout, source_tokens, memory_bytes, device)
+            return Capacity(
+                asked.result(), f"bfloat16 on {name}, growing until its allocator refused more than {limit}"
+            )
+    way = f"float32 on the CPU, where the line through the live tensors' peak in two batches meets {limit}"
+    return Capacity(_largest_on_cpu(config, layout, source_tokens, memory_bytes), way)
+
+
+def largest(fits: Callable[[int], bool], most: int = MOST) -> int:
+    """Return the largest size up to `most` that fits, 0 if none does; what fits a size fits every smaller one."""
+    low, high = 0, 1
+    while high <= most and fits(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def longest_batch(model: Summarizer, layout: Layout, source_tokens: int, examples: int) -> Batch:
+    """Return a batch of equal examples of the greatest length."""
+    paragraphs = min(layout.max_paragraphs, math.ceil(source_tokens / layout.max_paragraph_tokens))
+    token = np.array([next(id_ for id_ in range(2) if id_ != layout.pad)], dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
+    example = Example(
+        paragraphs=[token.repeat(layout.max_paragraph_tokens)] * paragraphs,
+        ranks=np.arange(paragraphs),
+        title=token,
+        target=token.repeat(layout.max_target_tokens),
+        edges=(nothing, nothing, nothing.astype(np.float32)) if layout.graph else None,
+    )
+    source = source_batch([example] * examples, layout)
+    target = target_batch([example] * examples, layout)
+    read = examples * paragraphs * layout.max_paragraph_tokens
+    return Batch(source, target, examples, read, source.tokens.numel(), Position())
+
+
+def peak_bytes(config: Mapping[str, Any], layout: Layout, source_tokens: int, examples: int) -> int:
+    """Return the most bytes of tensors that live at once in two updates on the CPU, weights and moments included."""
+    model = from_config_dict(config)
+    batch = longest_batch(model, layout, source_tokens, examples)
+    memory = LiveBytes([*model.parameters(), *model.buffers()])
+    with memory:
+        _update_twice(model, batch, torch.device("cpu"))
+    return memory.peak
+
+
+def _largest_on_cpu(config: Mapping[str, Any], layout: Layout, source_tokens: int, limit: int) -> int:
+    # From here on the loss holds as many logits as it ever does: those of a chunk of positions.
+    size = 1 + loss.CHUNK // max(1, layout.max_target_tokens - 1)
+    peaks = {n: peak_bytes(config, layout, source_tokens, n) for n in (size, 2 * size)}
+    each = (peaks[2 * size] - peaks[size]) / size
+
+    def fits(examples: int) -> bool:
+        if examples < size:
+            return peak_bytes(config, layout, source_tokens, examples) <= limit
+        return peaks[size] + (examples - size) * each <= limit
+
+    return largest(fits)
+
+
+def _largest_on_cuda(
+    config: Mapping[str, Any], layout: Layout, source_tokens: int, limit: int, device: torch.device
+) -> int:
+    total = torch.cuda.get_device_properties(device).total_memory
+    torch.cuda.set_per_process_memory_fraction(min(1.0, limit / total), device)
+
+    def fits(examples: int) -> bool:
+        gc.collect()
+        torch.cuda.empty_cache()
+        try:
+            model = from_config_dict(config)
+            _update_twice(model, longest_batch(model, layout, source_tokens, examples), device)
+        except torch.OutOfMemoryError:
+            return False
+        except TrainingError as error:
+            if isinstance(error.__cause__, torch.OutOfMemoryError):
+                return False
+            raise
+        return True
+
+    return largest(fits)
+
+
+def _update_twice(model: Summarizer, batch: Batch, device: torch.device) -> None:
+    settings = TrainerSettings(steps=2, loss="auto" if device.type == "cuda" else "chunked")
+    updater = Updater(model, settings, Ranks(device), batch_tokens=batch.padded_tokens)
+    tokens = float((batch.target[:, 1:] != batch.source.pad).sum())
+    for step in (1, 2):
+        updater.update(step, 1e-6, [batch], tokens)
