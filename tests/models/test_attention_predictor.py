@@ -7,15 +7,19 @@ import pytest
 import torch
 
 from models.attention_predictor import (
+    PREDICTABLE,
     AttentionPredictor,
     AttentionPredictorConfig,
+    ParagraphMemory,
     attention_labels,
     attention_loss,
+    check_predictable,
     compress_source,
     expected_attention,
     normalised_scores,
     paragraph_memory,
 )
+from models.registry import find_preset
 from models.search.beam import beam_search
 from models.search.scorers import AttentionAlignment
 from models.search.settings import SearchSettings
@@ -139,3 +143,12 @@ def test_compression_keeps_the_most_attended_paragraphs_in_order() -> None:
     assert one.graph is None
     with pytest.raises(ValueError, match="at least 1 paragraph has to be kept, got 0"):
         compress_source(source, expected, kept=0)
+
+
+@pytest.mark.parametrize("preset", ["pht", "graphsum", "ht", "vht", "ft-800", "t-dmca", "transformer-xl"])
+def test_architectures_with_paragraph_embeddings_are_listed(preset: str) -> None:
+    architecture = find_preset(preset).architecture
+    assert (architecture in PREDICTABLE) == isinstance(tiny(preset).encode(batch()), ParagraphMemory)
+    if architecture not in PREDICTABLE:
+        with pytest.raises(ValueError, match=f"not for one of '{architecture}'"):
+            check_predictable(architecture)
