@@ -95,18 +95,20 @@ SEARCH = Dataset(
 
 CAPTURES = Dataset(
     name="captures",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
             _column("host_shard", pa.int32(), "destination shard: hash of host"),
-            _column("file", pa.string(), "WARC file, as the settings name it"),
-            _column("offset", pa.int64(), "byte offset of the record in the file"),
+            _column("file", pa.string(), "WARC file: as the settings name it, or the URL it is read from"),
+            _column("offset", pa.int64(), "byte offset of the record in the file, or in its decoded content"),
+            _column("decoded", pa.bool_(), "whether the offset is in the content, because no member starts there"),
+            _column("length", pa.int64(), "bytes of the record in the file; null = not needed to read it"),
             _column("captured_at", pa.timestamp("us", tz="UTC"), "WARC-Date"),
-            _column("reason", pa.string(), "why the record cannot be used; null = it can"),
+            _column("reason", pa.string(), "why the record, or an index, cannot be used; null = it can"),
         ]
     ),
-    sharded_by="WARC file",
+    sharded_by="WARC file, or hash of host",
     grouped_by="host_shard",
     reason="reason",
 )

@@ -6,27 +6,25 @@ with its reason, and after a broken stretch reading goes on at the next record t
 
 import glob
 import logging
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
 from storage.schemas import CAPTURES
+from tasks.crawl.archive_file import ArchiveFile, DamagedError, ScratchFullError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
+from tasks.crawl.warc_rows import CITED_URL
 from tasks.hashing import shard_of
 
 logger = logging.getLogger(__name__)
 
-_GZIP = b"\x1f\x8b\x08"
-_ZSTD = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")  # a frame, or the skippable frame of a dictionary before it
-_SCAN_BLOCK = 1 << 20
+_SKIP_BYTES = 65_536
 # Types that hold a page. The others (warcinfo, request, metadata, conversion) are no captures and have no row.
 _CAPTURES = frozenset({"response", "resource", "revisit"})
 
@@ -49,18 +47,6 @@ def archive_files(settings: CrawlSettings) -> list[str]:
 def _matches(pattern: str) -> list[str]:
     # glob.glob rather than Path.glob: a pattern may be absolute.
     return [name for name in glob.glob(pattern, recursive=True) if Path(name).is_file()]  # noqa: PTH207
-
-
-def open_archive(file: str) -> BinaryIO:
-    """Open an archive file for reading at any offset: a local path, or a URI of any pyarrow filesystem.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
-    if "://" in file:
-        filesystem, path = pafs.FileSystem.from_uri(file)
-        return cast(BinaryIO, filesystem.open_input_file(path))
-    return Path(file).open("rb")
 
 
 def file_state(file: str) -> str:
@@ -91,63 +77,131 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
         OSError: the file cannot be opened or read.
     """
     rows: list[dict[str, Any]] = []
-    with open_archive(file) as stream:
-        for row in _captures(stream, settings):
-            row["file"] = file
-            row["host_shard"] = 0 if row["url"] is None else shard_of(host_of(row["url"]), host_shards)
-            rows.append(row)
+    try:
+        with ArchiveFile(file, settings.max_decoded_archive_bytes) as archive:
+            try:
+                rows = list(_captures(archive, settings))
+            except _NotPerRecordError:
+                rows = list(_decoded_captures(archive, settings))
+    except DamagedError as error:
+        logger.warning("%s cannot be read: %s", file, error)
+        rows = [_broken("unsupported_compression", 0)]
+    except ScratchFullError as error:
+        logger.warning("%s is left out: %s", file, error)
+        rows = [_broken("archive_too_large", 0)]
+    for row in rows:
+        row["file"] = file
+        row["host_shard"] = 0 if row["url"] is None else shard_of(host_of(row["url"]), host_shards)
     return pa.Table.from_pylist(rows, schema=CAPTURES.schema)
 
 
-def _captures(stream: BinaryIO, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
-    start = stream.read(8)
-    if start.startswith(_ZSTD):
-        yield _broken("unsupported_compression", 0)
-        return
-    gzip = start.startswith(_GZIP)
+class _NotPerRecordError(Exception):
+    """The members of a compressed archive do not end where its records do."""
+
+
+def _captures(archive: ArchiveFile, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
+    return _plain_captures(archive, settings) if archive.compression == "none" else _member_captures(archive, settings)
+
+
+def _decoded_captures(archive: ArchiveFile, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
+    for row in _plain_captures(archive, settings, decoded=True):
+        yield {**row, "decoded": True}
+
+
+def _plain_captures(
+    archive: ArchiveFile, settings: CrawlSettings, *, decoded: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an archive that is not compressed, or of a decoded copy."""
     offset: int | None = 0
     while offset is not None:
-        stream.seek(offset)
-        records = ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
+        records = archive.records(offset, decoded=decoded)
         try:
             for record in records:
-                kind = record.rec_type
-                headers = {name.lower(): value for name, value in record.rec_headers.headers}
+                headers = _headers(record)
                 offset = int(records.get_record_offset())  # reads to the record's end
-                if kind in _CAPTURES:
-                    yield _capture(kind, headers, offset, record, settings)
+                if _is_capture(record, headers):
+                    yield _capture(headers, offset, record, settings)
             return
         except Exception as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            if _concerns_file(error):
                 raise
             place = max(int(records.offset or 0), offset)
-            whole = isinstance(error, ArchiveLoadFailed) and "non-chunked" in str(error)
             logger.warning("archive record at %d cannot be read: %s", place, str(error).strip().splitlines()[:1])
-            yield _broken("gzip_not_per_record" if whole else "broken_record", place)
-            offset = _next_record(stream, place + 1, gzip)
+            yield _broken("broken_record", place)
+            offset = archive.next_start(place + 1, decoded=decoded)
+
+
+def _member_captures(archive: ArchiveFile, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an archive that is compressed, one record a member.
+
+    Raises:
+        _NotPerRecordError: it is compressed in another way.
+    """
+    start: int | None = 0
+    damaged = False
+    while start is not None:
+        place, member, row, number = start, archive.member(start), None, -1
+        try:
+            for number, record in enumerate(archive.records_of(member)):
+                if number:
+                    raise _NotPerRecordError
+                headers = _headers(record)
+                if _is_capture(record, headers):
+                    row = _capture(headers, place, record, settings)
+            if row is not None:
+                yield row
+            elif number < 0 and member.cut:
+                yield _broken("broken_record", place)
+            while member.read(_SKIP_BYTES):  # what follows the record, so that the member's end is known
+                pass
+            start, damaged = member.end, False
+        except Exception as error:
+            if _concerns_file(error):
+                raise
+            if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
+                raise _NotPerRecordError from error
+            logger.warning("archive member at %d cannot be read: %s", place, str(error).strip().splitlines()[:1])
+            yield _broken("broken_record", place)
+            start, damaged = archive.next_start(place + 1, decoded=False), True
+
+
+def _concerns_file(error: Exception) -> bool:
+    """Say whether an error is of the file rather than of a record in it."""
+    return (isinstance(error, OSError) and error.errno is not None) or isinstance(error, ScratchFullError)
+
+
+def _headers(record: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in record.rec_headers.headers}
+
+
+def _is_capture(record: Any, headers: Mapping[str, str]) -> bool:
+    return record.rec_type in _CAPTURES or CITED_URL.lower() in headers
 
 
 def _broken(reason: str, offset: int) -> dict[str, Any]:
-    return {"url": None, "offset": offset, "captured_at": None, "reason": reason}
+    return {"url": None, "offset": offset, "decoded": False, "captured_at": None, "reason": reason}
 
 
-def _capture(kind: str, headers: dict[str, str], offset: int, record: Any, settings: CrawlSettings) -> dict[str, Any]:
+def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: CrawlSettings) -> dict[str, Any]:
     row: dict[str, Any] = {
         "url": None,
         "offset": offset,
+        "decoded": False,
         "captured_at": parse_date(headers.get("warc-date")),
         "reason": None,
     }
     # The WARC 1.0 grammar put the URI in angle brackets, and wget still writes them.
-    target = (headers.get("warc-target-uri") or "").strip("<>")
+    target = (headers.get(CITED_URL.lower()) or headers.get("warc-target-uri") or "").strip("<>")
     try:
         row["url"] = normalise_url(target, allowed_hosts=settings.allowed_hosts)
     except BadUrlError as error:
         row["reason"] = error.reason
         return row
+    while record.raw_stream.read(_SKIP_BYTES):
+        pass
     # Where an ARC record's URL has spaces, the library expects three bytes too many for each.
     left = getattr(record.raw_stream, "limit", 0) - 3 * target.count("%20")
-    if kind == "revisit":
+    if record.rec_type == "revisit":
         row["reason"] = "revisit"
     elif not record.length:
         row["reason"] = "empty_record"
@@ -163,18 +217,3 @@ def parse_date(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
-
-
-def _next_record(stream: BinaryIO, offset: int, gzip: bool) -> int | None:
-    """Return the offset at or after `offset` where a record may begin, or None."""
-    pattern = re.compile(rb"\x1f\x8b\x08[\x00-\x1f]" if gzip else rb"(?<=\n)WARC/[01]\.\d")
-    overlap = 16
-    while True:
-        stream.seek(max(offset - 1, 0))  # one byte back, for the line end before a record
-        block = stream.read(_SCAN_BLOCK)
-        match = pattern.search(block, min(offset, 1))
-        if match is not None:
-            return max(offset - 1, 0) + match.start()
-        if len(block) <= overlap:
-            return None
-        offset += len(block) - overlap

@@ -20,9 +20,9 @@ CAPTURE_REASONS = {
     "revisit": "the record repeats an earlier capture and has no body of its own",
     "empty_record": "the record has no content, or a length that is none",
     "truncated_record": "the file ends inside the record, or the archiver cut it",
-    "gzip_not_per_record": "one gzip stream over several records: none but the first can be read by offset",
     "broken_record": "no record where one should start; reading went on at the next one found",
-    "unsupported_compression": "the file is compressed in a way that is not read",
+    "unsupported_compression": "the dictionary that the file is compressed with cannot be read",
+    "archive_too_large": "the file is not compressed per record, and its decoded copy passes the limit",
 }
 
 PAGE_REASONS = {

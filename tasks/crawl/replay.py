@@ -5,23 +5,48 @@ import io
 import logging
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
-from warcio.archiveiterator import ArchiveIterator
 
-from tasks.crawl.archive import open_archive, parse_date
+from tasks.crawl.archive import parse_date
+from tasks.crawl.archive_file import ArchiveFile, DamagedError
 from tasks.crawl.http import Response, named_faults, read_body
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, join_url
-from tasks.crawl.visit import Visit, page_row
+from tasks.crawl.urls import BadUrlError, join_url, normalise_url
+from tasks.crawl.visit import Visit, page_row, refused_row
+from tasks.crawl.warc_rows import CITED_URL, read_outcome
 
 logger = logging.getLogger(__name__)
 
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}[ \t]*(;[^\r\n]*)?\r\n")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a capture lies.
+
+    Attributes:
+        file: archive file.
+        offset: offset of the record in it, or in its decoded content.
+        decoded: which of these.
+        captured_at: when it was captured, or None where that is unknown.
+    """
+
+    file: str
+    offset: int
+    decoded: bool
+    captured_at: datetime | None
+
+    @property
+    def time(self) -> float:
+        """Seconds since 1970; before all others where the date is unknown."""
+        return self.captured_at.timestamp() if self.captured_at else float("-inf")
 
 
 class Replay:
@@ -35,15 +60,14 @@ class Replay:
             settings: settings of the crawl.
         """
         self._settings = settings
-        self._files: dict[str, BinaryIO] = {}
-        self._captures: dict[str, list[tuple[float, str, int]]] = {}
+        self._files: dict[str, ArchiveFile] = {}
+        self._captures: dict[str, list[Place]] = {}
         for row in captures.to_pylist():
             if row["reason"] is None:
-                date = row["captured_at"]
-                entry = (date.timestamp() if date else float("-inf"), row["file"], row["offset"])
-                self._captures.setdefault(row["url"], []).append(entry)
-        for entries in self._captures.values():
-            entries.sort(key=lambda entry: (-entry[0], entry[1], entry[2]))
+                place = Place(row["file"], row["offset"], row["decoded"], row["captured_at"])
+                self._captures.setdefault(row["url"], []).append(place)
+        for places in self._captures.values():
+            places.sort(key=lambda place: (-place.time, place.file, place.offset))
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +99,7 @@ class Replay:
         assert first is not None
         return first
 
-    def _places(self, url: str, seen: Collection[str]) -> list[tuple[float, str, int]]:
+    def _places(self, url: str, seen: Collection[str]) -> list[Place]:
         """Return the captures of a URL, newest first; those of its twin only where that has not been asked."""
         scheme, _, rest = url.partition("://")
         twin = f"{'http' if scheme == 'https' else 'https'}://{rest}"
@@ -88,9 +112,11 @@ class Replay:
             if not places:
                 return page_row(visit, FetchError("not_in_archive", visit.target), self._settings)
             # Only the first hop has a choice of captures: of each further one the newest is meant.
-            _, file, offset = places[number if visit.target == url else 0]
+            place = places[number if visit.target == url else 0]
             try:
-                answer = self._read(visit.target, file, offset)
+                answer = self._read(visit.target, place)
+                if isinstance(answer, dict):
+                    return {**refused_row(url, None), **answer}
                 if answer.location is None:
                     return page_row(visit, answer, self._settings)
                 target = self._redirect(visit, answer.location)
@@ -112,18 +138,23 @@ class Replay:
             raise FetchError("too_many_redirects", target)
         return target
 
-    def _read(self, url: str, file: str, offset: int) -> Response:
+    def _read(self, url: str, place: Place) -> Response | dict[str, Any]:
+        """Return a captured response, or the columns of a captured failure."""
         try:
-            return self._decoded(url, file, offset, decode=True)
+            return self._decoded(url, place, decode=True)
         except FetchError as fault:
             if fault.reason != "bad_encoding":
                 raise
             # Some archivers store the decoded body under the original headers.
-            return self._decoded(url, file, offset, decode=False)
+            return self._decoded(url, place, decode=False)
 
-    def _decoded(self, url: str, file: str, offset: int, *, decode: bool) -> Response:
-        record = self._record(file, offset)
+    def _decoded(self, url: str, place: Place, *, decode: bool) -> Response | dict[str, Any]:
+        record = self._record(place)
         date = parse_date(record.rec_headers.get_header("WARC-Date"))
+        if record.rec_type == "metadata":
+            return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": date}
+        if record.rec_headers.get_header(CITED_URL):
+            url = self._target(record)
         raw = _RecordBytes(record.raw_stream)
         if record.rec_type == "resource":
             answer = HTTPResponse(
@@ -145,13 +176,20 @@ class Replay:
             fault, received = error, error.received
         return Response(url, answer.status, headers, body, received, fault, date.timestamp() if date else None)
 
-    def _record(self, file: str, offset: int) -> Any:
-        stream = self._files.get(file)
-        if stream is None:
-            stream = self._files[file] = open_archive(file)
-        stream.seek(offset)
+    def _target(self, record: Any) -> str:
+        """Return the address that a record of an exported page was found at."""
+        target = record.rec_headers.get_header("WARC-Target-URI") or ""
         try:
-            return next(ArchiveIterator(stream, no_record_parse=True, arc2warc=True))
+            return normalise_url(target, allowed_hosts=self._settings.allowed_hosts)
+        except BadUrlError as error:
+            raise FetchError("malformed_response", error) from error
+
+    def _record(self, place: Place) -> Any:
+        file = self._files.get(place.file)
+        if file is None:
+            file = self._files[place.file] = ArchiveFile(place.file, self._settings.max_decoded_archive_bytes)
+        try:
+            return next(file.records(place.offset, decoded=place.decoded))
         except Exception as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
@@ -168,7 +206,10 @@ class _RecordBytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
+        try:
+            data = self._stream.read(len(buffer))
+        except DamagedError as error:
+            raise FetchError("truncated_body", error) from error
         buffer[: len(data)] = data
         return len(data)
 

@@ -37,6 +37,11 @@ class CrawlSettings(Settings):
     archive: tuple[str, ...] = Field(
         (), description="WARC or ARC files (path, glob or URI) that pages are taken from; empty = from the web"
     )
+    max_decoded_archive_bytes: int = Field(
+        50_000_000_000,
+        gt=0,
+        description="limit for the decoded copy, in the temporary folder, of an archive that is not compressed per record",
+    )
     mirror_hosts: tuple[str, ...] = Field(
         MIRROR_HOSTS, description="domains never fetched from, subdomains included: the encyclopedia and its mirrors"
     )

@@ -14,11 +14,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from storage.builds import Build, latest_build, read_build, save_build
+from storage.builds import Build, latest_build, save_build
 from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.recipes import ShardRecord
 from storage.store import Store
+from tasks.finished import finished_build, finished_stage
 from tasks.inputs import StageResult
 from tasks.ranked_wikisum.exporting import VOCABULARY_FILE, Exported, ExportSettings, export_corpus
 from tasks.ranked_wikisum.importing import SOURCE, ImportSettings, import_corpus
@@ -135,9 +136,7 @@ def _save(run: Run, settings: ImportSettings, latest: Build | None) -> str:
 def _export(options: argparse.Namespace) -> None:
     settings = ExportSettings(**_given(options, ExportSettings))
     store, target = Store(options.root), Store(options.folder)
-    build = read_build(store, options.build) if options.build else latest_build(store)
-    if build is None:
-        raise ValueError(f"root {options.root!r} holds no build: expected one that was built or imported")
+    build = finished_build(store, options.build)
     target.check_writable()
     shards = len(build.stages.get("examples", {}))
 
@@ -150,26 +149,12 @@ def _export(options: argparse.Namespace) -> None:
         store,
         target,
         settings,
-        examples=_stage(store, build, "examples"),
-        vocabulary=_stage(store, build, "vocabulary"),
-        graphs=_stage(store, build, "graphs") if settings.layout == "json" else None,
+        examples=finished_stage(store, build, "examples"),
+        vocabulary=finished_stage(store, build, "vocabulary"),
+        graphs=finished_stage(store, build, "graphs") if settings.layout == "json" else None,
         tell=tell,
     )
     _say(f"{sum(one.items for one in exported):,} items and {VOCABULARY_FILE} in {options.folder}")
-
-
-def _stage(store: Store, build: Build, stage: str) -> StageResult:
-    """Return a stage of a finished build."""
-    if stage not in build.stages:
-        raise ValueError(f"build {build.name} has no stage {stage}, only {', '.join(sorted(build.stages))}")
-    records = {}
-    for shard, path in build.stages[stage].items():
-        sidecar = path.removesuffix(".parquet") + ".json"
-        try:
-            records[int(shard)] = ShardRecord.from_json(store.read_bytes(sidecar))
-        except FileNotFoundError:
-            raise StorageError(f"{sidecar}, which build {build.name} names, is gone from {store.root}") from None
-    return StageResult(stage, range(len(records)), dict(sorted(records.items())))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,0 +1,309 @@
+"""One archive file: how it is compressed, and its records read by their place.
+
+Archives are compressed record by record (gzip members, or zstd frames that may share the dictionary at the file's
+start), so that a record can be read where it begins. A file that is one stream over many records, or whose members do
+not end where records do, is decoded once to a scratch file in the system's temporary folder (TMPDIR), and places are
+offsets in that. Memory holds a block of either form, however large the file or hostile its compression.
+"""
+
+import contextlib
+import io
+import logging
+import re
+import struct
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Protocol, Self, cast
+
+import pyarrow.fs as pafs
+from warcio.archiveiterator import ArchiveIterator
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+logger = logging.getLogger(__name__)
+
+_BLOCK = 65_536
+_SCAN_BLOCK = 1 << 20
+_GZIP = b"\x1f\x8b\x08"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
+# The skippable frame that holds a dictionary, compressed itself or not (IIPC's WARC compression with zstd, 0.1).
+_DICTIONARY = b"\x5d\x2a\x4d\x18"
+_MAX_DICTIONARY_BYTES = 64 << 20
+_STARTS = {"gzip": rb"\x1f\x8b\x08[\x00-\x1f]", "zstd": rb"\x28\xb5\x2f\xfd", "none": rb"(?<=\n)WARC/[01]\.\d"}
+
+
+class DamagedError(Exception):
+    """Compressed data that cannot be decoded."""
+
+
+class ScratchFullError(Exception):
+    """The decoded copy of an archive passes its limit."""
+
+
+def open_archive(file: str) -> BinaryIO:
+    """Open an archive file for reading at any offset: a local path, or a URI of any pyarrow filesystem.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    if "://" in file:
+        filesystem, path = pafs.FileSystem.from_uri(file)
+        # Buffered, because every read of an object store is a request.
+        return io.BufferedReader(filesystem.open_input_file(path), _SCAN_BLOCK)
+    return Path(file).open("rb", buffering=_SCAN_BLOCK)
+
+
+class ArchiveFile:
+    """An open archive file; a context manager.
+
+    Attributes:
+        compression: none | gzip | zstd.
+    """
+
+    def __init__(self, file: str, max_decoded_bytes: int) -> None:
+        """Open a file and see how it is compressed.
+
+        Args:
+            file: path or URI.
+            max_decoded_bytes: limit for the decoded copy, where one is needed.
+
+        Raises:
+            OSError: it cannot be opened or read.
+            DamagedError: its dictionary cannot be read.
+        """
+        self._stream = open_archive(file)
+        self._limit = max_decoded_bytes
+        self._decoded: BinaryIO | None = None
+        self._dictionary: zstd.ZstdDict | None = None
+        try:
+            start = self._stream.read(4)
+            zipped = start.startswith(_ZSTD) or _SKIPPABLE.match(start) is not None
+            self.compression = "gzip" if start.startswith(_GZIP) else "zstd" if zipped else "none"
+            if start == _DICTIONARY:
+                self._dictionary = _read_dictionary(self._stream)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and delete its decoded copy."""
+        self._stream.close()
+        if self._decoded is not None:
+            self._decoded.close()
+
+    def records(self, offset: int, *, decoded: bool) -> ArchiveIterator:
+        """Return the records from an offset on: of a compressed file only those of the member there.
+
+        Args:
+            offset: where a record begins, in the file, or in its decoded copy.
+            decoded: which of these.
+
+        Raises:
+            ScratchFullError: the decoded copy passes its limit.
+        """
+        if self.compression != "none" and not decoded:
+            return self.records_of(self.member(offset))
+        stream = self.decoded() if decoded else self._stream
+        stream.seek(offset)
+        return _records(stream)
+
+    @staticmethod
+    def records_of(member: "Member") -> ArchiveIterator:
+        """Return the records in a member."""
+        return _records(io.BufferedReader(member, _BLOCK))
+
+    def member(self, offset: int) -> "Member":
+        """Return the gzip member or zstd frame at an offset."""
+        return Member(self._stream, offset, _GzipDecoder() if self.compression == "gzip" else self._zstd())
+
+    def next_start(self, offset: int, *, decoded: bool) -> int | None:
+        """Return the offset at or after `offset` where a record or a member may begin, or None."""
+        pattern = re.compile(_STARTS["none" if decoded else self.compression])
+        stream = self.decoded() if decoded else self._stream
+        overlap = 16
+        while True:
+            stream.seek(max(offset - 1, 0))  # one byte back, for the line end before a record
+            block = stream.read(_SCAN_BLOCK)
+            match = pattern.search(block, min(offset, 1))
+            if match is not None:
+                return max(offset - 1, 0) + match.start()
+            if len(block) <= overlap:
+                return None
+            offset += len(block) - overlap
+
+    def decoded(self) -> BinaryIO:
+        """Return the decoded copy, made when it is first asked for; damaged stretches are left out.
+
+        Raises:
+            ScratchFullError: it passes its limit.
+        """
+        if self._decoded is None:
+            logger.info("an archive is not compressed record by record: decoding a copy of it for this run")
+            copy = tempfile.TemporaryFile(prefix="wikisum-archive-")  # noqa: SIM115 - closed with the archive
+            try:
+                for block in self._content():
+                    if copy.tell() + len(block) > self._limit:
+                        raise ScratchFullError(f"more than {self._limit:,} bytes")
+                    copy.write(block)
+            except BaseException:
+                copy.close()
+                raise
+            self._decoded = cast(BinaryIO, copy)
+        return self._decoded
+
+    def _content(self) -> Iterator[bytes]:
+        start: int | None = 0
+        while start is not None:
+            place, member = start, self.member(start)
+            try:
+                while block := member.read(_BLOCK):
+                    yield block
+                start = member.end
+            except DamagedError as error:
+                logger.warning("an archive is damaged at %d: %s", place, error)
+                start = self.next_start(place + 1, decoded=False)
+
+    def _zstd(self) -> "_ZstdDecoder":
+        return _ZstdDecoder(self._dictionary)
+
+
+def _records(stream: Any) -> ArchiveIterator:
+    return ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
+
+
+class _Decoder(Protocol):
+    """One member's decoder: gzip's and zstd's interfaces made one."""
+
+    ended: bool
+    hungry: bool  # whether it needs input before it can give output
+    left: bytes  # input beyond the member's end
+
+    def decode(self, data: bytes, size: int) -> bytes:
+        """Decode to at most `size` bytes; DamagedError where that cannot be done."""
+        ...
+
+
+class _GzipDecoder:
+    ended, hungry, left = False, True, b""
+
+    def __init__(self) -> None:
+        self._decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def decode(self, data: bytes, size: int) -> bytes:
+        try:
+            found = self._decoder.decompress(self._decoder.unconsumed_tail + data, size)
+        except zlib.error as error:
+            raise DamagedError(error) from error
+        self.ended, self.left = self._decoder.eof, self._decoder.unused_data
+        self.hungry = not self._decoder.unconsumed_tail and len(found) < size
+        return found
+
+
+class _ZstdDecoder:
+    ended, hungry, left = False, True, b""
+
+    def __init__(self, dictionary: "zstd.ZstdDict | None") -> None:
+        self._decoder = zstd.ZstdDecompressor(zstd_dict=dictionary)
+
+    def decode(self, data: bytes, size: int) -> bytes:
+        try:
+            found: bytes = self._decoder.decompress(data, size)
+        except zstd.ZstdError as error:
+            raise DamagedError(error) from error
+        self.ended, self.left = self._decoder.eof, self._decoder.unused_data
+        self.hungry = self._decoder.needs_input
+        return found
+
+
+class Member(io.RawIOBase):
+    """The content of one gzip member or zstd frame, decoded as it is read.
+
+    Attributes:
+        cut: whether the file ended within the member.
+    """
+
+    def __init__(self, stream: BinaryIO, offset: int, decoder: _Decoder) -> None:
+        super().__init__()
+        self._stream = stream
+        self._place = offset
+        self._decoder = decoder
+        self.cut = False
+        self._skip()
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Decode into a buffer; 0 at the member's end, and at the file's end.
+
+        Raises:
+            DamagedError: the member cannot be decoded.
+        """
+        while not (self._decoder.ended or self.cut):
+            data = self._input() if self._decoder.hungry else b""
+            found = self._decoder.decode(data, len(buffer))
+            if found:
+                buffer[: len(found)] = found
+                return len(found)
+        return 0
+
+    def _input(self) -> bytes:
+        self._stream.seek(self._place)
+        data = self._stream.read(_BLOCK)
+        self._place += len(data)
+        self.cut = not data
+        return data
+
+    @property
+    def end(self) -> int | None:
+        """Offset after the member once all of it has been read; None where the file ends there."""
+        if not self._decoder.ended:
+            return None
+        offset = self._place - len(self._decoder.left)
+        self._stream.seek(offset)
+        return offset if self._stream.read(1) else None
+
+    def _skip(self) -> None:
+        """Pass over skippable frames, such as that of the dictionary."""
+        while True:
+            self._stream.seek(self._place)
+            head = self._stream.read(8)
+            if len(head) < 8 or not _SKIPPABLE.match(head):
+                return
+            self._place += 8 + struct.unpack("<I", head[4:])[0]
+
+
+def _read_dictionary(stream: BinaryIO) -> "zstd.ZstdDict":
+    """Read the dictionary after its magic number.
+
+    Raises:
+        DamagedError: there is none that can be read.
+    """
+    size = struct.unpack("<I", stream.read(4).ljust(4, b"\0"))[0]
+    if size > _MAX_DICTIONARY_BYTES:
+        raise DamagedError(f"a dictionary of {size:,} bytes; expected at most {_MAX_DICTIONARY_BYTES:,}")
+    data = stream.read(size)
+    with contextlib.suppress(EOFError):
+        if data.startswith(_ZSTD):
+            data = _ZstdDecoder(None).decode(data, _MAX_DICTIONARY_BYTES)
+    try:
+        return zstd.ZstdDict(data)
+    except (ValueError, zstd.ZstdError) as error:
+        raise DamagedError(f"no dictionary: {error}") from error

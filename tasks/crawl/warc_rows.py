@@ -1,0 +1,129 @@
+"""A row of `pages` as a WARC record, and back: what export writes and replay understands.
+
+A page with a body is a `response` record of the address where the body was found. Its HTTP headers are those that a
+row keeps (status, Content-Type, ETag, Last-Modified) and the length of the decoded body; requests and the other
+headers are not kept, so they are not made up. A URL without a body is a `metadata` record that says why, because a
+corpus knows its failures too. Either record names the URL that was cited in a field of its own.
+"""
+
+import io
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any
+
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from tasks.crawl.reasons import PAGE_REASONS
+from tasks.crawl.safety import FetchError
+from tasks.crawl.urls import BadUrlError, normalise_url
+
+# The URL as the frontier has it, where WARC-Target-URI is the one that its redirects led to.
+CITED_URL = "WikiSum-Cited-URL"
+
+_FIELDS_TYPE = "application/warc-fields"
+_MAX_FIELDS_BYTES = 65_536
+_HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
+_HTTP_REASON = re.compile(r"http_[1-9]\d\d")
+_NUMBERS = {"status": re.compile(r"[1-9]\d\d"), "bytes": re.compile(r"\d{1,18}")}
+
+
+def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> None:
+    """Write a row of `pages` as one record; equal rows give equal bytes.
+
+    Args:
+        writer: where to; its WARC version must be 1.1, whose dates have fractions of a second.
+        row: the row.
+        undated: date of the record of a row that has none, because nothing arrived.
+    """
+    date = warc_date(row["fetched_at"] or undated)
+    target = row["final_url"] or row["url"]
+    own = {"WARC-Date": date, "WARC-Record-ID": _record_id(row, date), CITED_URL: row["url"]}
+    if row["reason"] is None:
+        record = writer.create_warc_record(
+            target,
+            "response",
+            payload=io.BytesIO(row["body"]),
+            length=len(row["body"]),
+            http_headers=_http_headers(row),
+            warc_headers_dict=own,
+        )
+    else:
+        fields = _fields(row)
+        record = writer.create_warc_record(
+            target,
+            "metadata",
+            payload=io.BytesIO(fields),
+            length=len(fields),
+            warc_content_type=_FIELDS_TYPE,
+            warc_headers_dict=own,
+        )
+    writer.write_record(record)
+
+
+def warc_date(date: datetime) -> str:
+    """Return a WARC-Date in UTC with microseconds."""
+    return date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _record_id(row: Mapping[str, Any], date: str) -> str:
+    name = f"{row['url']} {date} {row['sha256'] or row['reason']}"
+    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name)}>"
+
+
+def _http_headers(row: Mapping[str, Any]) -> StatusAndHeaders:
+    charset = f"; charset={row['charset']}" if row["charset"] else ""
+    fields = [
+        ("Content-Type", f"{row['mime']}{charset}"),
+        ("ETag", row["etag"]),
+        ("Last-Modified", row["last_modified"]),
+        ("Content-Length", str(len(row["body"]))),
+    ]
+    kept = [(name, value) for name, value in fields if value is not None and _HEADER_VALUE.fullmatch(value)]
+    # A stored body that a later crawl kept has the status of the later answer (304, or a fault): not that of the body.
+    status = row["status"] if row["status"] is not None and 200 <= row["status"] < 300 else 200
+    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+    return StatusAndHeaders(f"{status} {phrase}".strip(), kept, protocol="HTTP/1.1")
+
+
+def _fields(row: Mapping[str, Any]) -> bytes:
+    names = ("reason", "status", "final_url", "mime", "charset", "bytes")
+    return "".join(f"{name}: {row[name]}\r\n" for name in names if row[name] is not None).encode()
+
+
+def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
+    """Return the columns of `pages` that a `metadata` record of `write_row` holds.
+
+    Args:
+        record: the record, as warcio reads it.
+        allowed_hosts: patterns of hosts for which any port is right.
+
+    Raises:
+        FetchError: it is no such record.
+    """
+    text = record.raw_stream.read(_MAX_FIELDS_BYTES).decode("utf-8", "replace")
+    fields = dict(line.split(": ", 1) for line in text.split("\r\n") if ": " in line)
+    reason, final = fields.get("reason", ""), fields.get("final_url")
+    if reason not in PAGE_REASONS and not _HTTP_REASON.fullmatch(reason):
+        raise FetchError("malformed_response", f"a metadata record with the reason {reason[:80]!r}")
+    try:
+        return {
+            "reason": reason,
+            "status": _number(fields, "status"),
+            "final_url": None if final is None else normalise_url(final, allowed_hosts=allowed_hosts),
+            "mime": fields.get("mime"),
+            "charset": fields.get("charset"),
+            "bytes": _number(fields, "bytes") or 0,
+        }
+    except BadUrlError as error:
+        raise FetchError("malformed_response", error) from error
+
+
+def _number(fields: Mapping[str, str], name: str) -> int | None:
+    text = fields.get(name)
+    if text is not None and not _NUMBERS[name].fullmatch(text):
+        raise FetchError("malformed_response", f"a metadata record with the {name} {text[:80]!r}")
+    return None if text is None else int(text)
