@@ -6,7 +6,7 @@ ARGS ?=
 DATA ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install build-wikisum lint types test test-all benchmarks lock clean
+.PHONY: help install build-wikisum serve lint types test test-all benchmarks lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -29,6 +29,9 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 
 build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; settings in ARGS='--source.miniweb.topics 1000'
 	$(BIN)/python -m flows.build_wikisum $(ARGS)
+
+serve: $(VENV)/.runtime ## Prefect server, deployments and a worker on this machine; ARGS='--port 4300', DATABASE_URL for PostgreSQL
+	@exec $(BIN)/python -m flows.serve $(ARGS)
 
 lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
 	$(BIN)/ruff check .

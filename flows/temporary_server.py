@@ -7,17 +7,14 @@ in a session of its own and ends when its process does, however that ends.
 
 import atexit
 import os
-import socket
-import subprocess
 import sys
-import time
 
-import requests
 import uvicorn
 from prefect.context import refresh_global_settings_context
 from prefect.server.api.server import create_app
 from prefect.settings import PREFECT_API_URL
 
+from flows.child_processes import free_port, start, stop, wait_for_api
 from tasks.execution import end_with_parent
 
 _START_SECONDS = 120.0
@@ -40,32 +37,17 @@ def use_prefect_api() -> None:
 
 
 def _start() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = subprocess.Popen([sys.executable, "-m", "flows.temporary_server", str(port)], start_new_session=True)
+    port = free_port("127.0.0.1")
+    server = start([sys.executable, "-m", "flows.temporary_server", str(port)])
     # At the very end, because Prefect sends its last logs and events when the interpreter is already shutting down.
-    atexit.register(_stop, server)
+    atexit.register(stop, server, _STOP_SECONDS)
     url = f"http://127.0.0.1:{port}/api"
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            if requests.get(f"{url}/health", timeout=5).ok:
-                return url
-        except requests.RequestException:
-            time.sleep(0.1)
-    raise RuntimeError(
-        f"the temporary Prefect server did not start within {_START_SECONDS:.0f} s (exit code {server.poll()}); "
-        "run `prefect server start` and set PREFECT_API_URL to see why"
-    )
-
-
-def _stop(server: "subprocess.Popen[bytes]") -> None:
-    server.terminate()
-    try:
-        server.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
+    if not wait_for_api(url, server, _START_SECONDS):
+        raise RuntimeError(
+            f"the temporary Prefect server did not start within {_START_SECONDS:.0f} s (exit code {server.poll()}); "
+            "run `prefect server start` and set PREFECT_API_URL to see why"
+        )
+    return url
 
 
 if __name__ == "__main__":

@@ -1,0 +1,73 @@
+"""Processes that belong to this one: started in a group of their own, ended whole, and waited for until they answer."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+
+import requests
+
+_POLL_SECONDS = 0.1
+
+
+def start(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, *, quiet: bool = False
+) -> "subprocess.Popen[bytes]":
+    """Start a process in a session of its own, so that a Ctrl-C in the terminal reaches this process alone.
+
+    Args:
+        command: what to run.
+        environment: its environment; None = that of this process.
+        quiet: show its errors only.
+    """
+    output = subprocess.DEVNULL if quiet else None
+    return subprocess.Popen(command, env=environment, stdout=output, start_new_session=True)
+
+
+def stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    """Ask a process to end, wait for it, and end what is left of its session then."""
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+    finally:  # also where a second Ctrl-C says that this takes too long
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -> bool:
+    """Return whether the Prefect API at `url` answered in time, before its process ended."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if requests.get(f"{url}/health", timeout=5).ok:
+                return True
+        except requests.RequestException:
+            time.sleep(_POLL_SECONDS)
+    return False
+
+
+def free_port(host: str, wanted: int = 0) -> int:
+    """Return `wanted` if nothing listens there, else a free port of the host.
+
+    Raises:
+        ValueError: the host is none of this machine's.
+    """
+    for port in (wanted, 0):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except PermissionError as error:
+                raise ValueError(f"port {port} is not this user's to open: expected one above 1023") from error
+            except OSError as error:
+                if port == 0:
+                    raise ValueError(f"host {host!r} is no address of this machine: {error}") from error
+                continue
+            return int(probe.getsockname()[1])
+    raise AssertionError("the second port always binds or raises")

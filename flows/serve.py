@@ -1,0 +1,92 @@
+"""`make serve`: Prefect server, work pool, deployments and a worker on one machine, until Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+
+from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
+from rich.console import Console
+
+from flows.child_processes import start, stop, wait_for_api
+from flows.prefect_setup import create_work_pool, create_zombie_automation, deploy
+from flows.serve_options import Options, environment_of, read_options
+
+_START_SECONDS = 180.0
+_STOP_SECONDS = 15.0
+_WORKER_STOP_SECONDS = 90.0  # a training that is told to stop saves its checkpoint first
+_POLL_SECONDS = 0.5
+_PREFECT = (sys.executable, "-m", "prefect")
+
+
+def main() -> int:
+    """Serve until a signal comes; return the exit code."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        options = read_options(sys.argv[1:], os.environ)
+        with serving(options, console) as children:
+            while all(child.poll() is None for child in children.values()):
+                time.sleep(_POLL_SECONDS)
+        ended = next(name for name, child in children.items() if child.returncode is not None)
+        raise RuntimeError(f"the {ended} ended by itself; its last words are above")
+    except (ValueError, RuntimeError) as error:
+        console.print(f"[red]make serve stopped[/red]: {error}")
+        return 1
+    except KeyboardInterrupt:
+        console.print("stopped; what is done is kept")
+        return 0
+
+
+@contextmanager
+def serving(options: Options, console: Console) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
+    """Run server and worker until the block ends, then stop the worker and its runs first, the server last.
+
+    Raises:
+        RuntimeError: one of them does not start, or a deployment is refused.
+        ValueError: the work pool exists and is of another kind.
+    """
+    environment = environment_of(options)
+    with ExitStack() as stack:
+        console.print(f"starting the Prefect server at {options.ui} ...")
+        listen = ["--host", options.host, "--port", str(options.port)]
+        server = start([*_PREFECT, "server", "start", *listen], environment, quiet=True)
+        stack.callback(stop, server, _STOP_SECONDS)
+        if not wait_for_api(options.api, server, _START_SECONDS):
+            raise RuntimeError(f"the Prefect server did not start within {_START_SECONDS:.0f} s; its log is above")
+        with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
+            create_work_pool(options.pool, "process")
+            create_zombie_automation()
+        deploy(environment)
+        worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
+        stack.callback(stop, worker, _WORKER_STOP_SECONDS)
+        console.print(_directions(options))
+        stack.callback(console.print, "stopping ...")
+        yield {"server": server, "worker": worker}
+
+
+def _directions(options: Options) -> str:
+    lines = [
+        f"Prefect UI     {options.ui}",
+        f"database       {'PostgreSQL' if options.database else 'SQLite'}",
+    ]
+    shell = [f"export PREFECT_API_URL={options.api}"]
+    if options.auth:
+        lines.append(f"sign in with   {options.auth}    (shown once; PREFECT_SERVER_API_AUTH_STRING sets it)")
+        shell.append("export PREFECT_API_AUTH_STRING='user:password from above'")
+    shell.append(".venv/bin/prefect deployment run build-wikisum/build-wikisum --watch")
+    return "\n".join(
+        [*lines, "start a run    in another shell:", *(f"    {line}" for line in shell), "stop           Ctrl-C"]
+    )
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())
