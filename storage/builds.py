@@ -47,6 +47,11 @@ def latest_build(store: Store) -> Build | None:
     return read_build(store, json.loads(store.read_bytes(LATEST))["build"])
 
 
+def build_names(store: Store) -> list[str]:
+    """Return the names of all builds, oldest first."""
+    return sorted(file.removesuffix(".json") for file in store.sizes("builds") if file != LATEST.rpartition("/")[2])
+
+
 def read_build(store: Store, name: str) -> Build:
     """Return a build by name.
 
@@ -56,7 +61,7 @@ def read_build(store: Store, name: str) -> Build:
     try:
         return Build(**json.loads(store.read_bytes(f"builds/{name}.json")))
     except FileNotFoundError:
-        names = sorted(file.removesuffix(".json") for file in store.sizes("builds") if file != "latest.json")
-        raise StorageError(f"no build {name!r} below {store.root}; there are: {', '.join(names) or 'none'}") from None
+        there = ", ".join(build_names(store)) or "none"
+        raise StorageError(f"no build {name!r} below {store.root}; there are: {there}") from None
     except (ValueError, TypeError) as error:
         raise StorageError(f"builds/{name}.json below {store.root} is not a build manifest: {error}") from error

@@ -1,0 +1,226 @@
+"""The registry of models: numbered versions that never change, and one pointer to the champion among them.
+
+A version says what it was made of (its build, the champion it started from, every setting) and where its files lie.
+The pointer is one small file, replaced in one step, which also remembers every champion before: so there is always
+exactly one champion, and a way back.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from storage.builds import read_build
+from storage.directories import directory_path, find_directory
+from storage.errors import StorageError
+from storage.store import Store
+
+FOLDER = "registry"
+CHAMPION = f"{FOLDER}/champion.json"
+FROZEN = f"{FOLDER}/frozen.json"
+_VERSIONS = f"{FOLDER}/versions"
+
+
+@dataclass(frozen=True)
+class Version:
+    """Models that belong together, and where they come from.
+
+    Attributes:
+        number: 1, 2, ...
+        created: UTC time, ISO 8601.
+        label: the period it was made for, such as 2026-W47.
+        build: name of the build whose examples it was trained on.
+        parent: the champion its training started from and which it was judged against; None for the first.
+        models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
+        vocabulary: file of its vocabulary, relative to the root.
+        settings: the whole configuration it was made with.
+        scores: metric -> mean F1 on the frozen test split, 0-1.
+        verdict: what the comparison with the parent came to, with the field `promoted`.
+        computed: stage -> shards computed in the run that made it, and shards there are.
+    """
+
+    number: int
+    created: str
+    label: str
+    build: str
+    parent: int | None
+    models: Mapping[str, str]
+    vocabulary: str
+    settings: Mapping[str, Any]
+    scores: Mapping[str, float]
+    verdict: Mapping[str, Any]
+    computed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Champion:
+    """The pointer.
+
+    Attributes:
+        version: number of the version in use.
+        history: every switch, oldest first: `version`, `at` (UTC, ISO 8601) and `why`; the last one is the present.
+    """
+
+    version: int
+    history: Sequence[Mapping[str, Any]]
+
+    @property
+    def previous(self) -> int | None:
+        """The champion before this one, to roll back to; None for the first."""
+        return next((entry["version"] for entry in reversed(self.history) if entry["version"] != self.version), None)
+
+
+@dataclass(frozen=True)
+class FrozenSplit:
+    """The test split every version is judged on, pinned when the first champion was made.
+
+    Attributes:
+        build: name of the build it was taken from.
+        seed: of the configuration, which decides the splits: with another one test articles would be trained on.
+        articles: files of the articles, by shard.
+        paragraphs: files of their candidate paragraphs, by shard.
+    """
+
+    build: str
+    seed: int
+    articles: Sequence[str] = field(default_factory=tuple)
+    paragraphs: Sequence[str] = field(default_factory=tuple)
+
+
+def save_version(store: Store, version: Version) -> None:
+    """Write a version, once.
+
+    Raises:
+        StorageError: there is one of that number already, or the file could not be written.
+    """
+    path = _path(version.number)
+    if store.exists(path):
+        raise StorageError(f"version {version.number} below {store.root} exists already and never changes")
+    store.write_bytes(path, _json(version))
+
+
+def read_version(store: Store, number: int) -> Version:
+    """Return a version.
+
+    Raises:
+        StorageError: there is none of that number, or its file cannot be read.
+    """
+    try:
+        return Version(**json.loads(store.read_bytes(_path(number))))
+    except FileNotFoundError:
+        there = ", ".join(map(str, version_numbers(store))) or "none"
+        raise StorageError(f"no version {number} below {store.root}; there are: {there}") from None
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{_path(number)} below {store.root} is not a version: {error}") from error
+
+
+def version_numbers(store: Store) -> list[int]:
+    """Return the numbers of all versions, lowest first."""
+    stems = (name.removesuffix(".json") for name in store.sizes(_VERSIONS) if name.endswith(".json"))
+    return sorted(int(stem) for stem in stems if stem.isdigit())
+
+
+def version_of(store: Store, label: str) -> Version | None:
+    """Return the newest version made for a period, or None."""
+    for number in reversed(version_numbers(store)):
+        version = read_version(store, number)
+        if version.label == label:
+            return version
+    return None
+
+
+def read_champion(store: Store) -> Champion | None:
+    """Return the pointer, or None before the first champion.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    if not store.exists(CHAMPION):
+        return None
+    try:
+        return Champion(**json.loads(store.read_bytes(CHAMPION)))
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{CHAMPION} below {store.root} does not name a champion: {error}") from error
+
+
+def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion:
+    """Make a version the champion, in one step: readers see the old champion or the new one.
+
+    Args:
+        store: where the registry is.
+        number: the version; that of an earlier champion rolls back to it.
+        at: UTC time, ISO 8601.
+        why: for people, kept in the history.
+
+    Raises:
+        StorageError: there is no such version, or its files are not all there (it has been pruned).
+    """
+    version = read_version(store, number)
+    missing = missing_files(store, version)
+    if missing:
+        raise StorageError(
+            f"version {number} below {store.root} cannot be used: {missing[0]} is gone (pruned). Choose one of "
+            f"{', '.join(str(other) for other in version_numbers(store) if usable(store, other)) or 'none'}"
+        )
+    before = read_champion(store)
+    switch = {"version": number, "at": at, "why": why}
+    champion = Champion(number, [*(before.history if before else ()), switch])
+    store.write_bytes(CHAMPION, _json(champion))
+    return champion
+
+
+def usable(store: Store, number: int) -> bool:
+    """Whether all files of a version are there."""
+    return not missing_files(store, read_version(store, number))
+
+
+def missing_files(store: Store, version: Version) -> list[str]:
+    """Return what of a version's models, vocabulary and build is not there."""
+    missing = [path for path in version.models.values() if find_directory(store, *split_path(path)) is None]
+    if not store.exists(version.vocabulary):
+        missing.append(version.vocabulary)
+    try:
+        read_build(store, version.build)
+    except StorageError:
+        missing.append(f"builds/{version.build}.json")
+    return missing
+
+
+def split_path(directory: str) -> tuple[str, str]:
+    """Return name and key of a directory's path (`storage.directories.directory_path`)."""
+    name, _, key = directory.rpartition("/")
+    assert directory_path(name, key) == directory
+    return name, key
+
+
+def save_frozen(store: Store, split: FrozenSplit) -> None:
+    """Pin the test split; a second call is refused, because scores on two splits cannot be compared.
+
+    Raises:
+        StorageError: one is pinned already.
+    """
+    if store.exists(FROZEN):
+        raise StorageError(f"{FROZEN} below {store.root} exists already: the frozen test split never changes")
+    store.write_bytes(FROZEN, _json(split))
+
+
+def read_frozen(store: Store) -> FrozenSplit | None:
+    """Return the pinned test split, or None before the first champion.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    if not store.exists(FROZEN):
+        return None
+    try:
+        return FrozenSplit(**json.loads(store.read_bytes(FROZEN)))
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{FROZEN} below {store.root} is not a frozen test split: {error}") from error
+
+
+def _path(number: int) -> str:
+    return f"{_VERSIONS}/{number:06d}.json"
+
+
+def _json(value: Version | Champion | FrozenSplit) -> bytes:
+    return json.dumps(asdict(value), indent=1, ensure_ascii=False).encode()

@@ -1,0 +1,190 @@
+"""Pruning never takes what a kept build or version needs, and leaves nothing else of ours."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storage.builds import Build, build_names, latest_build, read_build, save_build
+from storage.pruning import carry_out, plan_pruning
+from storage.registry import (
+    FrozenSplit,
+    Version,
+    promote_version,
+    read_champion,
+    read_version,
+    save_frozen,
+    save_version,
+    usable,
+    version_numbers,
+)
+from storage.store import Store
+
+STRANGERS = ("notes.txt", "articles/mine.parquet", "registry/cards/000001.md", "models/ranker/readme.md", ".lock")
+
+
+class Root:
+    """A root filled as runs would, with a clock that only goes forward."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = Store(str(folder))
+        self.clock = 1_700_000_000.0
+        self.count = 0
+
+    def write(self, name: str, data: bytes = b"x") -> str:
+        self.store.write_bytes(name, data)
+        self.touch(name)
+        return name
+
+    def touch(self, name: str) -> None:
+        self.clock += 1
+        os.utime(self.folder / name, (self.clock, self.clock))
+
+    def shard(self, stage: str, key: int) -> str:
+        file = self.write(f"{stage}/part-00000.{key:016x}.parquet")
+        self.write(f"{stage}/part-00000.{key:016x}.json")
+        return file
+
+    def model(self, name: str, key: int, *, finished: bool = True) -> str:
+        path = f"{name}/{key:016x}"
+        self.write(f"{path}/model.safetensors")
+        self.write(f"{path}/checkpoints/step-00000001/state.json")
+        if finished:
+            files = {"model.safetensors": "00", "checkpoints/step-00000001/state.json": "00"}
+            record = {"name": name, "key": f"{key:016x}", "files": files, "digest": "", "settings": {}, "inputs": {},
+                      "metrics": {}, "seconds": 0.0}  # fmt: skip
+            self.write(f"{path}.json", json.dumps(record).encode())
+        return path
+
+    def build(self, stages: dict[str, dict[str, str]], models: dict[str, str], report: str | None = None) -> str:
+        self.count += 1
+        name = f"20260101-{self.count:06d}-abcdef"
+        save_build(self.store, Build(name, "", {}, stages, models, {}, report))
+        self.touch(f"builds/{name}.json")
+        return name
+
+    def version(self, build: str, models: dict[str, str], vocabulary: str) -> int:
+        number = max(version_numbers(self.store), default=0) + 1
+        save_version(self.store, Version(number, "", f"W{number}", build, None, models, vocabulary, {}, {}, {}))
+        return number
+
+    def files(self) -> set[str]:
+        return {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
+
+
+WEEKS = st.lists(
+    st.tuples(
+        st.lists(st.integers(0, 5), min_size=1, max_size=3),  # shards of examples the build names
+        st.integers(0, 3),  # its model
+        st.booleans(),  # registered as a version
+        st.booleans(),  # and promoted
+        st.booleans(),  # leftovers of an interrupted run beside it
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(weeks=WEEKS, keep=st.integers(1, 4), young=st.booleans())
+def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, young: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Root(Path(folder))
+        store = root.store
+        for name in STRANGERS:
+            root.write(name)
+        frozen = root.shard("articles", 99)
+        save_frozen(store, FrozenSplit("", 1, [frozen], []))
+        junk = set()
+        for number, (shards, model, registered, promoted, leftovers) in enumerate(weeks):
+            stages = {"examples": {str(i): root.shard("examples", key) for i, key in enumerate(shards)},
+                      "vocabulary": {"0": root.shard("vocabulary", model)}}  # fmt: skip
+            models = {"models/ranker": root.model("models/ranker", model)}
+            if leftovers:
+                key = 1000 + number
+                root.shard("pages", key)
+                root.model("models/summarizer", key, finished=False)
+                root.write(f"pages/part-00001.{key:016x}.parquet.damaged")
+                root.write(f"pages/.scratch-00001.{key:016x}/journal/1.jsonl")
+                root.write(f"pages/.part-00001.{key:016x}.parquet.{key:032x}.tmp")
+                junk |= {name for name in root.files() if f"{key:016x}" in name}
+            build = root.build(stages, models, root.model("reports", number))
+            if registered:
+                version = root.version(build, models, stages["vocabulary"]["0"])
+                if promoted:
+                    promote_version(store, version, at="", why="")
+        unfinished = {root.shard("pages", 5000), f"pages/part-00000.{5000:016x}.json"} if young else set()
+        before = root.files()
+        names, champion = build_names(store), read_champion(store)
+
+        found = plan_pruning(store, keep)
+        assert root.files() == before
+        sizes = {name: (root.folder / name).stat().st_size for name in found.sizes}
+        assert found.sizes == sizes
+        carry_out(store, found)
+
+        after = root.files()
+        assert before - after == set(found.sizes)
+        assert junk.isdisjoint(after)
+        assert unfinished <= after
+        assert set(STRANGERS) <= after
+        assert {frozen, frozen.replace(".parquet", ".json")} <= after
+        latest = latest_build(store)
+        assert latest is not None
+        assert latest.name == names[-1]
+        assert set(names[-keep:]) <= set(build_names(store))
+        kept = {file for name in build_names(store) for stage in read_build(store, name).stages.values()
+                for file in stage.values()}  # fmt: skip
+        kept |= {file.replace(".parquet", ".json") for file in kept}
+        assert kept <= after
+        for name in build_names(store):
+            build = read_build(store, name)
+            for path in [*build.models.values(), build.report]:
+                assert {f"{path}.json", f"{path}/model.safetensors"} <= after
+        needed = {*version_numbers(store)[-keep:], *([champion.version, champion.previous] if champion else [])} - {
+            None
+        }
+        assert all(usable(store, number) for number in needed)
+        assert set(found.versions) == needed
+        extra = {read_version(store, number).build for number in needed}
+        assert set(build_names(store)) == {*names[-keep:], *extra}
+        ours = {name for name in after if name.split("/")[0] in ("examples", "pages", "vocabulary")}
+        assert ours <= kept | unfinished
+        assert plan_pruning(store, keep).sizes == {}
+
+
+def test_before_the_first_build_nothing_goes(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    root.shard("articles", 1)
+    root.write("articles/part-00000.0000000000000002.parquet.damaged")
+    found = plan_pruning(root.store, 3)
+    assert (found.sizes, found.young) == ({}, 3)
+
+
+def test_manifests_go_first_and_records_before_what_they_vouch_for(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    old = root.build({"examples": {"0": root.shard("examples", 1)}}, {"models/ranker": root.model("models/ranker", 1)})
+    root.build({"examples": {"0": root.shard("examples", 2)}}, {})
+    found = plan_pruning(root.store, 1)
+    assert list(found.sizes) == [
+        f"builds/{old}.json",
+        "examples/part-00000.0000000000000001.json",
+        "models/ranker/0000000000000001.json",
+        "examples/part-00000.0000000000000001.parquet",
+        "models/ranker/0000000000000001/checkpoints/step-00000001/state.json",
+        "models/ranker/0000000000000001/model.safetensors",
+    ]
+    assert found.by_folder()["examples"] == (2, 2)
+    assert set(found.by_folder()) == {"builds", "examples", "models/ranker"}
+    carry_out(root.store, found)
+    assert not (tmp_path / "models/ranker").exists()  # no empty folders stay behind
+
+
+def test_keeping_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="keep is 0: expected at least 1"):
+        plan_pruning(Store(str(tmp_path)), 0)
