@@ -104,7 +104,13 @@ def fetch_documents(session: Session) -> StageResult:
         shards=shards.hosts,
         inputs=crawled,
         settings=config.crawl,
-        context={"connect_to": session.connect_to, "progress": ProgressLog("pages")},
+        arguments={"host_shards": shards.hosts},
+        shard_argument="shard",
+        context={
+            "root": session.run.store.root,
+            "connect_to": session.connect_to,
+            "progress": ProgressLog("pages"),
+        },
         scratch="scratch",
     )
     return stage(

@@ -135,7 +135,7 @@ FRONTIER = Dataset(
 
 PAGES = Dataset(
     name="pages",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
@@ -149,15 +149,20 @@ PAGES = Dataset(
             _column("sha256", pa.string(), "SHA-256 of body in hex, or null"),
             _column("etag", pa.string(), "ETag response header, or null"),
             _column("last_modified", pa.string(), "Last-Modified response header, or null"),
-            _column("fetched_at", pa.timestamp("us", tz="UTC"), "when the last response arrived"),
+            _column("fetched_at", pa.timestamp("us", tz="UTC"), "when the last response arrived; a 304 counts"),
             _column("seconds", pa.float32(), "time from first request to result, retries included"),
             _column("attempts", pa.int32(), "requests sent for this URL, redirect hops not counted"),
+            _column(
+                "stale_reason",
+                pa.string(),
+                "why the page is still as an earlier crawl found it though it was due; null = it is not",
+            ),
             _column("body", pa.large_binary(), "decoded body, or null"),
         ]
     ),
     sharded_by="hash of host",
     reason="reason",
-    unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts"}),
+    unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason"}),
 )
 
 DOCUMENTS = Dataset(

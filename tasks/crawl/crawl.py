@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import PAGES
+from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, Journal
 from tasks.crawl.politeness import HostQueues
@@ -28,7 +29,7 @@ from tasks.crawl.robots import Robots, judge_robots
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_matches, host_of, origin_of
-from tasks.crawl.visit import Answer, Step, Visit, page_row, refused_row, step
+from tasks.crawl.visit import Answer, Step, Visit, page_row, step
 
 logger = logging.getLogger(__name__)
 
@@ -75,11 +76,25 @@ def crawl_batches(
     journal: Journal,
     connect_to: Mapping[str, str],
     progress: Report,
+    earlier: EarlierPages | None = None,
     resolver: Resolver = system_resolver,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of `crawl_pages` in batches of some 32 MB: memory stays flat however large the shard.
 
-    Arguments and errors are those of `crawl_pages`; `resolver` looks host names up.
+    Arguments and errors are those of `crawl_pages`, and two more.
+
+    Args:
+        frontier: rows of `frontier`.
+        captures: rows of `captures`.
+        settings: settings of the crawl.
+        journal: rows fetched so far.
+        connect_to: where connections are made instead.
+        progress: called about once a second.
+        earlier: pages of an earlier crawl: those that are not due are taken over, the others asked for conditionally.
+        resolver: looks host names up.
+
+    Raises:
+        CorruptShardError: the earlier crawl's file has been damaged since it was opened.
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
@@ -93,13 +108,23 @@ def crawl_batches(
         logger.warning("crawl.contact is empty: give sites on the web an address they can turn to")
     guard = Guard(settings.allowed_hosts, connect_to, resolver)
     client = Client(settings, guard)
+    stored = _stored_pages(urls, journal, earlier)
     try:
         with _stopped_by_sigterm():
-            unfetched = _Crawl(client, settings, journal, progress).run(urls)
+            unfetched = _Crawl(client, settings, journal, progress).run(urls, stored)
     finally:
         journal.close()
         client.close()
-    yield from journal.batches(urls, unfetched)
+    yield from journal.batches(urls, unfetched, None if earlier is None else earlier.reader().complete)
+
+
+def _stored_pages(urls: list[str], journal: Journal, earlier: EarlierPages | None) -> dict[str, StoredPage]:
+    """Return the pages that an earlier crawl has of some URLs; the journal forgets rows whose bodies it lacks."""
+    stored = {} if earlier is None else {url: page for url in urls if (page := earlier.get(url)) is not None}
+    for url, digest in list(journal.bodiless.items()):
+        if url not in stored or stored[url].sha256 != digest:
+            journal.forget(url)
+    return stored
 
 
 def _replay(urls: list[str], captures: pa.Table, settings: CrawlSettings, progress: Report) -> Iterator[pa.RecordBatch]:
@@ -156,21 +181,29 @@ class _Crawl:
         self._running = 0
         self._open = 0  # URLs without their row
 
-    def run(self, urls: list[str]) -> list[dict[str, Any]]:
-        """Fetch the URLs that the journal lacks; return the rows of those that the budget left out."""
-        missing = [url for url in urls if url not in self._journal]
+    def run(self, urls: list[str], stored: Mapping[str, StoredPage]) -> list[dict[str, Any]]:
+        """Fetch the URLs that the journal lacks, but for stored pages that are not due.
+
+        What was never fetched goes first, then the stored pages from the oldest on: a budget that ends every crawl
+        early still gets round.
+
+        Returns:
+            The rows of those that the budget left out.
+        """
+        missing = [url for url in urls if url not in self._journal and (url not in stored or stored[url].due)]
+        missing.sort(key=lambda url: stored[url].fetched_at if url in stored else 0.0)
         self._count = ProgressCount(len(urls) - len(missing), len(urls), self._progress)
         self._open = len(missing)
         for url in missing:
-            self._enqueue(Visit(url, url))
+            self._enqueue(Visit(url, url, stored=stored.get(url)))
         self._start_workers(min(self._settings.connections, max(1, len(missing))))
         try:
             while self._open and not self._budget_spent():
                 self._start_ready()
                 self._wait()
                 self._count.tick()
-            left = [url for url in missing if url not in self._journal]
-            rows = [refused_row(url, "budget_spent") for url in left]
+            left = [Visit(url, url, stored=stored.get(url)) for url in missing if url not in self._journal]
+            rows = [page_row(visit, FetchError("budget_spent"), self._settings) for visit in left]
             for row in rows:
                 self._count.add(row)
             return rows

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import TracebackType
@@ -38,7 +38,12 @@ class _Place:
 
 
 class Journal:
-    """Rows of `pages` that survive the process; not for more than one writer at a time."""
+    """Rows of `pages` that survive the process; not for more than one writer at a time.
+
+    Attributes:
+        bytes: body bytes of all rows.
+        bodiless: URL -> digest of the body, for rows that have no reason and no body: it is an earlier crawl's.
+    """
 
     def __init__(
         self, filesystem: pafs.FileSystem, directory: str, *, rows: int = 2_000, seconds: float = 30.0
@@ -58,11 +63,12 @@ class Journal:
         self._places: dict[str, _Place] = {}
         self._writer: _Segment | None = None
         self.bytes = 0
+        self.bodiless: dict[str, str] = {}
         for segment in self._segments():
             for row, place in self._scan(segment):
                 if row["url"] not in self._places:
                     self.bytes += row["bytes"] or 0
-                self._places[row["url"]] = place
+                self._note(row, place)
 
     def __enter__(self) -> Self:
         return self
@@ -85,10 +91,15 @@ class Journal:
             name = f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
             self._writer = _Segment(self._filesystem, str(PurePosixPath(self._directory, name)))
         offset = self._writer.write(row)
-        self._places[row["url"]] = _Place(self._writer.path, offset)
+        self._note(row, _Place(self._writer.path, offset))
         self.bytes += row["bytes"] or 0
         if self._writer.count >= self._rows or self._writer.age >= self._seconds:
             self.close()
+
+    def forget(self, url: str) -> None:
+        """Take a row out, as if it had never been written; where the journal is opened again, it is there again."""
+        del self._places[url]
+        self.bodiless.pop(url, None)
 
     def close(self) -> None:
         """Close the segment being written; the next row begins another."""
@@ -101,16 +112,23 @@ class Journal:
         if self._writer is not None:
             self.close()
         self._places.clear()
+        self.bodiless.clear()
         self.bytes = 0
         if self._filesystem.get_file_info(self._directory).type == pafs.FileType.Directory:
             self._filesystem.delete_dir(self._directory)
 
-    def batches(self, urls: Iterable[str], extra: Iterable[dict[str, Any]] = ()) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self,
+        urls: Iterable[str],
+        extra: Iterable[dict[str, Any]] = (),
+        complete: Callable[[str, pa.RecordBatch | None], pa.RecordBatch] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of some URLs in the order given, in batches of some 32 MB.
 
         Args:
-            urls: URLs whose rows are wanted; each is in the journal or in `extra`.
+            urls: URLs whose rows are wanted; each is in the journal or in `extra`, or `complete` knows it.
             extra: rows that are not in the journal.
+            complete: makes a row without reason and body whole, and gives the row of a URL that has none here.
         """
         self.close()
         others = {row["url"]: row for row in extra}
@@ -119,7 +137,11 @@ class Journal:
         size = 0
         try:
             for url in urls:
-                batch = _batch(others[url]) if url in others else self._read(self._places[url], files)
+                batch = self._row(url, others, files)
+                if complete is not None and (batch is None or _is_bodiless(batch)):
+                    batch = complete(url, batch)
+                if batch is None:
+                    raise KeyError(url)
                 group.append(batch)
                 size += batch.nbytes
                 if size >= BATCH_BYTES:
@@ -130,6 +152,21 @@ class Journal:
         finally:
             for file in files.values():
                 file.close()
+
+    def _note(self, row: dict[str, Any], place: _Place) -> None:
+        url = row["url"]
+        self._places[url] = place
+        if row["reason"] is None and row["body"] is None:
+            self.bodiless[url] = row["sha256"]
+        else:
+            self.bodiless.pop(url, None)
+
+    def _row(
+        self, url: str, others: dict[str, dict[str, Any]], files: dict[str, pa.NativeFile]
+    ) -> pa.RecordBatch | None:
+        if url in others:
+            return _batch(others[url])
+        return self._read(self._places[url], files) if url in self._places else None
 
     def _segments(self) -> list[str]:
         selector = pafs.FileSelector(self._directory, allow_not_found=True)
@@ -198,6 +235,10 @@ class _Segment:
     def close(self) -> None:
         self._writer.close()
         self._sink.close()
+
+
+def _is_bodiless(batch: pa.RecordBatch) -> bool:
+    return bool(batch.column("reason").null_count and batch.column("body").null_count)
 
 
 def _batch(row: dict[str, Any]) -> pa.RecordBatch:

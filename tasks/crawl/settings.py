@@ -25,6 +25,7 @@ class CrawlSettings(Settings):
     accepted_types: tuple[str, ...] = Field(
         ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
     )
+    lookup_seconds: float = Field(10.0, gt=0, description="limit for looking up the addresses of a host")
     connect_seconds: float = Field(10.0, gt=0, description="limit for connecting to one address, TLS included")
     read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data")
     total_seconds: float = Field(60.0, gt=0, description="limit for one response, from request to last byte")
@@ -48,9 +49,23 @@ class CrawlSettings(Settings):
     host_failure_limit: int = Field(
         20, ge=1, description="failed requests in a row after which the rest of a host is given up"
     )
+    refresh: str = Field(
+        "",
+        description="any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they "
+        "are asked for with conditional requests, and kept where they have not changed",
+    )
     budget_seconds: float | None = Field(None, gt=0, description="stop a shard after this time; null = never")
     budget_bytes: int | None = Field(None, gt=0, description="stop a shard after this many body bytes; null = never")
-    budget_pages: int | None = Field(None, gt=0, description="stop a shard after this many URLs; null = never")
+    budget_pages: int | None = Field(
+        None,
+        gt=0,
+        description="stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier "
+        "crawl count for no budget",
+    )
+
+    fresh_days: float = tuning(
+        0.0, "a page fetched less than this many days ago is not due, whatever refresh says", ge=0
+    )
 
     retries: int = tuning(2, "further requests for a URL after a fault that may pass", ge=0)
     backoff_seconds: float = tuning(1.0, "wait before the first retry; each further wait is twice as long", ge=0)

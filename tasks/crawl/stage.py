@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from storage.store import Store
 from tasks.crawl.archive import archive_files, file_state, index_archive
 from tasks.crawl.crawl import crawl_batches
+from tasks.crawl.earlier import find_earlier
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
@@ -49,14 +51,29 @@ def crawl_shard(
     settings: CrawlSettings,
     *,
     captures: pa.Table | None = None,
+    shard: int,
+    host_shards: int,
+    root: str,
     scratch: Scratch,
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`)."""
+    """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`).
+
+    A crawl of the web takes over from an earlier one on the same root (`tasks.crawl.earlier.find_earlier`).
+    """
+    earlier = None
+    if not settings.archive:
+        earlier = find_earlier(Store(root), settings, shard=shard, host_shards=host_shards)
     with Journal(
         scratch.filesystem, scratch.path, rows=settings.journal_rows, seconds=settings.journal_seconds
     ) as journal:
         yield from crawl_batches(
-            frontier, captures, settings, journal=journal, connect_to=connect_to, progress=progress
+            frontier,
+            captures,
+            settings,
+            journal=journal,
+            connect_to=connect_to,
+            progress=progress,
+            earlier=earlier,
         )

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
+from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client, Response
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.robots import ROBOTS_BYTES, ROBOTS_REDIRECTS
@@ -41,6 +42,9 @@ class Visit:
         tries: requests sent for `target`.
         started: monotonic time of the first request, or None.
         last: answer of the last request where it is to be tried again.
+        stored: page of an earlier crawl that its server may confirm, or None.
+        doubted: whether a confirmation was of another page: it is asked for as if nothing were stored.
+        confirmed: whether the server has confirmed the stored page.
     """
 
     url: str
@@ -51,6 +55,16 @@ class Visit:
     tries: int = 0
     started: float | None = None
     last: Answer | None = None
+    stored: StoredPage | None = None
+    doubted: bool = False
+    confirmed: bool = False
+
+    @property
+    def validators(self) -> dict[str, str]:
+        """Headers that make the next request conditional: only where the stored page came from."""
+        if self.stored is None or self.doubted or self.target != self.stored.final_url:
+            return {}
+        return self.stored.validators
 
 
 @dataclass(frozen=True)
@@ -71,7 +85,11 @@ class Step:
 
 
 # Faults of a host rather than of one of its pages.
-_HOST_FAULTS = frozenset({"dns_error", "connect_error", "connection_reset", "timeout", "tls_error", "private_address"})
+_HOST_FAULTS = frozenset(
+    {"dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout", "tls_error", "private_address"}
+)
+# Reasons that say nothing about a page, though no other try follows.
+_NO_ANSWER = frozenset({"budget_spent", "host_unavailable", "robots_unreachable", "internal_error"})
 
 
 def step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
@@ -94,6 +112,8 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
     if visit.tries == 1:
         visit.seen.append(visit.target)
     answer = _ask(visit, client, settings)
+    if isinstance(answer, Response) and answer.status == 304 and visit.validators:
+        return _confirm(visit, answer)
     retry = _retry(visit, answer, settings)
     if retry is not None:
         return retry
@@ -114,9 +134,19 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
             media = settled_type(declared, start)
             return None if media is None or media in settings.accepted_types else "not_html"
 
-        return client.get(visit.target, headers={"Accept": _ACCEPT}, inspect=inspect)
+        return client.get(visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect)
     except FetchError as fault:
         return fault
+
+
+def _confirm(visit: Visit, answer: Response) -> Step:
+    """Take the answer to a conditional request for the stored page's confirmation, where it can be one."""
+    assert visit.stored is not None
+    if visit.stored.contradicted_by(answer.headers.get("etag")):
+        visit.doubted = True
+        return Step(None, host_failed=False)
+    visit.confirmed = True
+    return Step(answer, host_failed=False)
 
 
 def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None:
@@ -169,8 +199,20 @@ def _with_response(fault: FetchError, answer: Response) -> Response:
 
 
 def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str, Any]:
-    """Return the row of `pages` for a finished visit."""
+    """Return the row of `pages` for a finished visit.
+
+    Where the stored page stays, the row has no body and no reason: `EarlierReader.complete` makes it whole. It stays
+    where its server confirms it, and where a fault that may pass says nothing about it.
+    """
     seconds = 0.0 if visit.started is None else time.monotonic() - visit.started
+    if visit.stored is not None:
+        passing = None if visit.confirmed else _passing_fault(answer)
+        if visit.confirmed or passing is not None:
+            row = refused_row(visit.url, None)
+            row.update(sha256=visit.stored.sha256, stale_reason=passing, attempts=visit.attempts, seconds=seconds)
+            if isinstance(answer, Response):
+                row.update(status=answer.status, fetched_at=_arrival(answer))
+            return row
     row = refused_row(visit.url, answer.reason if isinstance(answer, FetchError) else None)
     row.update(attempts=visit.attempts, seconds=seconds)
     if isinstance(answer, FetchError):
@@ -178,6 +220,19 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
         return row
     row.update(response_columns(answer, settings))
     return row
+
+
+def _passing_fault(answer: Answer) -> str | None:
+    """Return the reason of an answer that says nothing about the page, or None."""
+    fault = answer if isinstance(answer, FetchError) else answer.fault
+    if fault is not None:
+        return fault.reason if fault.transient or fault.reason in _NO_ANSWER else None
+    assert isinstance(answer, Response)
+    return http_reason(answer.status) if answer.status in _TRANSIENT_STATUS else None
+
+
+def _arrival(answer: Response) -> datetime | None:
+    return None if answer.arrived is None else datetime.fromtimestamp(answer.arrived, UTC)
 
 
 def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any]:
@@ -204,7 +259,7 @@ def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any
         "sha256": None if body is None else hashlib.sha256(body).hexdigest(),
         "etag": answer.headers.get("etag"),
         "last_modified": answer.headers.get("last-modified"),
-        "fetched_at": None if answer.arrived is None else datetime.fromtimestamp(answer.arrived, UTC),
+        "fetched_at": _arrival(answer),
         "body": body,
     }
 
@@ -214,5 +269,5 @@ def refused_row(url: str, reason: str | None) -> dict[str, Any]:
     return {
         "url": url, "host": host_of(url), "status": None, "reason": reason, "final_url": None, "mime": None,
         "charset": None, "bytes": 0, "sha256": None, "etag": None, "last_modified": None, "fetched_at": None,
-        "seconds": 0.0, "attempts": 0, "body": None,
+        "seconds": 0.0, "attempts": 0, "stale_reason": None, "body": None,
     }  # fmt: skip

@@ -37,8 +37,10 @@ class Exchange:
     path: str
     headers: dict[str, str]
     hit: int  # how often this host and path were asked for before
+    server: "LoopbackServer"
 
     def send(self, data: bytes) -> None:
+        self.server.bytes_sent += len(data)
         self.sock.sendall(data)
 
     def drip(self, data: bytes, seconds: float) -> None:
@@ -63,6 +65,7 @@ class Hit:
     at: float
     host: str
     path: str
+    conditional: bool = False
 
 
 @dataclass
@@ -76,6 +79,7 @@ class LoopbackServer:
     keep_alive: bool = False
     greeting: bytes = b""  # sent before any request is read
     log: list[Hit] = field(default_factory=list)
+    bytes_sent: int = 0  # by `Exchange.send`
 
     def __enter__(self) -> Self:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -136,12 +140,13 @@ class LoopbackServer:
         with self._lock:
             hit = self._hits.get((host, path), 0)
             self._hits[host, path] = hit + 1
-            self.log.append(Hit(time.monotonic(), host, path))
+            conditional = "if-none-match" in headers or "if-modified-since" in headers
+            self.log.append(Hit(time.monotonic(), host, path, conditional))
         missing = answer(b"missing", "404 Not Found")
         short = path.partition("?")[0]
         names = (f"//{host}{path}", f"//{host}{short}", path, short)
         handler = next((self.pages[name] for name in names if name in self.pages), missing)
-        exchange = Exchange(sock, host, path, headers, hit)
+        exchange = Exchange(sock, host, path, headers, hit, self)
         exchange.send(handler) if isinstance(handler, bytes) else handler(exchange)
         return True
 
@@ -171,7 +176,7 @@ def frontier(urls: Iterable[str]) -> pa.Table:
 def crawl(server: LoopbackServer, urls: Iterable[str], journal: Journal, **settings: Any) -> dict[str, dict[str, Any]]:
     """Crawl URLs of hosts below `.test`, which all are the server; return the rows by URL."""
     options: dict[str, Any] = {"connect_to": {"*.test": server.address}, "progress": lambda _: None}
-    for name in ("resolver", "progress", "connect_to"):
+    for name in ("resolver", "progress", "connect_to", "earlier"):
         if name in settings:
             options[name] = settings.pop(name)
     batches = crawl_batches(frontier(urls), None, CrawlSettings(**{**FAST, **settings}), journal=journal, **options)
