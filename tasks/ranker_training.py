@@ -25,7 +25,7 @@ from models.training.prefetch import prefetch
 from models.vocabulary import Vocabulary
 from tasks.hashing import stable_hash
 from tasks.ranker_batches import BatchRules, Place, RankerBatch, RankerShards, training_batches
-from tasks.ranker_directory import METRICS, PUBLISHED, TrainedRanker, pick_device, save_ranker
+from tasks.ranker_directory import METRICS, PUBLISHED, TrainedRanker, load_ranker, pick_device, save_ranker
 from tasks.ranker_validation import RankerValidation, collect_validation
 from tasks.settings import Settings, tuning
 from tasks.vocabulary import read_vocabulary
@@ -117,6 +117,7 @@ def train_ranker(
     *,
     directory: Path,
     seed: int,
+    initial: Path | None = None,
     progress: Callable[[RankerProgress], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Train a ranker into `directory`, or go on where an interrupted run stopped.
@@ -129,17 +130,21 @@ def train_ranker(
         settings: see the class.
         directory: gets model.safetensors, config.json, vocabulary.model and metrics.jsonl, and checkpoints meanwhile.
         seed: of weights, dropout and the order of the data.
+        initial: a trained ranker whose weights training starts from; they are validated first, and are the best
+            checkpoint where training does not better them.
         progress: called about once a second and at every validation.
 
     Returns:
-        `published`, the files that make up the model, and the metrics of the best validation.
+        `published`, the files that make up the model, and the metrics of the best validation; where training started
+        from a ranker, also `initial_loss`, the validation loss of that one.
 
     Raises:
-        ValueError: there is nothing to train on, the loss is not a number, or the directory holds a run with other
-            settings.
+        ValueError: there is nothing to train on, the loss is not a number, the directory holds a run with other
+            settings, or `initial` is a ranker of another vocabulary or architecture.
     """
     run = _Run(shards, read_vocabulary(vocabulary), settings, directory, seed)
-    run.resume()
+    if not run.resume() and initial is not None:
+        run.start_from(initial)
     run.train(progress)
     return run.finish()
 
@@ -174,9 +179,10 @@ class _Run:
         self.fingerprint = {"settings": settings.recipe(), "seed": seed, "vocabulary": model_digest}
         self.step, self.place, self.stale, self.best = 0, Place(), 0, math.inf
         self.validated: RankerValidation | None = None
+        self.initial_loss: float | None = None
 
-    def resume(self) -> None:
-        """Go back to the last checkpoint, if there is one."""
+    def resume(self) -> bool:
+        """Go back to the last checkpoint; return whether there is one."""
         last = self.checkpoints.latest()
         if last is not None:
             if last.state["fingerprint"] != self.fingerprint:
@@ -184,7 +190,19 @@ class _Run:
             last.restore(self.model, self.optimizer)
             self.step, self.place = last.step, Place(*last.state["place"])
             self.stale, self.best = last.state["stale"], last.state["best"]
-        self.metrics.truncate(self.step)
+            self.initial_loss = last.state.get("initial_loss")
+        self.metrics.truncate(self.step if last is not None else -1)
+        return last is not None
+
+    def start_from(self, directory: Path) -> None:
+        """Take the weights of a trained ranker, and keep a checkpoint of how good they are here."""
+        trained = load_ranker(directory, self.device)
+        if trained.vocabulary != self.vocabulary:
+            raise ValueError(f"the ranker in {directory} has another vocabulary: training cannot start from it")
+        if trained.model.config != self.config:
+            raise ValueError(f"training cannot start from {directory}: {trained.model.config} is not {self.config}")
+        self.model.load_state_dict(trained.model.state_dict())
+        self._validate(None)
 
     def train(self, progress: Callable[[RankerProgress], None]) -> None:
         """Make steps until the data, the steps or the patience end; the last one is always validated."""
@@ -195,7 +213,7 @@ class _Run:
                 batch = next(batches, None)
                 if batch is None:
                     break
-                if self.step == 0:
+                if self.step == 0 and self.initial_loss is None:
                     self.model.set_prior(float(batch.labels.mean()))
                 meter.add(self._update(batch), batch)
                 self.step, self.place = self.step + 1, batch.after
@@ -225,6 +243,8 @@ class _Run:
         found = load_checkpoint(best)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
         metrics = {"steps": self.step, "best_step": found.step, "parameters": parameters, **found.state["validation"]}
+        if self.initial_loss is not None:
+            metrics["initial_loss"] = self.initial_loss
         return {"published": list(PUBLISHED), **metrics}
 
     def _update(self, batch: RankerBatch) -> Tensor:
@@ -242,17 +262,19 @@ class _Run:
         self.optimizer.step()
         return loss.detach()
 
-    def _validate(self, training_loss: float) -> None:
-        """Judge the weights, note the result, and keep a checkpoint."""
+    def _validate(self, training_loss: float | None) -> None:
+        """Judge the weights, note the result, and keep a checkpoint; before the first step there is no loss."""
         ranker = TrainedRanker(
             self.model.eval(), self.vocabulary, self.settings.title_tokens, self.settings.paragraph_tokens
         )
         found = self.validation.judge(ranker, self.settings.top)
-        if not (math.isfinite(training_loss) and math.isfinite(found.loss)):
+        if not math.isfinite(found.loss + (training_loss or 0.0)):
             raise ValueError(
                 f"by step {self.step} the ranker's loss is {training_loss} in training and {found.loss} in "
                 f"validation: try a learning rate below {self.settings.learning_rate}"
             )
+        if training_loss is None:
+            self.initial_loss = found.loss
         score = found.loss if self.settings.select == "loss" else -found.recall
         self.stale = 0 if score < self.best else self.stale + 1
         self.best = min(score, self.best)
@@ -264,6 +286,7 @@ class _Run:
             "place": [self.place.epoch, self.place.turn, self.place.batch],
             "stale": self.stale,
             "best": self.best,
+            "initial_loss": self.initial_loss,
             "validation": found.as_dict(),
         }
         self.checkpoints.save(self.step, self.model, self.optimizer, state, score=score)

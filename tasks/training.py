@@ -25,7 +25,14 @@ from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.rouge import Metric, Reference
 from tasks.settings import Settings, tuning
-from tasks.summarizer_directory import Graph, describe_summarizer, published_files, vocabulary_digest, with_graphs
+from tasks.summarizer_directory import (
+    Graph,
+    describe_summarizer,
+    load_summarizer,
+    published_files,
+    vocabulary_digest,
+    with_graphs,
+)
 from tasks.vocabulary import read_vocabulary
 
 _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
@@ -126,6 +133,7 @@ def train_summarizer(
     training: TrainingSettings,
     directory: Path,
     seed: int,
+    initial: Path | None = None,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train a summarizer in `directory`, or go on with the one that is being trained there.
@@ -141,13 +149,15 @@ def train_summarizer(
         training: how it is trained.
         directory: becomes a self-contained model directory, see `tasks/summarizer_directory.py`.
         seed: of weights, order of examples and dropout.
+        initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start anew.
         progress: told where training stands, every `log_interval` steps and after a validation.
 
     Returns:
         What is worth keeping of the run; `published` names the files that decoding depends on.
 
     Raises:
-        ValueError: settings that contradict each other or the run in `directory`, or no training examples.
+        ValueError: settings that contradict each other or the run in `directory`, no training examples, or `initial` is
+            a summarizer of another vocabulary or architecture.
         TrainingError: training cannot go on, see its message.
         TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
     """
@@ -157,6 +167,8 @@ def train_summarizer(
     valid = validation_examples(shards, settings.graph, training.validation_articles)
     with process_group(training.device) as ranks:
         model = _fresh_model(settings, training, words, seed)
+        if initial is not None:
+            _start_from(model, initial, words)
         stream = BatchStream(
             TrainingShards(shards, settings.graph), layout, batch_tokens=training.batch_tokens,
             window=training.window, seed=seed, rank=ranks.rank, world=ranks.world,
@@ -227,6 +239,17 @@ def _fresh_model(
         overrides["graph"] = settings.graph
     torch.manual_seed(seed)
     return build_summarizer(settings.preset, vocabulary_size=vocabulary.size, pad=vocabulary.pad, **overrides)
+
+
+def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> None:
+    """Put the weights of a trained summarizer into a fresh one."""
+    trained = load_summarizer(directory)
+    if trained.vocabulary != vocabulary:
+        raise ValueError(f"the summarizer in {directory} has another vocabulary: training cannot start from it")
+    found, expected = to_config_dict(trained.model), to_config_dict(model)
+    if found | {"dropout": None} != expected | {"dropout": None}:
+        raise ValueError(f"training cannot start from {directory}: {found} is not {expected}")
+    model.load_state_dict(trained.model.state_dict())
 
 
 def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:

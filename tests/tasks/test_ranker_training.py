@@ -19,6 +19,7 @@ from tasks.ranker_training import RankerProgress, RankerSettings, train_ranker
 from tasks.ranker_validation import _cross_entropy, collect_validation
 from tasks.ranking import RankingSettings, rank_paragraphs
 from tests.tasks.ranker_world import InMemory, articles, features, paragraphs, vocabulary, world
+from tests.tasks.summarizer_examples import vocabulary as other_vocabulary
 
 torch.set_num_threads(1)
 
@@ -233,3 +234,39 @@ def test_cross_entropy_is_that_of_pytorch() -> None:
     ).numpy()
     found = _cross_entropy(labels.astype(np.float32), scores.astype(np.float32))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(tmp_path: Path) -> None:
+    first = train(tmp_path / "first", SMALL)
+    still = SMALL.model_copy(update={"learning_rate": 1e-12, "steps": 8, "validate_every": 4})
+    start = tmp_path / "first"
+    metrics = train_ranker(world(), vocabulary(), still, directory=tmp_path / "still", seed=9, initial=start)
+    assert metrics["initial_loss"] == first["validation_loss"]
+    assert metrics["validation_loss"] == pytest.approx(first["validation_loss"], abs=1e-5)
+    lines = read_metrics(tmp_path / "still" / "metrics.jsonl")
+    assert [(line["step"], line["training_loss"] is None) for line in lines] == [(0, True), (4, False), (8, False)]
+    hurt = SMALL.model_copy(update={"learning_rate": 3.0, "gradient_clip": 100.0, "steps": 2, "validate_every": 1})
+    metrics = train_ranker(world(), vocabulary(), hurt, directory=tmp_path / "hurt", seed=9, initial=start)
+    assert metrics["best_step"] == 0
+    assert (tmp_path / "hurt" / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
+
+
+def test_a_warm_start_that_was_killed_ends_where_an_unkilled_one_does(tmp_path: Path) -> None:
+    start = tmp_path / "first"
+    train(start, SMALL.model_copy(update={"steps": 4}))
+    settings = SMALL.model_copy(update={"epochs": 2, "validate_every": 8})
+    whole = train_ranker(world(), vocabulary(), settings, directory=tmp_path / "whole", seed=1, initial=start)
+    killed = Mortal(world().shards, [None] * 5)
+    with pytest.raises(KilledError):
+        train_ranker(killed, vocabulary(), settings, directory=tmp_path / "killed", seed=1, initial=start)
+    assert train_ranker(world(), vocabulary(), settings, directory=tmp_path / "killed", seed=1, initial=start) == whole
+
+
+def test_a_start_from_another_ranker_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    start = tmp_path / "first"
+    train(start, SMALL.model_copy(update={"steps": 2}))
+    wide = SMALL.model_copy(update={"hidden": 2 * SMALL.hidden})
+    with pytest.raises(ValueError, match="training cannot start from"):
+        train_ranker(world(), vocabulary(), wide, directory=tmp_path / "wide", seed=1, initial=start)
+    with pytest.raises(ValueError, match="has another vocabulary"):
+        train_ranker(world(), other_vocabulary(), SMALL, directory=tmp_path / "other", seed=1, initial=start)

@@ -9,9 +9,11 @@ import torch
 
 from models.training.metrics import read_metrics
 from models.training.state import TrainingProgress
+from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.summarizer_directory import load_summarizer, with_graphs
 from tasks.training import SummarizerSettings, TrainingSettings, train_summarizer, validation_examples
+from tests.tasks.ranker_world import vocabulary as ranker_vocabulary
 from tests.tasks.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
 torch.set_num_threads(1)
@@ -141,3 +143,19 @@ def test_settings_that_cannot_be_are_named(tmp_path: Path) -> None:
         TrainingSettings(batch_size=3)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="expected a trained summarizer in"):
         load_summarizer(tmp_path / "nowhere")
+
+
+def test_training_starts_from_the_weights_of_another_model(trained: Path, tmp_path: Path) -> None:
+    training = FEW.model_copy(update={"steps": 1, "schedule": "constant", "learning_rate": 1e-12})
+    train_summarizer(shards(), vocabulary(), TINY, training=training, directory=tmp_path, seed=7, initial=trained)
+    pairs = zip(load_summarizer(tmp_path).model.parameters(), load_summarizer(trained).model.parameters(), strict=True)
+    assert all(torch.allclose(mine, start, atol=1e-6) for mine, start in pairs)
+
+
+def test_a_start_from_another_architecture_or_vocabulary_is_refused(trained: Path, tmp_path: Path) -> None:
+    wide = TINY.model_copy(update={"overrides": {**TINY.overrides, "feed_forward_size": 96}})
+    with pytest.raises(ValueError, match=r"training cannot start from .*feed_forward_size"):
+        train_summarizer(shards(), vocabulary(), wide, training=FEW, directory=tmp_path, seed=1, initial=trained)
+    other = Vocabulary.from_bytes(ranker_vocabulary().model)
+    with pytest.raises(ValueError, match="has another vocabulary"):
+        train_summarizer(shards(), other, TINY, training=FEW, directory=tmp_path, seed=1, initial=trained)
