@@ -11,9 +11,9 @@ import yaml
 from pydantic import Field, ValidationError
 from pydantic_settings import CliSettingsSource, SettingsError
 from rich.console import Console
-from rich.table import Table
 
 from flows.config import BuildConfig, merge
+from flows.plan_table import show_plan
 from flows.session import Session, planning_session
 from flows.temporary_server import use_prefect_api
 from storage.errors import StorageError
@@ -47,7 +47,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     config = BuildConfig.model_validate(options.model_dump(exclude={"config", "dry_run"}, exclude_unset=True))
     try:
         if options.dry_run:
-            show_plan(config, wiring)
+            show_plan(config, wiring, Console())
             return 0
         check(config, wiring)
         use_prefect_api()
@@ -119,20 +119,3 @@ def explain(error: Exception) -> str:
         given = "" if problem["type"] == "missing" else f" (given: {problem['input']!r})"
         lines.append(f"  {name}: {problem['msg']}{given}")
     return "\n".join(lines)
-
-
-def show_plan(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
-    """Print what a build would find done and what it would compute."""
-    session = planning_session(config)
-    session.once(wiring)
-    table = Table(title=f"plan for root {config.root!r}, preset {config.preset}", title_justify="left")
-    for heading in ("stage", "shards", "done", "would run", "waits for a stage above"):
-        table.add_column(heading, justify="left" if heading == "stage" else "right")
-    for plan in session.run.plans:
-        counts = (plan.shards, plan.done, plan.missing, plan.waiting)
-        table.add_row(plan.stage, *(str(count) if count else "-" for count in counts))
-    console = Console(width=max(Console().width, 100))
-    console.print(table)
-    console.print(
-        "A shard that waits may turn out to be done: its key is known once the stage above it is.", style="dim"
-    )

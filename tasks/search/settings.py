@@ -28,8 +28,20 @@ class SearchSettings(Settings):
     contact: str = tuning("", "URL or e-mail address added to User-Agent")
     delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard", ge=0)
     total_seconds: float = tuning(30.0, "limit for one answer", gt=0)
+    price_per_thousand: float | None = tuning(
+        None,
+        "US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known",
+        ge=0,
+    )
     retries: int = tuning(2, "further tries of a query after a fault that may pass", ge=0)
     backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
+
+    @property
+    def query_price(self) -> float | None:
+        """US dollars for one query, or None where it is not known; an instance of one's own and a file are free."""
+        if self.price_per_thousand is not None:
+            return self.price_per_thousand / 1000
+        return {"none": 0.0, "recorded": 0.0, "searxng": 0.0, "google": 0.005}.get(self.provider)
 
     @model_validator(mode="after")
     def _complete(self) -> "SearchSettings":
