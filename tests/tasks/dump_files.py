@@ -1,7 +1,9 @@
 """Small MediaWiki dumps, written page by page."""
 
 import bz2
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from xml.sax.saxutils import escape
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">
@@ -49,17 +51,22 @@ def dump(*pages: str) -> bytes:
     return (HEAD + "".join(pages) + TAIL).encode()
 
 
-def write_multistream(folder: Path, groups: list[list[str]], *, part: str = "") -> Path:
-    """Write a multistream dump of groups of titles, a stream each, with its index beside it; return the dump."""
+def write_multistream(
+    folder: Path, groups: list[list[str]], *, part: str = "", texts: Mapping[str, str | None] = MappingProxyType({})
+) -> Path:
+    """Write a multistream dump of groups of titles, a stream each, with its index beside it; return the dump.
+
+    Pages whose title is not among the texts have that of `page`.
+    """
     path = folder / f"testwiki-20260101-pages-articles-multistream{part}.xml.bz2"
     data, lines, number = bz2.compress(HEAD.encode()), [], 0
     for titles in groups:
-        texts = []
+        pages = []
         for title in titles:
             number += 1
             lines.append(f"{len(data)}:{number}:{title}\n")
-            texts.append(page(title, number=number))
-        data += bz2.compress("".join(texts).encode())
+            pages.append(page(title, texts.get(title), number=number))
+        data += bz2.compress("".join(pages).encode())
     path.write_bytes(data + bz2.compress(TAIL.encode()))
     index = path.with_name(
         path.name.replace(".xml.bz2", ".txt.bz2").replace(f"multistream{part}", f"multistream-index{part}")

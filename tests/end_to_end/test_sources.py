@@ -1,0 +1,363 @@
+"""Every source from its own input to the paragraphs, through the flows' wiring; pages come over real connections."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.config import BuildConfig
+from flows.corpus import find_paragraphs
+from flows.session import Session
+from storage.formats.example import write_example
+from storage.formats.tfrecord import write_records
+from storage.parts import read_parts, whole
+from storage.store import Store
+from tasks.publishing import summarise
+from tasks.stage import InlineExecutor, Run
+from tests.tasks.dump_files import write_multistream
+from tests.tasks.loopback_server import LoopbackServer, answer
+from tests.tasks.mediawiki_server import WikiServer
+
+BRIDGE_LEAD = (
+    "Arlen Bridge is a stone bridge over the River Tam in the town of Arlen. It was opened in 1794 and carries the "
+    "old coach road to the coast."
+)
+FERRY_LEAD = (
+    "The Tamsin ferry is a chain ferry that crosses the mouth of the River Tam. It has run since 1831 and takes nine "
+    "cars and sixty people at a time."
+)
+ARCHES = (
+    "The bridge stands on five arches of red sandstone, the widest of which spans eighteen metres, and its piers were "
+    "set on oak piles that were driven into the bed of the river in the dry summer of 1791."
+)
+TOLLS = (
+    "Until 1868 every cart that crossed paid a toll of two pence, and the keeper's cottage at the eastern end still has "
+    "the board on which the charges for sheep, cattle and carriages are painted."
+)
+CHAINS = (
+    "Two chains lie across the bed of the river, and the engine on board pulls the ferry along them, so that it can "
+    "neither drift with the tide nor lose its way in fog."
+)
+WINTER = (
+    "In the winter of 1963 the mouth of the river froze for eleven days, and people walked across the ice beside the "
+    "ferry while its crew broke the chains free with axes every morning."
+)
+STORM = (
+    "A storm in October 1907 tore the ferry from both of its chains, and it came to rest on a sandbank half a mile "
+    "upstream with forty passengers, none of whom were hurt."
+)
+
+
+def html(title: str, *paragraphs: str) -> bytes:
+    """A page with a menu and a footer, which are not to be found in any paragraph."""
+    body = "".join(f"<p>{text}</p>" for text in paragraphs)
+    menu = "<nav><ul><li><a href='/'>Home</a></li><li><a href='/visit'>Plan a visit</a></li></ul></nav>"
+    return (
+        f"<!doctype html><html lang='en'><head><title>{title}</title></head><body>{menu}"
+        f"<main><article><h1>{title}</h1>{body}</article></main>"
+        "<footer><p>Copyright of the society. All rights reserved.</p></footer></body></html>"
+    ).encode()
+
+
+BRIDGES, HISTORY, CROSSING = "http://bridges.test/arlen", "http://history.test/tolls", "http://ferry.test/crossing"
+GONE = "http://ferry.test/gone"
+WEB = {
+    "//bridges.test/arlen": answer(html("Arlen Bridge", ARCHES, TOLLS)),
+    "//history.test/tolls": answer(html("Tolls of the county", TOLLS, WINTER)),
+    "//ferry.test/crossing": answer(html("The crossing", CHAINS, STORM, FERRY_LEAD)),
+}
+KEPT = {
+    "Arlen Bridge": [(BRIDGES, ARCHES), (BRIDGES, TOLLS), (HISTORY, WINTER)],
+    "Tamsin ferry": [(CROSSING, CHAINS), (CROSSING, STORM)],
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a walk to the paragraphs left.
+
+    Attributes:
+        counts: stage -> rows kept, and rows refused by reason.
+        kept: article -> URL and text of its kept paragraphs, in order.
+        refused: article -> text and reason of the others.
+    """
+
+    counts: dict[str, tuple[int, dict[str, int]]]
+    kept: dict[str, list[tuple[str, str]]]
+    refused: dict[str, list[tuple[str, str]]]
+
+
+def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
+    """Walk a source to its paragraphs, jobs in this process."""
+    settings = {"preset": "records", "root": str(root), "shards": {"articles": 2, "hosts": 1}, "source": source}
+    settings["crawl"] = {"host_delay_seconds": 0, "retries": 0, **sections.pop("crawl", {})}
+    config = BuildConfig.model_validate({**settings, **sections})
+    executor, store = InlineExecutor(), Store(str(root))
+    session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
+    session.once(find_paragraphs)
+    stages = session.run.stages
+    tables = {
+        name: read_parts(store, name, map(whole, stages[name].in_order)).to_pylist()
+        for name in ("articles", "paragraphs")
+    }
+    titles = {row["article_id"]: row["title"] for row in tables["articles"]}
+    kept: dict[str, list[tuple[str, str]]] = {}
+    refused: dict[str, list[tuple[str, str]]] = {}
+    for row in tables["paragraphs"]:
+        title, reason = titles[row["article_id"]], row["drop_reason"]
+        if reason is None:
+            kept.setdefault(title, []).append((row["url"], row["text"]))
+        else:
+            refused.setdefault(title, []).append((row["text"], reason))
+    counts = {name: summarise(result) for name, result in stages.items()}
+    return Ended(
+        {name: (count["rows"] - sum(count["drops"].values()), count["drops"]) for name, count in counts.items()},
+        kept,
+        refused,
+    )
+
+
+WIKITEXT = {
+    "Arlen Bridge": f"""{{{{Infobox bridge
+| name = Arlen Bridge
+| image = arlen.jpg
+}}}}
+[[Bild:arlen.jpg|thumb|The bridge from [[Arlen Mill|the mill]]]]
+'''Arlen Bridge''' ({{{{IPAc-en|ˈ|ɑr|l|ən}}}}) is a [[stone bridge]] over the [[River Tam (Arlen)|River Tam]] in the town \
+of [[Arlen]].<ref name="arches">{{{{cite web|url={BRIDGES}|title=Arlen Bridge|url-status=live}}}}</ref> It was opened in \
+1794 and carries the old coach road to the coast.<ref>[{HISTORY} Tolls]</ref><ref name="arches" />
+
+== See also ==
+* [http://unrelated.test/ Another bridge]
+""",
+    "Tamsin ferry": f"""The '''Tamsin ferry''' is a [[chain ferry]] that crosses the mouth of the [[River Tam]].<ref>{CROSSING}</ref> \
+It has run since 1831 and takes nine cars and sixty people at a time.<ref>{{{{cite news|url={GONE}}}}}</ref>
+""",
+    "Arlen": "'''Arlen''' is a town on the River Tam that nobody has cited a single source for.",
+    "Old bridge": "#REDIRECT [[Arlen Bridge]]",
+    "Tam": "'''Tam''' may refer to:\n* [[River Tam]]\n{{disambiguation}}",
+    "List of bridges": "This is a list of all bridges over the River Tam and its tributaries, north to south.",
+    "Mill": "A '''mill'''.<ref>http://mill.test/</ref>",
+}
+
+
+def test_dump(tmp_path: Path) -> None:
+    groups = [["Arlen Bridge", "Old bridge", "Tam"], ["Tamsin ferry", "List of bridges"], ["Arlen", "Mill"]]
+    dump = write_multistream(tmp_path, groups, texts=WIKITEXT)
+    with LoopbackServer(WEB) as server:
+        found = ended(
+            tmp_path / "data",
+            {"kind": "dump", "dump": {"paths": [str(dump)], "partition_bytes": 1}},
+            {"*.test": server.address},
+        )
+        assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
+    drops = {"redirect": 1, "disambiguation": 1, "list": 1, "no_sources": 1, "short_lead": 1}
+    assert found.counts["articles"] == (2, drops)
+    assert found.counts["frontier"] == (4, {})
+    assert found.counts["pages"] == (3, {"http_404": 1})
+    assert found.counts["documents"] == (3, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.refused == {"Arlen Bridge": [(TOLLS, "duplicate")], "Tamsin ferry": [(FERRY_LEAD, "clone")]}
+
+
+def test_mediawiki(tmp_path: Path) -> None:
+    (tmp_path / "titles.txt").write_text("Old bridge\nTamsin ferry\nArlen\nNo such page\n", encoding="utf-8")
+    pages = {title: (100 + number, text) for number, (title, text) in enumerate(WIKITEXT.items())}
+    redirects = {"Old bridge": "Arlen Bridge"}
+    with LoopbackServer(WEB) as server, WikiServer(pages=pages, redirects=redirects, per_answer=2) as wiki:
+        mediawiki = {
+            "api": wiki.api, "contact": "team@example.org", "titles": str(tmp_path / "titles.txt"), "delay_seconds": 0,
+        }  # fmt: skip
+        found = ended(tmp_path / "data", {"kind": "mediawiki", "mediawiki": mediawiki}, {"*.test": server.address})
+        assert wiki.agents == {"wikisum-builder/0.1 (+team@example.org)"}
+    assert found.counts["articles"] == (2, {"no_sources": 1, "missing_page": 1})
+    assert found.counts["pages"] == (3, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+
+
+def write_shards(folder: Path) -> dict[str, Any]:
+    """Write two pairs of the published shards: one of training articles, one of test articles."""
+    wiki = "https://en.wikipedia.org/wiki/"
+    leads = {"Arlen_Bridge": BRIDGE_LEAD, "Tamsin_ferry": FERRY_LEAD}
+    references = {"Arlen_Bridge": [BRIDGES, HISTORY], "Tamsin_ferry": [CROSSING, GONE], "Tam_Fair": [GONE]}
+    for number, titles in ((100, ["Tamsin_ferry"]), (200, ["Arlen_Bridge", "Tam_Fair"])):
+        entries = {
+            f"{wiki}{title}": {"title": title.replace("_", " "), "refs": references[title], "url": f"{wiki}{title}"}
+            for title in titles
+        }
+        records = [
+            write_example(
+                {
+                    "url": [f"{wiki}{title}".encode()],
+                    "title": [title.replace("_", " ").encode()],
+                    "section_titles": [b"", b"History"],
+                    "section_texts": [leads[title].encode(), b"It has a history."],
+                }
+            )
+            for title in titles
+            if title in leads
+        ]
+        (folder / f"wiki_urls.json-{number:05}-of-01000").write_text(json.dumps(entries))
+        with (folder / f"wiki_content.tfrecords-{number:05}-of-01000").open("wb") as stream:
+            write_records(stream, records)
+    return {"urls": str(folder / "wiki_urls.json-*"), "content": str(folder / "wiki_content.tfrecords-*")}
+
+
+def test_tensor2tensor(tmp_path: Path) -> None:
+    with LoopbackServer(WEB) as server:
+        found = ended(
+            tmp_path / "data",
+            {"kind": "tensor2tensor", "tensor2tensor": write_shards(tmp_path)},
+            {"*.test": server.address},
+        )
+    assert found.counts["intake"] == found.counts["articles"] == (2, {"no_content": 1})
+    assert found.counts["pages"] == (3, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+
+
+def warc_record(url: str, body: bytes, status: str = "200 OK") -> bytes:
+    content = f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n\r\n".encode() + body
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>\r\n"
+        f"WARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return gzip.compress(head.encode() + content + b"\r\n\r\n")
+
+
+def write_records_file(folder: Path, *lines: Mapping[str, Any]) -> dict[str, Any]:
+    (folder / "articles.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return {"kind": "records", "records": {"paths": [str(folder / "articles.jsonl")]}}
+
+
+def test_records_with_pages_out_of_a_warc(tmp_path: Path) -> None:
+    captures = [
+        warc_record(BRIDGES, html("Arlen Bridge", ARCHES, TOLLS)),
+        warc_record(HISTORY, html("Tolls of the county", TOLLS, WINTER)),
+        warc_record(CROSSING, html("The crossing", CHAINS, STORM, FERRY_LEAD)),
+        warc_record(GONE, b"<p>Not here.</p>", "404 Not Found"),
+    ]
+    (tmp_path / "pages.warc.gz").write_bytes(b"".join(captures))
+    source = write_records_file(
+        tmp_path,
+        {"title": "Arlen Bridge", "lead": BRIDGE_LEAD, "references": [BRIDGES, HISTORY]},
+        {"title": "Tamsin ferry", "lead": FERRY_LEAD, "references": [CROSSING, GONE, "http://nowhere.test/"]},
+        {"title": "Tamsin ferry", "lead": FERRY_LEAD, "references": [HISTORY]},
+        {"title": "Tam Fair", "lead": " ", "references": [HISTORY]},
+    )
+    found = ended(tmp_path / "data", source, crawl={"archive": [str(tmp_path / "pages.warc.gz")]})
+    assert found.counts["articles"] == (2, {"duplicate_title": 1, "empty_lead": 1})
+    assert found.counts["captures"] == (4, {})
+    assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+
+
+def test_records_with_documents_of_their_own_and_pages_to_fetch(tmp_path: Path) -> None:
+    source = write_records_file(
+        tmp_path,
+        {"title": "Arlen Bridge", "lead": BRIDGE_LEAD, "references": [HISTORY],
+         "documents": [{"url": "file:notes.txt", "title": "Notes", "text": f"{ARCHES}\n\n{TOLLS}\n"}]},
+        {"title": "Tamsin ferry", "lead": FERRY_LEAD,
+         "documents": [{"paragraphs": [CHAINS, FERRY_LEAD]}, {"text": ""}, {"paragraphs": [STORM]}]},
+        {"title": "Tamsin ferry", "lead": "Another ferry.", "documents": [{"text": WINTER}]},
+        {"title": "Tam Fair", "lead": "The Tam Fair is held in May.", "references": [GONE]},
+        {"title": "Arlen", "lead": "Arlen is a town.", "references": []},
+    )  # fmt: skip
+    with LoopbackServer(WEB) as server:
+        found = ended(tmp_path / "data", source, {"*.test": server.address})
+        assert sorted(server.paths()) == ["/gone", "/tolls"]
+    assert found.counts["articles"] == (3, {"duplicate_title": 1, "no_sources": 1})
+    assert found.counts["given"] == (4, {"no_text": 1, "no_documents": 1})
+    assert found.counts["documents"] == (1, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"clone": 1, "duplicate": 1})
+    assert found.kept == {
+        "Arlen Bridge": [("file:notes.txt", ARCHES), ("file:notes.txt", TOLLS), (HISTORY, WINTER)],
+        "Tamsin ferry": [("document:1", CHAINS), ("document:3", STORM)],
+    }
+
+
+SECTIONED = f"""'''Arlen Bridge''' is a stone bridge over the River Tam in the town of Arlen. It was opened in 1794 and \
+carries the old coach road to the coast.
+== Structure ==
+{ARCHES}<ref>{BRIDGES}</ref>
+=== Repairs ===
+The piers were repaired in [[1902]] with stone from a quarry that has long been closed.<ref>{GONE}</ref>
+== Tolls ==
+{TOLLS}<ref>{HISTORY}</ref>
+== References ==
+<references />
+"""
+LINE = {
+    "title": "Tamsin_ferry",
+    "url": "https://wiki.test/wiki/Tamsin_ferry",
+    "lead": FERRY_LEAD,
+    "sections": [
+        {"title": "Working", "text": CHAINS, "refs": [CROSSING]},
+        {"title": "Events / Frost", "text": f"{WINTER}\n{STORM}", "refs": [CROSSING, HISTORY]},
+        {"title": "Timetable", "text": "Every hour.", "refs": []},
+    ],
+}
+
+
+def sections_over(folder: Path, over: str, target: str) -> dict[str, Any]:
+    (folder / "articles.jsonl").write_text(json.dumps(LINE) + "\n", encoding="utf-8")
+    dump = write_multistream(folder, [["Arlen Bridge"], ["Old bridge"]], texts={**WIKITEXT, "Arlen Bridge": SECTIONED})
+    sections = {"over": over, "target": target, "paths": [str(folder / "articles.jsonl")]}
+    return {"kind": "sections", "sections": sections, "dump": {"paths": [str(dump)]}}
+
+
+def test_sections_of_a_dump_as_topics(tmp_path: Path) -> None:
+    with LoopbackServer(WEB) as server:
+        found = ended(tmp_path / "data", sections_over(tmp_path, "dump", "section"), {"*.test": server.address})
+    assert found.counts["articles"] == (3, {"apparatus": 1, "redirect": 1})
+    assert found.counts["pages"] == (2, {"http_404": 1})
+    assert found.counts["paragraphs"] == (2, {"clone": 2})
+    assert found.kept == {
+        "Arlen Bridge (Structure)": [(BRIDGES, TOLLS)],
+        "Arlen Bridge (Tolls)": [(HISTORY, WINTER)],
+    }
+
+
+def test_sections_of_lines_as_topics(tmp_path: Path) -> None:
+    with LoopbackServer(WEB) as server:
+        found = ended(tmp_path / "data", sections_over(tmp_path, "jsonl", "section"), {"*.test": server.address})
+    assert found.counts["articles"] == (2, {"short_lead": 1})
+    assert found.counts["pages"] == (2, {})
+    assert found.counts["paragraphs"] == (4, {"clone": 1, "clone_of_part": 2, "duplicate": 1})
+    assert found.kept == {
+        "Tamsin ferry (Working)": [(CROSSING, STORM), (CROSSING, FERRY_LEAD)],
+        "Tamsin ferry (Events / Frost)": [(CROSSING, CHAINS), (CROSSING, FERRY_LEAD)],
+    }
+
+
+@pytest.mark.parametrize("over", ["dump", "jsonl"])
+def test_sections_as_documents_of_their_lead(tmp_path: Path, over: str) -> None:
+    with LoopbackServer(WEB) as server:
+        found = ended(tmp_path / "data", sections_over(tmp_path, over, "lead"), {"*.test": server.address})
+        assert server.log == []
+    assert found.counts["frontier"] == found.counts["pages"] == found.counts["documents"] == (0, {})
+    if over == "jsonl":
+        url = "https://wiki.test/wiki/Tamsin_ferry"
+        assert found.counts["articles"] == (1, {})
+        assert found.counts["given"] == (2, {})
+        assert found.kept == {
+            "Tamsin ferry": [(f"{url}#Working", CHAINS), (f"{url}#Frost", WINTER), (f"{url}#Frost", STORM)]
+        }
+    else:
+        url = "https://wiki.test/wiki/Arlen_Bridge"
+        repairs = "The piers were repaired in 1902 with stone from a quarry that has long been closed."
+        assert found.counts["articles"] == (1, {"redirect": 1})
+        assert found.counts["given"] == (3, {})
+        assert found.kept == {
+            "Arlen Bridge": [(f"{url}#Structure", ARCHES), (f"{url}#Repairs", repairs), (f"{url}#Tolls", TOLLS)]
+        }
+    assert found.counts["paragraphs"] == (3, {})
+    assert found.refused == {}
