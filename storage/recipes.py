@@ -6,6 +6,7 @@ what is done.
 """
 
 import hashlib
+import heapq
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from storage.schemas import Dataset
 from storage.store import RowGroup, Store, WrittenTable
 
 JSON = Mapping[str, Any]
+WORST = 20  # values of a blamed column that a record names
 
 
 def recipe_key(stage: str, version: int, settings: JSON, shard: int, inputs: JSON) -> str:
@@ -53,6 +55,8 @@ class ShardRecord:
         seconds: time the shard took.
         peak_bytes: highest resident memory of the process that made it.
         notes: what else a reader should know, such as the name of the model used.
+        worst: value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the
+            most refused rows; empty where the dataset names no such column.
     """
 
     stage: str
@@ -66,6 +70,7 @@ class ShardRecord:
     seconds: float
     peak_bytes: int
     notes: Mapping[str, str] = field(default_factory=dict)
+    worst: Mapping[str, JSON] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -138,18 +143,26 @@ def set_aside(store: Store, damage: CorruptShardError) -> None:
 
 
 class DropCount:
-    """Counts the rows a stage refused, by reason, as they pass."""
+    """Counts the rows a stage refused, by reason and by whom the dataset blames, as they pass."""
 
     def __init__(self, dataset: Dataset) -> None:
         """Take the dataset whose reason column is counted."""
         self._column = dataset.reason
+        self._blamed = dataset.blamed
         self._counts: Counter[str] = Counter()
+        self._by_value: dict[str, Counter[str | None]] = {}
 
     def table(self, rows: pa.Table) -> pa.Table:
         """Count and return the rows of a table."""
         if self._column is not None:
             for pair in pc.value_counts(rows.column(self._column).drop_null()).to_pylist():
                 self._counts[pair["values"]] += pair["counts"]
+            if self._blamed is not None:
+                pairs = rows.select([self._blamed, self._column]).group_by([self._blamed, self._column])
+                for value, reason, count in zip(
+                    *pairs.aggregate([([], "count_all")]).to_pydict().values(), strict=True
+                ):
+                    self._by_value.setdefault(value, Counter())[reason] += count
         return rows
 
     def batches(self, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -161,3 +174,18 @@ class DropCount:
     def by_reason(self) -> dict[str, int]:
         """Return how many rows were refused, most frequent reason first; kept rows are not counted."""
         return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def worst(self) -> dict[str, JSON]:
+        """Return the values of the blamed column with the most refused rows, worst first, as a record keeps them."""
+        found = {}
+        for value, counts in self._by_value.items():
+            drops = {reason: count for reason, count in counts.items() if reason is not None}
+            if drops:
+                found[value] = {"rows": counts.total(), "drops": dict(sorted(drops.items()))}
+        return worst_of(found)
+
+
+def worst_of(found: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the WORST values with the most refused rows, worst first; of equals the first by name."""
+    ordered = heapq.nsmallest(WORST, found.items(), key=lambda item: (-sum(item[1]["drops"].values()), item[0]))
+    return dict(ordered)

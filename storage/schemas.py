@@ -23,6 +23,8 @@ class Dataset:
             for a stage that is read whole.
         reason: column that says why a row was refused (null = kept), or None where no row can be.
         unstable: columns left out of row-group digests, because they differ between equal runs (fetch times).
+        blamed: column whose values with the most refused rows stand in a shard's record, or None; all rows of a value
+            are in one shard, so that the worst of all shards are among the worst of each.
     """
 
     name: str
@@ -32,9 +34,10 @@ class Dataset:
     grouped_by: str | None = None
     reason: str | None = None
     unstable: frozenset[str] = field(default_factory=frozenset)
+    blamed: str | None = None
 
     def __post_init__(self) -> None:
-        for column in (self.grouped_by, self.reason, *self.unstable):
+        for column in (self.grouped_by, self.reason, self.blamed, *self.unstable):
             assert column is None or column in self.schema.names, f"{self.name} has no column {column}"
 
 
@@ -163,6 +166,7 @@ PAGES = Dataset(
     sharded_by="hash of host",
     reason="reason",
     unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason"}),
+    blamed="host",
 )
 
 DOCUMENTS = Dataset(

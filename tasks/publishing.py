@@ -1,11 +1,16 @@
 """What people see of a build in the Prefect UI, and the manifest that names it."""
 
+import hashlib
+import json
 from datetime import UTC, datetime
 from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from storage.builds import Build, save_build
+from storage.directories import DirectoryRecord
+from storage.recipes import worst_of
+from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.inputs import DirectoryResult, StageResult
 from tasks.stage import Run, StagePlan
@@ -40,6 +45,20 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
         table=rows,
         description=f"{line}. Computed {planned.shards - planned.done} of {planned.shards} shards in this run.",
     )
+    if summary["worst"]:
+        create_table_artifact(
+            key=f"stage-{planned.stage.replace('_', '-')}-failures",
+            table=[
+                {
+                    str(DATASETS[result.stage].blamed): value,
+                    "rows": told["rows"],
+                    "refused": sum(told["drops"].values()),
+                    "reasons": ", ".join(f"{reason} {count:,}" for reason, count in told["drops"].items()),
+                }
+                for value, told in summary["worst"].items()
+            ],
+            description=f"{planned.stage}: where the most rows were refused.",
+        )
     return line
 
 
@@ -60,28 +79,35 @@ def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> 
 def finish_build(run: Run, config: dict[str, Any], report: DirectoryResult) -> str:
     """Publish the report and write the build's manifest, `latest` last; return the report's summary and path."""
     text = publish_report(run.store, report)
-    now = datetime.now(UTC)
     assert report.record is not None
-    save_build(
-        run.store,
-        Build(
-            name=f"{now:%Y%m%d-%H%M%S}-{report.record.key[:6]}",
-            created=now.isoformat(timespec="seconds"),
-            config=config,
-            stages={
-                name: {str(shard): record.path for shard, record in result.records.items()}
-                for name, result in run.stages.items()
-            },
-            models={name: made.record.path for name, made in run.directories.items() if made.record is not None},
-            counts={name: summarise(result) for name, result in run.stages.items()},
-            report=report.record.path,
-        ),
-    )
+    record_build(run, config, report.record)
     return text
 
 
+def record_build(run: Run, config: dict[str, Any], report: DirectoryRecord | None = None) -> Build:
+    """Write and return the manifest of what a walk has made, with its report if it has one."""
+    now = datetime.now(UTC)
+    stages = {
+        name: {str(shard): record.path for shard, record in result.records.items()}
+        for name, result in run.stages.items()
+    }
+    models = {name: made.record.path for name, made in run.directories.items() if made.record is not None}
+    content = hashlib.sha256(json.dumps([stages, models], sort_keys=True).encode()).hexdigest()
+    build = Build(
+        name=f"{now:%Y%m%d-%H%M%S}-{content[:6] if report is None else report.key[:6]}",
+        created=now.isoformat(timespec="seconds"),
+        config=config,
+        stages=stages,
+        models=models,
+        counts={name: summarise(result) for name, result in run.stages.items()},
+        report=None if report is None else report.path,
+    )
+    save_build(run.store, build)
+    return build
+
+
 def summarise(result: StageResult) -> dict[str, Any]:
-    """Add a stage's records up: rows, drops by reason, bytes, seconds and the highest peak memory."""
+    """Add a stage's records up: rows, drops by reason and by whom they are blamed on, bytes, seconds, peak memory."""
     drops: dict[str, int] = {}
     for record in result.records.values():
         for reason, count in record.drops.items():
@@ -94,4 +120,5 @@ def summarise(result: StageResult) -> dict[str, Any]:
         "seconds": round(sum(record.seconds for record in records), 3),
         "peak_bytes": max((record.peak_bytes for record in records), default=0),
         "notes": {name: note for record in records for name, note in record.notes.items()},
+        "worst": worst_of({value: told for record in records for value, told in record.worst.items()}),
     }

@@ -113,6 +113,7 @@ def make_shard(job: Job) -> ShardRecord:
         seconds=round(time.monotonic() - started, 3),
         peak_bytes=_peak_bytes(),
         notes=job.notes,
+        worst=drops.worst(),
     )
     save_record(store, record)
     if job.scratch:

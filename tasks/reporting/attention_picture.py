@@ -13,11 +13,11 @@ from tasks.reporting.attention import Attention
 from tasks.reporting.blocks import clean
 from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
 
-_STRIP = 48  # tokens side by side, so that each can be read
-_STRIPS = 4  # one under the other; a summary of more tokens is drawn as far as they go
+_STRIP = 36  # tokens side by side, so that each can be read where the picture is 700 pixels wide
+_STRIPS = 5  # one under the other; a summary of more tokens is drawn as far as they go
 _ROWS = 15  # paragraphs drawn one by one: those looked at most
-_ROW_INCHES, _TOKEN_INCHES = 0.17, 0.8
-_HOST_CHARACTERS, _TOKEN_CHARACTERS = 28, 14
+_ROW_INCHES, _TOKEN_INCHES = 0.185, 0.9
+_HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
 
 
@@ -54,8 +54,8 @@ def attention_picture(attention: Attention) -> bytes:
                     axes.axvline(span.stop - start - 0.5, color=INK, lw=0.8, ls=":")
             # Names from outside: a dollar sign in one is no formula.
             tokens = [_shown(_head(token, _TOKEN_CHARACTERS)) for token in attention.tokens[start:stop]]
-            axes.set_xticks(range(stop - start), tokens, rotation=90, fontsize=7, parse_math=False)
-            axes.set_yticks(range(len(rows)), [_shown(label) for label in labels], fontsize=7, parse_math=False)
+            axes.set_xticks(range(stop - start), tokens, rotation=90, fontsize=8, parse_math=False)
+            axes.set_yticks(range(len(rows)), [_shown(label) for label in labels], fontsize=8, parse_math=False)
             axes.set_xlim(-0.5, max(width, 1) - 0.5)
             axes.tick_params(length=0, pad=2)
             axes.grid(visible=False)
@@ -64,11 +64,11 @@ def attention_picture(attention: Attention) -> bytes:
         return panel
 
     height = len(starts) * (_TOKEN_INCHES + _ROW_INCHES * len(rows)) + 0.4
-    figure = draw_panels([strip(start) for start in starts], width=9.0, height=height, stacked=True)
+    figure = draw_panels([strip(start) for start in starts], width=7.2, height=height, stacked=True)
     figure.supxlabel("tokens of the summary, in order", fontsize=8)
     figure.supylabel("paragraph: rank and host", fontsize=8)
     scale = figure.colorbar(figure.axes[0].images[0], ax=figure.axes, fraction=0.02, pad=0.01, shrink=0.8 / len(starts))
-    scale.set_label("share of attention (0-1)", fontsize=7)
+    scale.set_label("share of attention (0-1)", fontsize=8)
     scale.ax.tick_params(labelsize=6)
     return to_png(figure)
 

@@ -71,6 +71,26 @@ class FunnelRow:
 
 
 @dataclass(frozen=True)
+class HostRow:
+    """A host in the table of those with the most failures.
+
+    Attributes:
+        host: name of the host.
+        urls: URLs of it that were asked for.
+        drops: those without a usable page by reason, most frequent first.
+    """
+
+    host: str
+    urls: int
+    drops: Mapping[str, int]
+
+    @property
+    def failed(self) -> int:
+        """URLs without a usable page."""
+        return sum(self.drops.values())
+
+
+@dataclass(frozen=True)
 class Cost:
     """What a stage took; a None was not recorded.
 
@@ -174,6 +194,16 @@ def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
             drops = sorted(count["drops"].items(), key=lambda item: (-item[1], item[0]))
             rows.append(FunnelRow(stage, heading, count["rows"], dict(drops)))
     return rows
+
+
+def failing_hosts(counts: Mapping[str, Mapping[str, Any]]) -> list[HostRow]:
+    """Return the hosts with the most failures, worst first; none where no record of a crawl names any."""
+    told = counts.get("pages", {}).get("worst", {})
+    rows = [
+        HostRow(host, its["rows"], dict(sorted(its["drops"].items(), key=lambda item: (-item[1], item[0]))))
+        for host, its in told.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.failed, row.host))
 
 
 def imbalances(rows: Iterable[FunnelRow]) -> list[str]:

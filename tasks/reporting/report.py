@@ -9,7 +9,17 @@ from tasks.reporting import sections as words
 from tasks.reporting.blocks import Block, Section, Text
 from tasks.reporting.curves import ranker_curves, summarizer_curves
 from tasks.reporting.facts import flatten, gather_facts
-from tasks.reporting.findings import Ranking, Table1, costs, distributions, funnel, rank_systems, read_scores, table1
+from tasks.reporting.findings import (
+    Ranking,
+    Table1,
+    costs,
+    distributions,
+    failing_hosts,
+    funnel,
+    rank_systems,
+    read_scores,
+    table1,
+)
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
 from tasks.reporting.samples import read_samples
@@ -22,6 +32,7 @@ PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
     "report-funnel": ("funnel", "costs"),
+    "report-hosts": ("hosts",),
     "report-table1": ("table1",),
     "report-scores": ("scores",),
     "report-training": ("training",),
@@ -79,6 +90,7 @@ def write_report(
     written = [
         words.built(facts),
         words.funnel_section(funnel(counts)),
+        words.hosts_section(failing_hosts(counts)),
         words.table1_section(recalls),
         words.scores_section(ranking),
         words.training_section(ranker_curves(ranker), summarizer_curves(summarizer)),

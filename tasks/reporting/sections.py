@@ -9,7 +9,7 @@ from tasks.reporting.attention_picture import attention_picture, drawn_tokens
 from tasks.reporting.blocks import Block, Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, percent
 from tasks.reporting.curves import Curve
 from tasks.reporting.facts import Fact
-from tasks.reporting.findings import Cost, Distributions, FunnelRow, Ranking, Table1, imbalances
+from tasks.reporting.findings import Cost, Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
 from tasks.reporting.reasons import meaning
 from tasks.reporting.samples import Sample, Samples
 from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, headline_sentence, metric_name
@@ -56,6 +56,21 @@ def funnel_section(rows: Sequence[FunnelRow]) -> Section:
     else:
         blocks.append(Text("Nothing was dropped."))
     return Section("funnel", title, blocks)
+
+
+def hosts_section(hosts: Sequence[HostRow]) -> Section:
+    """The hosts whose pages failed most."""
+    title = "Hosts with the most failures"
+    if not hosts:
+        return Section("hosts", title, [Text("No host failed to give a page, or none was asked.")])
+    rows = [
+        [Cell(row.host), Cell(f"{row.urls:,}"), Cell(f"{row.failed:,}"), _share(row.failed, row.urls),
+         Cell(", ".join(f"{reason} {count:,}" for reason, count in row.drops.items()))]
+        for row in hosts
+    ]  # fmt: skip
+    columns = ["host", "URLs", "without a page", "failed, %", "reasons"]
+    caption = f"The {len(rows):,} hosts with the most URLs that gave no usable page"
+    return Section("hosts", title, [Table(caption, columns, rows, frozenset({1, 2, 3}))])
 
 
 def table1_section(table1: Table1) -> Section:

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from storage.recipes import (
     record_path,
     save_record,
     set_aside,
+    worst_of,
 )
-from storage.schemas import DATASETS, FEATURES, PARAGRAPHS
+from storage.schemas import DATASETS, FEATURES, PAGES, PARAGRAPHS
 from storage.store import Store
 
 KEY = recipe_key("features", 1, {"stem": False}, 0, {"articles": ["d1"]})
@@ -90,3 +92,56 @@ def test_every_column_of_every_dataset_is_documented() -> None:
     for dataset in DATASETS.values():
         for column in dataset.schema:
             assert column.metadata[b"doc"], f"{dataset.name}.{column.name}"
+
+
+def pages(*rows: tuple[str, str | None]) -> pa.Table:
+    return pa.Table.from_pylist([{"host": host, "reason": reason} for host, reason in rows], schema=PAGES.schema)
+
+
+def test_the_hosts_with_the_most_refused_pages_are_named_with_their_reasons() -> None:
+    drops = DropCount(PAGES)
+    first = pages(("a.example", None), ("b.example", "timeout"), ("b.example", "http_404"), ("c.example", "timeout"))
+    second = pages(("b.example", "timeout"), ("b.example", None), ("c.example", None))
+
+    passed = list(drops.batches([*first.to_batches(), *second.to_batches()]))
+
+    assert sum(batch.num_rows for batch in passed) == 7
+    assert list(drops.worst().items()) == [
+        ("b.example", {"rows": 4, "drops": {"http_404": 1, "timeout": 2}}),
+        ("c.example", {"rows": 2, "drops": {"timeout": 1}}),
+    ]
+    assert drops.by_reason() == {"timeout": 3, "http_404": 1}
+
+
+def test_no_more_than_twenty_are_named_and_equals_go_by_name() -> None:
+    drops = DropCount(PAGES)
+    drops.table(pages(*[(f"h{number:02d}.example", "timeout") for number in range(30, 0, -1)]))
+
+    assert list(drops.worst()) == [f"h{number:02d}.example" for number in range(1, 21)]
+
+
+def test_the_worst_of_all_shards_are_among_the_worst_of_each() -> None:
+    def shard(first: int) -> dict[str, dict[str, object]]:
+        drops = DropCount(PAGES)
+        rows = [(f"h{number:03d}.example", "timeout") for number in range(first, 100, 2) for _ in range(number)]
+        drops.table(pages(*rows))
+        return dict(drops.worst())  # type: ignore[arg-type]
+
+    assert list(worst_of({**shard(0), **shard(1)})) == [f"h{number:03d}.example" for number in range(99, 79, -1)]
+
+
+def test_a_dataset_that_blames_nobody_names_nobody() -> None:
+    drops = DropCount(PARAGRAPHS)
+    drops.table(pa.Table.from_pylist([{"drop_reason": "clone"}], schema=PARAGRAPHS.schema))
+
+    assert drops.worst() == {}
+
+
+def test_a_record_keeps_the_worst_and_one_of_before_names_nobody(tmp_path: Path) -> None:
+    record = replace(saved(Store(str(tmp_path))), worst={"b.example": {"rows": 4, "drops": {"timeout": 2}}})
+    assert ShardRecord.from_json(record.to_json()) == record
+
+    fields = json.loads(record.to_json())
+    del fields["worst"]
+
+    assert ShardRecord.from_json(json.dumps(fields).encode()).worst == {}

@@ -33,13 +33,14 @@ from tests.tasks.reporting_tables import count, prediction
 HOSTILE = (
     "<script>alert('x')</script> \"><img src=x onerror=alert(1)> | `c` [l](javascript:alert(2)) {{ 7 * 7 }} </pre>"
 )
-ARTIFACTS = ["report-funnel", "report-table1", "report-scores", "report-training", "report-distributions",
-             "report-samples", "report-attention", "report-graphs"]  # fmt: skip
+ARTIFACTS = ["report-funnel", "report-hosts", "report-table1", "report-scores", "report-training",
+             "report-distributions", "report-samples", "report-attention", "report-graphs"]  # fmt: skip
 COUNTS = {
     "articles": count(4, {"empty_lead": 1}),
     "paragraphs": count(10, {"clone": 2, "navigation": 1}),
     "features": count(7),
     "graphs": count(3, entities="rules 1 (spaCy 3.8)"),
+    "pages": {**count(8, {"timeout": 2}), "worst": {"slow.example": {"rows": 4, "drops": {"timeout": 2}}}},
 }
 CONFIG = {
     "preset": "records",
@@ -221,6 +222,7 @@ def test_the_page_says_what_was_built_and_counts_every_drop(report: Path) -> Non
         "3 used; 1 of the test split scored",
         "entity pipeline rules 1 (spaCy 3.8)",
         "paragraphs 10 7 3 70.0",
+        "slow.example 4 2 50.0 timeout 2",
         "paragraphs clone 2 20.0 it repeats the lead section",
         "paragraphs navigation 1 10.0 a menu or a list of links",
         "search.endpoint: http://search.example/",
@@ -256,7 +258,11 @@ def test_nothing_from_a_page_is_markup(report: Path, tmp_path: Path, url: str) -
     wild, _ = write(
         tmp_path, given,
         config={**CONFIG, "preset": HOSTILE},
-        counts={**COUNTS, "paragraphs": count(10, {HOSTILE: 2, "navigation": 1})},
+        counts={
+            **COUNTS,
+            "paragraphs": count(10, {HOSTILE: 2, "navigation": 1}),
+            "pages": {**count(8, {"timeout": 2}), "worst": {HOSTILE: {"rows": 4, "drops": {HOSTILE: 2}}}},
+        },
     )  # fmt: skip
 
     page = Page((wild / "report.html").read_text())
@@ -267,7 +273,7 @@ def test_nothing_from_a_page_is_markup(report: Path, tmp_path: Path, url: str) -
     assert elements(page) == elements(Page((report / "report.html").read_text()))
     assert {name for _, attributes in page.tags for name in attributes if name.startswith("on")} == set()
     assert all(re.match(r"#|https://", a["href"] or "") for a in page.of("a"))
-    assert page.text.count(" ".join(HOSTILE.split())) >= 5  # title, lead, baseline's summary, preset, reason
+    assert page.text.count(" ".join(HOSTILE.split())) >= 9  # titles, lead, baseline's summary, preset, reasons, host
     for artifact in sorted((wild / "artifacts").glob("*.md")):
         plain = artifact.read_text()
         assert "<" not in plain
@@ -280,7 +286,7 @@ def test_equal_inputs_give_equal_bytes(report: Path, tmp_path: Path) -> None:
     again, _ = write(tmp_path, shards())
 
     names = [path.relative_to(report) for path in sorted(report.rglob("*")) if path.is_file()]
-    assert len(names) == 10
+    assert len(names) == 11
     assert [(report / name).read_bytes() for name in names] == [(again / name).read_bytes() for name in names]
 
 
@@ -302,6 +308,7 @@ def test_a_build_without_anything_to_show_says_so(tmp_path: Path, shards_there: 
     text = Page((directory / "report.html").read_text()).text
     for sentence in (
         "No stage was counted.",
+        "No host failed to give a page, or none was asked.",
         "No article of the test split has ranked paragraphs",
         "No summary of the test split was scored",
         "The ranker left no metrics of its training.",

@@ -70,7 +70,7 @@ def test_what_is_looked_at_is_dark_in_the_row_of_its_rank_and_the_column_of_its_
     def darkest(rank: int, token: int) -> tuple[int, int]:
         looked = np.zeros((10, 4), np.float32)
         looked[token, rank] = 1
-        scale = 1000  # the scale at the right shows the same colours
+        scale = 800  # the scale at the right shows the same colours
         near = np.abs(np.asarray(picture(Attention(["word"] * 10, looked, ["h"] * 4, [])), np.int64) - DARK) < 12
         rows, columns = np.nonzero(near.all(axis=-1)[:, :scale])
         return int(np.median(rows)), int(np.median(columns))
@@ -96,10 +96,10 @@ def test_long_summaries_of_many_paragraphs_stay_within_a_page() -> None:
 
     image = picture(long)
 
-    assert drawn_tokens(long) == 192
+    assert drawn_tokens(long) == 180
     assert drawn_tokens(attention(5, 2)) == 5
-    assert image.width == 1080
-    assert image.height < 2200
+    assert image.width == 864
+    assert image.height < 2700
     assert len(attention_picture(long)) < 150_000
 
 
@@ -109,7 +109,7 @@ def test_long_summaries_of_many_paragraphs_stay_within_a_page() -> None:
 def test_any_token_and_any_host_can_be_drawn(token: str) -> None:
     weights = np.ones((3, 1), np.float32)
 
-    assert picture(Attention([token] * 3, weights, [token], [Span("s", 0, 3, 0, 1.0)])).width == 1080
+    assert picture(Attention([token] * 3, weights, [token], [Span("s", 0, 3, 0, 1.0)])).width == 864
 
 
 def test_the_section_names_system_title_and_what_is_left_out() -> None:
@@ -120,5 +120,5 @@ def test_the_section_names_system_title_and_what_is_left_out() -> None:
 
     assert (legend.kind, heading.kind, drawn.kind) == ("text", "heading", "picture")
     assert drawn.caption == (  # type: ignore[union-attr]
-        "Paragraph attention of ht while it wrote about “A title”, the first 192 of 200 tokens"
+        "Paragraph attention of ht while it wrote about “A title”, the first 180 of 200 tokens"
     )

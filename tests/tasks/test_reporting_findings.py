@@ -12,6 +12,7 @@ from tasks.reporting.curves import ranker_curves, summarizer_curves
 from tasks.reporting.findings import (
     costs,
     distributions,
+    failing_hosts,
     funnel,
     imbalances,
     rank_systems,
@@ -55,6 +56,22 @@ def test_what_does_not_add_up_is_said() -> None:
         "articles has 2 rows and 3 refusals.",
         "paragraphs keeps 400 rows, but features has 398.",
     ]
+
+
+def test_hosts_stand_in_order_of_their_failures_and_so_do_their_reasons() -> None:
+    worst = {
+        "a.example": {"rows": 3, "drops": {"timeout": 1}},
+        "b.example": {"rows": 9, "drops": {"http_404": 1, "timeout": 4}},
+    }
+
+    found = failing_hosts({"pages": {**count(12), "worst": worst}})
+
+    assert [(row.host, row.urls, row.failed, list(row.drops)) for row in found] == [
+        ("b.example", 9, 5, ["timeout", "http_404"]),
+        ("a.example", 3, 1, ["timeout"]),
+    ]
+    assert failing_hosts({"pages": count(12)}) == []
+    assert failing_hosts({}) == []
 
 
 def test_costs_keep_what_was_not_recorded_apart_from_nothing() -> None:
