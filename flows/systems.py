@@ -28,6 +28,7 @@ def systems(session: Session) -> dict[str, Evaluated]:
     config = session.config
     run, _ = systems_to_run(config.tables, config.baselines.systems)
     models: dict[str, DirectoryResult] = {}
+    predictors: dict[str, DirectoryResult] = {}
     decoded: dict[tuple[str, str], StageResult] = {}
     evaluated = {}
     for name in run:
@@ -47,10 +48,10 @@ def systems(session: Session) -> dict[str, Evaluated]:
         if (work := (recipe, how.model_dump_json())) in decoded:
             summaries = renamed(session, name, decoded[work])
         else:
-            predictor = None
-            if how.guidance.reads_predictor:
+            if how.guidance.reads_predictor and recipe not in predictors:
                 learning = attention_of(config.tables, config.attention)
-                predictor = train_predictor(session, models[recipe], learning, examples, read)
+                predictors[recipe] = train_predictor(session, models[recipe], learning, examples, read)
+            predictor = predictors[recipe] if how.guidance.reads_predictor else None
             summaries = decode(session, f"predictions-{name}", models[recipe], how, examples, read, name, predictor)
             decoded[work] = summaries
         evaluated[name] = Evaluated(models[recipe], summaries, score(session, f"scores-{name}", summaries))

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from flows.config import BuildConfig
 from flows.evaluate import report
 from flows.reproduce_tables import tables
 from storage.recipes import recipe_key
+from tasks.tables.plan import rename_system
 from tests.flows.recording import keys, walked
 
 PROJECT = Path(__file__).parents[2]
@@ -80,26 +82,63 @@ def test_one_more_system_trains_that_system_alone(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_build_trains_the_predictor_that_its_search_asks_for(tmp_path: Path) -> None:
+    pht = {"preset": "pht-small", "graph": "none"}
+    plain = keys(walked(config(summarizer=pht), report, tmp_path)[1])
+    _, jobs = walked(config(summarizer=pht, decoding={"alignment": "predicted"}), report, tmp_path)
+    added = {job.stage for job in jobs if f"{job.name}.{job.key}" not in plain}
+    assert added == {"models/attention-summarizer", "predictions", "scores", "reports"}
+    for job in jobs:
+        if job.stage == "predictions" and "directory" in job.digests:
+            assert set(job.digests) == {"examples", "directory", "predictor"}
+    _, jobs = walked(config(decoding={"alignment": "ranked"}), report, tmp_path)
+    assert not [job for job in jobs if job.stage == "models/attention-summarizer"]
+    decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
+    assert all(set(job.digests) == {"examples", "graphs", "directory", "ranked"} for job in decoding)
+
+
+def test_attention_that_cannot_be_predicted_is_refused_before_work_starts() -> None:
+    for decoding in ({"alignment": "predicted"}, {"compressed_paragraphs": 3}):
+        with pytest.raises(ValidationError, match="not for one of 'hierarchical'"):
+            config(summarizer={"preset": "ht-small"}, decoding=decoding)
+
+
+def test_ways_to_decode_share_the_model_its_predictor_and_equal_work(tmp_path: Path) -> None:
+    # At an eighth, s = 5 and 10 are one paragraph each, 15 and 20 two, 25 three, of four.
+    chosen = {"tables": ["002-2", "002-6"], "size": "small", "source_scale": 0.125}
+    session, jobs = walked(config(tables=chosen), tables, tmp_path)
+    models = [job.stage for job in jobs if job.stage.startswith("models/")]
+    assert models == ["models/ranker", "models/pht", "models/attention-pht"]
+    ways = ["pht", "pht-strcov", "pht-extprob", "pht-attalign", *(f"pht-attalign-{s}" for s in (5, 10, 15, 20, 25))]
+    assert {f"{stage}-{way}" for stage in ("predictions", "scores") for way in ways} <= session.run.stages.keys()
+    shared = {job.arguments["system"] for job in jobs if job.function is rename_system}
+    assert shared == {"pht-attalign-10", "pht-attalign-20"}
+    read = {job.arguments["system"]: set(job.digests) for job in jobs if "directory" in job.digests}
+    assert read["pht"] == read["pht-strcov"] == {"examples", "directory"}
+    assert read["pht-extprob"] == {"examples", "directory", "ranked"}
+    assert read["pht-attalign"] == read["pht-attalign-25"] == {"examples", "directory", "predictor"}
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
     environment = {
         **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_API_URL": "", "OMP_NUM_THREADS": "1",
     }  # fmt: skip
 
-    def run(systems: str) -> tuple[str, set[str]]:
-        """Return what is printed, and the stages that were computed."""
+    def run(*systems: str) -> tuple[str, set[str]]:
+        """Run some systems, or all; return what is printed, and the stages that were computed."""
         call = [sys.executable, "-m", "flows.reproduce_tables", "--root", str(tmp_path / "data"), *TOY]
         done = subprocess.run(
-            [*call, f"--tables.systems={systems}"], check=False, cwd=PROJECT, env=environment, capture_output=True,
-            text=True, timeout=400,
+            [*call, *(f"--tables.systems={name}" for name in systems)], check=False, cwd=PROJECT, env=environment,
+            capture_output=True, text=True, timeout=1500,
         )  # fmt: skip
         log = done.stdout + done.stderr
         assert done.returncode == 0, log[-6000:]
         return done.stdout, {line.split(" - ")[1].split(":")[0] for line in log.splitlines() if ": computing" in line}
 
-    first, _ = run("ft-600-unranked,ht,ht-3000")
+    first, _ = run("ft-600-unranked", "ht", "ht-3000")
     place = next(line for line in first.splitlines() if line.startswith("report: "))
     page = Path(place.removeprefix("report: "))
     assert page.name == "tables.html"
@@ -107,5 +146,7 @@ def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
     scores = json.loads(page.parent.with_suffix(".json").read_text())["metrics"]["f1"]
     assert {"lead", "ft-600-unranked", "ht", "ht-3000"} <= scores.keys()
     assert "not among the systems asked for" in " ".join(first.split())
-    _, computed = run("ft-600-unranked,ht,ht-3000,pht")
-    assert computed == {"models/pht", "efficiency/pht", "predictions", "scores", "tables"}
+    everything, computed = run()
+    assert computed >= {"models/pht", "models/attention-pht", "efficiency/pht", "predictions", "scores", "tables"}
+    assert computed.isdisjoint({"articles", "ranked", "models/ranker", "models/ft-600-unranked", "models/ht"})
+    assert "not run" not in everything.lower()

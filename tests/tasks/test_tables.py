@@ -5,19 +5,28 @@ import pytest
 
 from models.registry import find_preset
 from storage.schemas import RANKING_SCORES, SCORES
+from tasks.attention_training import AttentionSettings
 from tasks.decoding import DecodingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.significance import SignificanceSettings
 from tasks.tables.layout import section
 from tasks.tables.measures import Measured, measure
-from tasks.tables.plan import decoding_of, shown_in, summarizer_of, systems_to_run, training_of
+from tasks.tables.plan import (
+    attention_of,
+    decoding_of,
+    rename_system,
+    shown_in,
+    summarizer_of,
+    systems_to_run,
+    training_of,
+)
 from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS
 from tasks.tables.settings import TABLES, TableSettings
-from tasks.tables.systems import SYSTEMS
+from tasks.tables.systems import COMPRESSED, SYSTEMS
 from tasks.tables.tables import write_tables
 from tasks.tables.verdicts import expected_order
 from tasks.training import SummarizerSettings, TrainingSettings
-from tests.tasks.reporting_tables import ranking_scores, scores
+from tests.tasks.reporting_tables import prediction, predictions, ranking_scores, scores
 
 SMALL = TableSettings(size="small", source_scale=0.25, steps=300)
 BY_NAME = {table.name: table for table in PUBLISHED}
@@ -80,6 +89,39 @@ def test_settings_of_a_system() -> None:
     assert training_of(TableSettings(), TrainingSettings()) == TrainingSettings()
     assert decoding_of(SYSTEMS["ht-3000"], SMALL, DecodingSettings()).max_paragraphs == 11
     assert decoding_of(SYSTEMS["ht"], SMALL, DecodingSettings()) == DecodingSettings()
+
+
+def test_systems_of_001_and_002_decode_as_these_papers_do() -> None:
+    base = DecodingSettings(max_length=160, alignment="ranked", beta=0.5)
+    plain = decoding_of(SYSTEMS["pht"], SMALL, base)
+    assert (plain.normalisation, plain.block_ngrams, plain.block_recent) == ("average", 3, 2)
+    assert (plain.alignment, plain.coverage, plain.compressed_paragraphs) == ("none", 0, None)
+    assert plain.max_length == 160
+    assert decoding_of(SYSTEMS["pht"], SMALL, DecodingSettings()).max_length == 200
+    for name in ("ft-3", "t-dmca-3", "transformer-xl", "ht-3", "pht-1", "vht-1", "vht"):
+        assert decoding_of(SYSTEMS[name], SMALL, base) == plain, name
+    assert decoding_of(SYSTEMS["pht-strcov"], SMALL, base) == plain.model_copy(update={"coverage": 1.0})
+    assert decoding_of(SYSTEMS["pht-extprob"], SMALL, base) == plain.model_copy(update={"alignment": "ranked"})
+    aligned = plain.model_copy(update={"alignment": "predicted"})
+    assert decoding_of(SYSTEMS["pht-attalign"], SMALL, base) == aligned
+    kept = [decoding_of(SYSTEMS[f"pht-attalign-{s}"], SMALL, base).compressed_paragraphs for s in COMPRESSED]
+    assert kept == [1, 2, 4, 5, 6]  # of 8 paragraphs
+    tiny = SMALL.model_copy(update={"source_scale": 0.03})  # one paragraph: nothing to leave out
+    assert decoding_of(SYSTEMS["pht-attalign-5"], tiny, base) == aligned
+
+
+def test_the_predictor_is_trained_for_no_more_steps_than_its_summarizer() -> None:
+    assert attention_of(SMALL, AttentionSettings()).steps == 300
+    assert attention_of(SMALL, AttentionSettings(steps=40)).steps == 40
+    assert attention_of(TableSettings(), AttentionSettings()).steps == 100_000
+
+
+def test_equal_work_goes_by_another_name() -> None:
+    table = predictions(prediction("a", "pht", "x y", [[1.0, 0.0], [0.0, 1.0]]))
+    found = rename_system(table, "vht")
+    assert found.schema.equals(table.schema)
+    assert found.column("system").to_pylist() == ["vht"]
+    assert found.drop_columns("system").equals(table.drop_columns("system"))
 
 
 def test_what_is_not_run_has_a_reason() -> None:
