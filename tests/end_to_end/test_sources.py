@@ -35,8 +35,8 @@ ARCHES = (
     "set on oak piles that were driven into the bed of the river in the dry summer of 1791."
 )
 TOLLS = (
-    "Until 1868 every cart that crossed paid a toll of two pence, and the keeper's cottage at the eastern end still has "
-    "the board on which the charges for sheep, cattle and carriages are painted."
+    "Until 1868 every cart that crossed paid a toll of two pence, and the keeper's cottage at the eastern end still "
+    "has the board on which the charges for sheep, cattle and carriages are painted."
 )
 CHAINS = (
     "Two chains lie across the bed of the river, and the engine on board pulls the ferry along them, so that it can "
@@ -127,15 +127,16 @@ WIKITEXT = {
 | image = arlen.jpg
 }}}}
 [[Bild:arlen.jpg|thumb|The bridge from [[Arlen Mill|the mill]]]]
-'''Arlen Bridge''' ({{{{IPAc-en|ˈ|ɑr|l|ən}}}}) is a [[stone bridge]] over the [[River Tam (Arlen)|River Tam]] in the town \
-of [[Arlen]].<ref name="arches">{{{{cite web|url={BRIDGES}|title=Arlen Bridge|url-status=live}}}}</ref> It was opened in \
-1794 and carries the old coach road to the coast.<ref>[{HISTORY} Tolls]</ref><ref name="arches" />
+'''Arlen Bridge''' ({{{{IPAc-en|ˈ|ɑr|l|ən}}}}) is a [[stone bridge]] over the [[River Tam (Arlen)|River Tam]] in the \
+town of [[Arlen]].<ref name="arches">{{{{cite web|url={BRIDGES}|title=Arlen Bridge|url-status=live}}}}</ref> It was \
+opened in 1794 and carries the old coach road to the coast.<ref>[{HISTORY} Tolls]</ref><ref name="arches" />
 
 == See also ==
 * [http://unrelated.test/ Another bridge]
 """,
-    "Tamsin ferry": f"""The '''Tamsin ferry''' is a [[chain ferry]] that crosses the mouth of the [[River Tam]].<ref>{CROSSING}</ref> \
-It has run since 1831 and takes nine cars and sixty people at a time.<ref>{{{{cite news|url={GONE}}}}}</ref>
+    "Tamsin ferry": f"""The '''Tamsin ferry''' is a [[chain ferry]] that crosses the mouth of the \
+[[River Tam]].<ref>{CROSSING}</ref> It has run since 1831 and takes nine cars and sixty \
+people at a time.<ref>{{{{cite news|url={GONE}}}}}</ref>
 """,
     "Arlen": "'''Arlen''' is a town on the River Tam that nobody has cited a single source for.",
     "Old bridge": "#REDIRECT [[Arlen Bridge]]",
@@ -284,8 +285,8 @@ def test_records_with_documents_of_their_own_and_pages_to_fetch(tmp_path: Path) 
     }
 
 
-SECTIONED = f"""'''Arlen Bridge''' is a stone bridge over the River Tam in the town of Arlen. It was opened in 1794 and \
-carries the old coach road to the coast.
+SECTIONED = f"""'''Arlen Bridge''' is a stone bridge over the River Tam in the town of Arlen. It was opened in 1794 \
+and carries the old coach road to the coast.
 == Structure ==
 {ARCHES}<ref>{BRIDGES}</ref>
 === Repairs ===
@@ -331,10 +332,10 @@ def test_sections_of_lines_as_topics(tmp_path: Path) -> None:
         found = ended(tmp_path / "data", sections_over(tmp_path, "jsonl", "section"), {"*.test": server.address})
     assert found.counts["articles"] == (2, {"short_lead": 1})
     assert found.counts["pages"] == (2, {})
-    assert found.counts["paragraphs"] == (4, {"clone": 1, "clone_of_part": 2, "duplicate": 1})
+    assert found.counts["paragraphs"] == (5, {"clone_of_part": 2, "clone": 1})
     assert found.kept == {
         "Tamsin ferry (Working)": [(CROSSING, STORM), (CROSSING, FERRY_LEAD)],
-        "Tamsin ferry (Events / Frost)": [(CROSSING, CHAINS), (CROSSING, FERRY_LEAD)],
+        "Tamsin ferry (Events / Frost)": [(CROSSING, CHAINS), (CROSSING, FERRY_LEAD), (HISTORY, TOLLS)],
     }
 
 
