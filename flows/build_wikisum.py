@@ -10,10 +10,16 @@ from flows.corpus import corpus
 from flows.evaluate import evaluate, report
 from flows.session import Session, walk_flow
 from flows.train import train_ranker, train_summarizer
+from tasks.notification import notify
 from tasks.publishing import finish_build
 
 
-@flow(name="build-wikisum", flow_run_name="build-{config.preset}-seed{config.seed}")
+@flow(
+    name="build-wikisum",
+    flow_run_name="build-{config.preset}-seed{config.seed}",
+    on_failure=[notify],
+    on_crashed=[notify],
+)
 def build_wikisum(config: BuildConfig = DEFAULT) -> str:
     """Build the corpus, train ranker and summarizer, decode, score and report; finished shards are skipped.
 

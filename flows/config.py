@@ -17,6 +17,7 @@ from tasks.execution import EngineSettings
 from tasks.extraction import ExtractSettings
 from tasks.features import FeatureSettings
 from tasks.graphs import GraphSettings
+from tasks.notification import NotificationSettings
 from tasks.paragraphs import ParagraphSettings
 from tasks.ranker_training import RankerSettings
 from tasks.ranking import RankingSettings
@@ -52,6 +53,7 @@ class BuildConfig(Settings):
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
     seed: int = Field(1, ge=0, description="every random choice hangs on it")
     engine: EngineSettings = EngineSettings()
+    notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
     source: SourceSettings = SourceSettings()
     search: SearchSettings = SearchSettings()

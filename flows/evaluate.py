@@ -12,6 +12,7 @@ from storage import schemas
 from tasks.baselines import predict_baselines
 from tasks.decoding import DecodingSettings, decode_shard
 from tasks.inputs import DirectoryResult, Input, StageResult, contents, every, same
+from tasks.notification import notify
 from tasks.progress import ProgressLog
 from tasks.publishing import summarise
 from tasks.reporting.report import write_report
@@ -28,7 +29,7 @@ class Evaluation:
     scores: StageResult
 
 
-@flow(name="evaluate", flow_run_name="evaluate-{config.preset}")
+@flow(name="evaluate", flow_run_name="evaluate-{config.preset}", on_failure=[notify], on_crashed=[notify])
 def evaluate(config: BuildConfig = DEFAULT) -> None:
     """Decode, score and report, building what is missing before that."""
     walk_flow(config, report)

@@ -12,13 +12,19 @@ from flows.session import Session, walk_flow
 from flows.systems import systems
 from flows.train import ranked
 from tasks.inputs import DirectoryResult, contents, every
+from tasks.notification import notify
 from tasks.publishing import publish_report
 from tasks.tables.efficiency import measure_efficiency
 from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, systems_to_run, training_of
 from tasks.tables.tables import PAGE, write_tables
 
 
-@flow(name="reproduce-tables", flow_run_name="tables-{config.preset}-seed{config.seed}")
+@flow(
+    name="reproduce-tables",
+    flow_run_name="tables-{config.preset}-seed{config.seed}",
+    on_failure=[notify],
+    on_crashed=[notify],
+)
 def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
     """Train and evaluate what is missing of the systems asked for, and publish the tables.
 

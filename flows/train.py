@@ -12,6 +12,7 @@ from tasks.attention_training import AttentionSettings, train_attention
 from tasks.examples import build_examples
 from tasks.graphs import build_graphs, pipeline_label
 from tasks.inputs import DirectoryResult, StageResult, contents, every, only, same
+from tasks.notification import notify
 from tasks.progress import ProgressLog
 from tasks.ranker_training import train_ranker as train_ranker_model
 from tasks.ranking import rank_paragraphs
@@ -30,13 +31,15 @@ class Ranked:
     examples: StageResult
 
 
-@flow(name="train-ranker", flow_run_name="train-ranker-{config.preset}")
+@flow(name="train-ranker", flow_run_name="train-ranker-{config.preset}", on_failure=[notify], on_crashed=[notify])
 def train_ranker(config: BuildConfig = DEFAULT) -> None:
     """Train the paragraph ranker on the corpus, building what of the corpus is missing."""
     walk_flow(config, ranker)
 
 
-@flow(name="train-summarizer", flow_run_name="train-summarizer-{config.preset}")
+@flow(
+    name="train-summarizer", flow_run_name="train-summarizer-{config.preset}", on_failure=[notify], on_crashed=[notify]
+)
 def train_summarizer(config: BuildConfig = DEFAULT) -> None:
     """Rank, draw the graphs, and train the summarizer, building what is missing before that."""
     walk_flow(config, summarizer)

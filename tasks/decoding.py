@@ -25,6 +25,7 @@ from models.training.layout import Example, ExampleTable, Numbers, source_batch
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.attention_directory import load_predictor
+from tasks.failure_logs import working_on
 from tasks.settings import Settings, tuning
 from tasks.summarizer_directory import TrainedSummarizer, load_summarizer, with_graphs
 
@@ -153,6 +154,7 @@ def decode_shard(
     summaries: list[dict[str, Any]] = [{}] * len(rows)
     started, tokens = time.monotonic(), 0
     for done, batch in _batches(rows, settings.batch_articles):
+        working_on(f"articles {', '.join(test.column('article_id')[row].as_py() for row in batch)}")
         laid_out = [rows.example(row) for row in batch]
         source = source_batch(laid_out, rows.layout)
         given = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)

@@ -20,6 +20,7 @@ from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTa
 from prefect.tasks import Task, exponential_backoff
 
 from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
+from tasks.failure_logs import describe, log_expected_failures_in_one_line
 from tasks.inputs import StageResult
 from tasks.publishing import publish_stage
 from tasks.settings import Settings, tuning
@@ -133,6 +134,7 @@ def compute(pickled: bytes) -> Any:
 
     As bytes, because Prefect and Dask look through every parameter for futures, and a job can name thousands of parts.
     """
+    log_expected_failures_in_one_line()
     make, job, threads = cloudpickle.loads(pickled)
     if "torch" in sys.modules:  # loaded with the job's function, where that computes with torch
         sys.modules["torch"].set_num_threads(threads)
@@ -145,8 +147,8 @@ def _outcome(future: PrefectFuture[Any]) -> Outcome:
         outcome: Outcome = future.result(raise_on_failure=False)
     except BrokenProcessPool:
         return RuntimeError(
-            "its process was killed. If the machine ran out of memory, lower engine.workers, the number of articles a "
-            "shard (raise shards.articles), or batch_tokens of the stage"
+            "its process was killed, or did not start and said why above. If the machine ran out of memory, lower "
+            "engine.workers, the number of articles a shard (raise shards.articles), or batch_tokens of the stage"
         )
     return outcome
 
@@ -165,6 +167,7 @@ class PrefectExecutor:
     @contextmanager
     def serving(self) -> Iterator[None]:
         """Serve the flow run that this is called in until the block ends; flows may be nested."""
+        log_expected_failures_in_one_line()
         outer = self._runner
         with task_runner(self.settings) as self._runner:
             try:
@@ -204,7 +207,7 @@ class PrefectExecutor:
             name = names[future.task_run_id]
             outcome = outcomes[name] = _outcome(future)
             if isinstance(outcome, BaseException):
-                log.error("%s failed: %s: %s", name, type(outcome).__name__, outcome)
+                log.error("%s failed: %s", name, describe(outcome))
             if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
                 said = time.monotonic()
                 remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.failure_logs import working_on
+
 
 def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     """Yield each article's rows as a slice that shares the table's memory.
@@ -28,6 +30,7 @@ def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     for article, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
         if previous is not None and article < previous:
             raise ValueError(f"article {article} follows {previous}: expected rows sorted by article_id")
+        working_on(f"article {article}")
         yield article, table.slice(start, end - start)
         start, previous = end, article
 
@@ -57,4 +60,5 @@ def join_by_article(left: pa.Table, *others: pa.Table) -> Iterator[tuple[str, *t
                 head = next(stream, None)
             heads[number] = head
             matches.append(head[1] if head is not None and head[0] == article else others[number].slice(0, 0))
+        working_on(f"article {article}")  # the streams have looked ahead
         yield article, rows, *matches

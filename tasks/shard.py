@@ -15,6 +15,7 @@ from storage.directories import DirectoryRecord, publish_directory, working_dire
 from storage.recipes import DropCount, ShardRecord, save_record, shard_path
 from storage.schemas import DATASETS
 from storage.store import Store
+from tasks.failure_logs import names_what_failed
 from tasks.inputs import Reference
 from tasks.settings import Settings
 
@@ -86,6 +87,7 @@ def _plain(value: Any) -> Any:
     return value.recipe() if hasattr(value, "recipe") else value
 
 
+@names_what_failed
 def make_shard(job: Job) -> ShardRecord:
     """Compute a shard, write its file and then its record, and return the record.
 
@@ -121,6 +123,7 @@ def make_shard(job: Job) -> ShardRecord:
     return record
 
 
+@names_what_failed
 def make_directory(job: Job) -> DirectoryRecord:
     """Fill a directory (train a model, write a report), publish it, and return its record.
 

@@ -14,6 +14,7 @@ from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, find_record, recipe_key, set_aside
 from storage.schemas import Dataset
 from storage.store import Store
+from tasks.failure_logs import describe
 from tasks.inputs import DirectoryResult, Input, StageResult
 from tasks.settings import Settings
 from tasks.shard import Job, make_directory, make_shard, recipe_of
@@ -70,7 +71,7 @@ class StageFailedError(Exception):
         self.damaged = [error for error in errors.values() if isinstance(error, CorruptShardError)]
 
     def __str__(self) -> str:
-        lines = [f"{name}: {type(error).__name__}: {error}" for name, error in self.errors.items()]
+        lines = [f"{name}: {describe(error)}" for name, error in self.errors.items()]
         shown = "\n  ".join(lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else []))
         return (
             f"stage {self.stage}: {len(self.errors)} of {self.total} failed, the rest is done and kept.\n  {shown}\n"

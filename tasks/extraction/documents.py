@@ -11,6 +11,7 @@ from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
 from tasks.extraction.repeats import repeated_boilerplate
 from tasks.extraction.settings import ExtractSettings
+from tasks.failure_logs import working_on
 
 _ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
 
@@ -74,6 +75,7 @@ def _extract_pages(
                 if reason is not None or body is None:
                     found[url.as_py()] = Extracted(None, (), None, reason or "no_body")
                 else:
+                    working_on(f"page {url}")
                     found[url.as_py()] = extractor.extract(body, mime=mime, charset=charset)
     return found, hosts
 
