@@ -22,6 +22,7 @@ from storage.schemas import PAGES
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, Journal
+from tasks.crawl.lookup import BoundedResolver
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.replay import Replay
@@ -91,7 +92,7 @@ def crawl_batches(
         connect_to: where connections are made instead.
         progress: called about once a second.
         earlier: pages of an earlier crawl: those that are not due are taken over, the others asked for conditionally.
-        resolver: looks host names up.
+        resolver: looks host names up; may hang.
 
     Raises:
         CorruptShardError: the earlier crawl's file has been damaged since it was opened.
@@ -106,7 +107,7 @@ def crawl_batches(
     private = [*settings.allowed_hosts, *connect_to]
     if not settings.contact and any(not host_matches(host_of(url), private) for url in urls):
         logger.warning("crawl.contact is empty: give sites on the web an address they can turn to")
-    guard = Guard(settings.allowed_hosts, connect_to, resolver)
+    guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, settings.lookup_seconds))
     client = Client(settings, guard)
     stored = _stored_pages(urls, journal, earlier)
     try:

@@ -34,6 +34,7 @@ PAGE_REASONS = {
     "too_many_redirects": "more redirects than the settings allow",
     "private_address": "the host has no public address (private, loopback, link-local, metadata, ...)",
     "dns_error": "the host name has no address",
+    "dns_timeout": "looking up the host name took too long",
     "connect_error": "no connection: refused or unreachable",
     "connection_reset": "the server closed the connection before it had answered",
     "tls_error": "no trustworthy encrypted connection",

@@ -18,7 +18,7 @@ ROBOTS_BYTES = 512 * 1024
 ROBOTS_REDIRECTS = 5
 
 # Where these stop the request for robots.txt they would stop the page as well: its rows say so.
-_SAME_FOR_PAGES = frozenset({"dns_error", "private_address", "connect_error", "tls_error"})
+_SAME_FOR_PAGES = frozenset({"dns_error", "dns_timeout", "private_address", "connect_error", "tls_error"})
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,8 @@ class Guard:
         """Return the addresses and ports where a connection to host:port may be made; never an empty list.
 
         Raises:
-            FetchError: `dns_error`, or `private_address` where the host has no address but refused ones.
+            FetchError: `dns_error`, the resolver's own, or `private_address` where the host has no address but refused
+                ones.
         """
         for pattern, target in self._connect_to.items():
             if host_matches(f"{host}:{port}", [pattern]):

@@ -1,0 +1,96 @@
+"""Host names looked up in bounded time: the system's resolver can hang for minutes and cannot be stopped.
+
+A look-up runs in a thread of its own, which is left to itself when its time is over. Callers that ask for the same name
+wait for the same look-up, and an answer is kept for a while, so that a busy host costs one look-up a minute.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from concurrent.futures import Future
+
+from tasks.crawl.safety import FetchError, Resolver
+
+_KEPT_SECONDS = 60.0  # look-ups do not tell how long an answer holds; hosts that move often say a minute or more
+_KEPT_NAMES = 10_000
+_AT_ONCE = 128
+
+
+class BoundedResolver:
+    """A resolver with a time limit and a memory; usable from many threads."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        seconds: float,
+        *,
+        kept_seconds: float = _KEPT_SECONDS,
+        kept_names: int = _KEPT_NAMES,
+        at_once: int = _AT_ONCE,
+    ) -> None:
+        """Remember nothing yet.
+
+        Args:
+            resolver: looks a name up; may hang.
+            seconds: limit for one look-up.
+            kept_seconds: age at which an answer is asked for again.
+            kept_names: names remembered; the one that was used least recently is forgotten first.
+            at_once: look-ups under way at the same time, those that hang included.
+        """
+        self._resolver = resolver
+        self._seconds = seconds
+        self._kept_seconds = kept_seconds
+        self._kept_names = kept_names
+        self._slots = threading.BoundedSemaphore(at_once)
+        self._lock = threading.Lock()
+        self._lookups: OrderedDict[tuple[str, int], tuple[float, Future[list[str]]]] = OrderedDict()
+
+    def __call__(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host.
+
+        Raises:
+            FetchError: `dns_timeout`.
+            OSError: the name has none.
+        """
+        ends = time.monotonic() + self._seconds
+        lookup = self._lookup(host, port)
+        try:
+            return lookup.result(max(0.0, ends - time.monotonic()))
+        except TimeoutError as error:
+            if lookup.done():  # the resolver's own
+                raise
+            raise FetchError("dns_timeout", host, transient=True) from error
+
+    def _lookup(self, host: str, port: int) -> Future[list[str]]:
+        """Return a look-up that is under way or still good, or start one."""
+        now = time.monotonic()
+        with self._lock:
+            started, known = self._lookups.get((host, port), (now, None))
+            if known is not None and (not known.done() or now - started < self._kept_seconds):
+                self._lookups.move_to_end((host, port))
+                return known
+            lookup: Future[list[str]] = Future()
+            self._lookups[host, port] = now, lookup
+            while len(self._lookups) > self._kept_names:
+                self._lookups.popitem(last=False)
+        if not self._slots.acquire(timeout=self._seconds):
+            self._forget(host, port, lookup)
+            lookup.set_exception(FetchError("dns_timeout", f"{host}: too many look-ups hang", transient=True))
+            return lookup
+        threading.Thread(target=self._run, args=(host, port, lookup), name="lookup", daemon=True).start()
+        return lookup
+
+    def _run(self, host: str, port: int, lookup: Future[list[str]]) -> None:
+        try:
+            lookup.set_result(self._resolver(host, port))
+        except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is told
+            self._forget(host, port, lookup)
+            lookup.set_exception(error)
+        finally:
+            self._slots.release()
+
+    def _forget(self, host: str, port: int, lookup: Future[list[str]]) -> None:
+        """Keep no failure: the next one who asks may be luckier."""
+        with self._lock:
+            if self._lookups.get((host, port), (0.0, None))[1] is lookup:
+                del self._lookups[host, port]
