@@ -1,11 +1,14 @@
 """How far a crawl is: numbers for a terminal line or a progress artifact."""
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
+
+_WINDOW_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -16,15 +19,17 @@ class CrawlProgress:
         done: URLs that have their row, those of an earlier run included.
         total: URLs of the shard.
         ok: rows of this run with a body.
-        failed: rows of this run by reason.
+        confirmed: those of them whose body is an earlier crawl's, confirmed by the server.
+        failed: rows of this run by reason, those included that keep the body of an earlier crawl for it.
         bytes: decoded body bytes of this run.
-        pages_per_second: rows of this run per second.
-        remaining_seconds: time left at this rate, or None before the first row.
+        pages_per_second: rows per second of late.
+        remaining_seconds: time left at this rate, or None where there is no rate yet.
     """
 
     done: int
     total: int
     ok: int = 0
+    confirmed: int = 0
     failed: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     bytes: int = 0
     pages_per_second: float = 0.0
@@ -36,12 +41,18 @@ class CrawlProgress:
         return self.done / self.total if self.total else 1.0
 
     def __str__(self) -> str:
-        failed = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self.failed.items(), key=lambda f: -f[1]))
-        left = "" if self.remaining_seconds is None else f", about {self.remaining_seconds:,.0f} s left"
-        return (
-            f"{self.done:,} of {self.total:,} URLs, {self.pages_per_second:.0f} a second, {self.bytes / 1e6:.1f} MB"
-            f"{left}{f'; {failed}' if failed else ''}"
-        )
+        reasons = sorted(self.failed.items(), key=lambda item: (-item[1], item[0]))
+        parts = [
+            f"{self.done:,} of {self.total:,} URLs",
+            f"{self.pages_per_second:.3g} a second",
+            f"{self.bytes / 1e6:,.1f} MB",
+        ]
+        if self.confirmed:
+            parts.append(f"{self.confirmed:,} not modified")
+        if self.remaining_seconds:
+            parts.append(f"about {timedelta(seconds=round(self.remaining_seconds))} left")
+        failed = ", ".join(f"{reason} {count:,}" for reason, count in reasons)
+        return ", ".join(parts) + (f"; failed: {failed}" if failed else "")
 
 
 class ProgressCount:
@@ -54,28 +65,22 @@ class ProgressCount:
         self._every = every
         self._rows = 0
         self._ok = 0
+        self._confirmed = 0
         self._bytes = 0
         self._failed: Counter[str] = Counter()
         self._started = self._reported = time.monotonic()
+        self._marks = deque([(self._started, 0)])  # (time, rows) of the reports of late
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Count a row of `pages`."""
+        """Count a row of `pages`, as `tasks.crawl.visit.page_row` makes it."""
         self._rows += 1
         self._bytes += row["bytes"] or 0
+        reason = row["reason"] or row["stale_reason"]
+        if reason is not None:
+            self._failed[reason] += 1
         if row["reason"] is None:
             self._ok += 1
-        else:
-            self._failed[row["reason"]] += 1
-
-    @property
-    def rows(self) -> int:
-        """Rows counted."""
-        return self._rows
-
-    @property
-    def bytes(self) -> int:
-        """Body bytes counted."""
-        return self._bytes
+            self._confirmed += reason is None and row["body"] is None
 
     @property
     def seconds(self) -> float:
@@ -88,16 +93,21 @@ class ProgressCount:
         if not last and now - self._reported < self._every:
             return
         self._reported = now
-        rate = self._rows / max(now - self._started, 1e-9)
+        while len(self._marks) > 1 and now - self._marks[0][0] > _WINDOW_SECONDS:
+            self._marks.popleft()
+        then, rows = self._marks[0]
+        rate = (self._rows - rows) / max(now - then, 1e-9)
+        self._marks.append((now, self._rows))
         done = self._before + self._rows
         self._report(
             CrawlProgress(
                 done=done,
                 total=self._total,
                 ok=self._ok,
+                confirmed=self._confirmed,
                 failed=MappingProxyType(dict(self._failed)),
                 bytes=self._bytes,
                 pages_per_second=rate,
-                remaining_seconds=(self._total - done) / rate if self._rows else None,
+                remaining_seconds=(self._total - done) / rate if rate else None,
             )
         )
