@@ -23,15 +23,15 @@ class Fact:
 
 
 def gather_facts(
-    config: Mapping[str, Any], counts: Mapping[str, Mapping[str, Any]], ranker: Path, summarizer: Path, *, seed: int,
-    test_articles: int,
+    config: Mapping[str, Any], counts: Mapping[str, Mapping[str, Any]], ranker: Path | None, summarizer: Path, *,
+    seed: int, test_articles: int,
 ) -> list[Fact]:  # fmt: skip
     """Return what a reader must know of a build before its numbers.
 
     Args:
         config: recipe of the build's settings.
         counts: of every stage, `tasks.publishing.summarise`.
-        ranker: directory of the trained ranker.
+        ranker: directory of the trained ranker; None where paragraphs came ranked.
         summarizer: directory of the trained summarizer.
         seed: of the build.
         test_articles: articles that systems were scored on.
@@ -41,10 +41,10 @@ def gather_facts(
     notes = {name: note for count in counts.values() for name, note in count.get("notes", {}).items()}
     return [
         Fact("preset", str(config.get("preset", "none"))),
-        Fact("source", _source(config.get("source", {}))),
+        Fact("source", "ranked shards, imported" if config.get("imported") else _source(config.get("source", {}))),
         Fact("seed", str(seed)),
         Fact("articles", f"{articles}; {test_articles:,} of the test split scored"),
-        Fact("ranker", f"two LSTMs (Liu and Lapata 2019, sec. 3.1){_size(ranker)}"),
+        Fact("ranker", f"two LSTMs (Liu and Lapata 2019, sec. 3.1){_size(ranker)}" if ranker else "none of this build"),
         Fact("summarizer", f"{_summarizer(config.get('summarizer', {}))}{_size(summarizer)}"),
         *[Fact("entity pipeline" if name == "entities" else name, str(note)) for name, note in sorted(notes.items())],
     ]

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import textwrap
 from collections.abc import Sequence
 from urllib.parse import quote
 
@@ -23,6 +24,7 @@ from tasks.reporting.blocks import (
     web_url,
 )
 
+_CELL_CHARACTERS = 42  # of a line: two such columns stand side by side in the UI
 LIMIT = 512 * 1024  # bytes of an artifact in JSON, as the server takes it
 _PUNCTUATION = re.compile(r"([!\"#$%'()*+,\-./:;=?@\[\\\]^_`{|}~])")
 _URL_SAFE = "%/:?#@!$&'*+,=~-._"  # no brackets, quotes, back ticks, bars or semicolons: they could end link or entity
@@ -99,15 +101,20 @@ def link(url: str) -> str:
 def _table(table: Table) -> str:
     marks = ["---:" if place in table.numeric else "---" for place in range(len(table.columns))]
     cells = [[_cell(cell) for cell in row] for row in table.rows]
-    rows = [[escape(column) or " " for column in table.columns], marks, *cells]
+    rows = [[_lines(column) or " " for column in table.columns], marks, *cells]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([f"**{escape(table.caption)}**", "", *lines])
 
 
 def _cell(cell: Cell) -> str:
-    text = escape(cell.text)
+    text = _lines(cell.text)
     text = f"**{text}**" if cell.strong and text else text
     return f"{text} {escape(f'({cell.note})')}" if cell.note else text
+
+
+def _lines(text: str) -> str:
+    """Return a cell's text in lines, for the UI breaks none by itself and would show only what fits on one."""
+    return "<br>".join(escape(line) for line in textwrap.wrap(clean(text), _CELL_CHARACTERS, break_on_hyphens=False))
 
 
 def _cited(cited: Cited) -> str:

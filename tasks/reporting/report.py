@@ -48,7 +48,7 @@ def write_report(
     scores: Shards,
     samples: Shards,
     texts: Shards,
-    ranker: Path,
+    ranker: Path | None = None,
     summarizer: Path,
     settings: ReportSettings,
     counts: Mapping[str, Mapping[str, Any]],
@@ -65,7 +65,7 @@ def write_report(
         scores: (baseline scores, scores of the trained systems, ranking scores) of each article shard.
         samples: (articles, ranked, baseline predictions, predictions of the trained systems[, graphs]) of each.
         texts: (articles, paragraphs, features) of each.
-        ranker: directory of the trained ranker.
+        ranker: directory of the trained ranker; None where paragraphs came ranked.
         summarizer: directory of the trained summarizer.
         settings: see the class.
         counts: what each stage made, dropped and took (`tasks.publishing.summarise`).
@@ -93,7 +93,7 @@ def write_report(
         words.hosts_section(failing_hosts(counts)),
         words.table1_section(recalls),
         words.scores_section(ranking),
-        words.training_section(ranker_curves(ranker), summarizer_curves(summarizer)),
+        words.training_section(ranker_curves(ranker) if ranker else [], summarizer_curves(summarizer)),
         words.distributions_section(lengths, found.summary_words),
         words.samples_section(found),
         words.attention_section(found),

@@ -276,7 +276,7 @@ def test_nothing_from_a_page_is_markup(report: Path, tmp_path: Path, url: str) -
     assert page.text.count(" ".join(HOSTILE.split())) >= 9  # titles, lead, baseline's summary, preset, reasons, host
     for artifact in sorted((wild / "artifacts").glob("*.md")):
         plain = artifact.read_text()
-        assert "<" not in plain
+        assert "<" not in plain.replace("<br>", "")  # a cell's own line breaks; one from a page would be escaped
         assert "](javascript" not in plain
     for control in ("\x1b", "\r"):
         assert control not in (wild / "summary.txt").read_text()

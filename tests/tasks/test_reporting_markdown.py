@@ -48,9 +48,21 @@ def test_a_cell_cannot_leave_its_cell() -> None:
 
     assert sum(token.type == "td_open" for token in tokens) == 2
     assert sum(token.type == "th_open" for token in tokens) == 2
-    texts = [token.children for token in tokens if token.type == "inline"]
-    assert "".join(child.content for child in texts[3] or []) == f"{clean(HOSTILE)} (1|2)"
+    cell = [token.children or [] for token in tokens if token.type == "inline"][3]
+    assert "".join(" " if child.content == "<br>" else child.content for child in cell) == f"{clean(HOSTILE)} (1|2)"
+    assert {child.content for child in cell if "html" in child.type} == {"<br>"}
     assert not any("html" in token.type for token in tokens)
+
+
+@given(st.text(st.sampled_from(r"""<>&;`*_[]()!|\#-+.~:/"'{}=1ax br"""), max_size=300))
+def test_a_long_cell_is_broken_into_lines_and_stays_one_cell(text: str) -> None:
+    tokens = MARKDOWN.parse(render(Table("c", ["a"], [[Cell(text)]])))
+
+    cell = [token.children or [] for token in tokens if token.type == "inline"][2]
+    lines = "".join("\n" if child.type == "html_inline" else child.content for child in cell).split("\n")
+    assert {child.content for child in cell if child.type == "html_inline"} <= {"<br>"}
+    assert all(len(line) <= 42 for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
 
 
 @pytest.mark.parametrize(
