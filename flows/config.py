@@ -19,6 +19,7 @@ from tasks.features import FeatureSettings
 from tasks.graphs import GraphSettings
 from tasks.notification import NotificationSettings
 from tasks.paragraphs import ParagraphSettings
+from tasks.ranked_wikisum import ImportSettings
 from tasks.ranker_training import RankerSettings
 from tasks.ranking import RankingSettings
 from tasks.ranking_scores import RankingScoreSettings
@@ -67,6 +68,9 @@ class BuildConfig(Settings):
     ranking_scores: RankingScoreSettings = RankingScoreSettings()
     graphs: GraphSettings = GraphSettings()
     examples: ExampleSettings = ExampleSettings()
+    imported: ImportSettings | None = Field(
+        None, description="train on other people's ranked shards, in place of a corpus of one's own"
+    )
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
     attention: AttentionSettings = AttentionSettings()

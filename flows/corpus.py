@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from flows.imported import imported, imported_paragraphs
 from flows.intake import find_articles, read_documents
 from flows.session import Session
 from storage import schemas
@@ -30,27 +31,36 @@ def corpus(session: Session) -> Corpus:
     """Walk the corpus's stages."""
     articles = session.once(find_articles)
     paragraphs = session.once(find_paragraphs)
-    config, stage, shards = session.config, session.run.stage, session.config.shards
-    features = stage(
+    features = session.run.stage(
         schemas.FEATURES,
         compute_features,
-        shards=shards.articles,
+        shards=len(articles.shards),
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
-        settings=config.features,
+        settings=session.config.features,
     )
-    vocabulary = stage(
+    return Corpus(articles, paragraphs, features, session.once(vocabulary))
+
+
+def vocabulary(session: Session) -> StageResult:
+    """Estimate the vocabulary on leads and paragraphs, or take the one that is imported."""
+    given = session.once(imported)
+    if given is not None:
+        return given.vocabulary
+    return session.run.stage(
         schemas.VOCABULARY,
         train_vocabulary,
         shards=1,
-        inputs={"shards": every(articles, paragraphs)},
-        settings=config.vocabulary,
-        arguments={"seed": config.seed},
+        inputs={"shards": every(session.once(find_articles), session.once(find_paragraphs))},
+        settings=session.config.vocabulary,
+        arguments={"seed": session.config.seed},
     )
-    return Corpus(articles, paragraphs, features, vocabulary)
 
 
 def find_paragraphs(session: Session) -> StageResult:
     """Take the documents of each article apart: those of the crawl, and those that the source gives."""
+    decoded = session.once(imported_paragraphs)
+    if decoded is not None:
+        return decoded
     documents = {"documents": gathered(session.once(fetch_documents))}
     given = session.once(read_documents)
     if given is not None:

@@ -6,6 +6,7 @@ from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
+from flows.intake import find_articles
 from flows.session import Session, walk_flow
 from flows.train import attention, ranked, ranker, summarizer
 from storage import schemas
@@ -53,7 +54,7 @@ def baseline(session: Session) -> tuple[StageResult, StageResult]:
     predictions = session.run.stage(
         schemas.PREDICTIONS,
         predict_baselines,
-        shards=config.shards.articles,
+        shards=len(made.ranked.shards),
         inputs={"articles": same(built.articles), "ranked": same(made.ranked)},
         settings=config.baselines,
         name="baselines",
@@ -82,7 +83,7 @@ def decode(
     return session.run.stage(
         schemas.PREDICTIONS,
         decode_shard,
-        shards=session.config.shards.articles,
+        shards=len(examples.shards),
         inputs={**read, "directory": contents(model)},
         settings=settings,
         arguments=None if system is None else {"system": system},
@@ -96,8 +97,8 @@ def score(session: Session, name: str, predictions: StageResult) -> StageResult:
     return session.run.stage(
         schemas.SCORES,
         score_predictions,
-        shards=session.config.shards.articles,
-        inputs={"articles": same(session.once(corpus).articles), "predictions": same(predictions)},
+        shards=len(predictions.shards),
+        inputs={"articles": same(session.once(find_articles)), "predictions": same(predictions)},
         settings=session.config.scoring,
         name=name,
     )
@@ -116,7 +117,7 @@ def report(session: Session) -> DirectoryResult:
             "scores": every(judged.baseline_scores, judged.scores, made.ranking_scores),
             "samples": every(built.articles, made.ranked, judged.baselines, judged.summaries, made.graphs),
             "texts": every(built.articles, built.paragraphs, built.features),
-            "ranker": contents(session.once(ranker)),
+            **({} if config.imported else {"ranker": contents(session.once(ranker))}),
             "summarizer": contents(session.once(summarizer)),
         },
         settings=config.report,

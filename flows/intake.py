@@ -3,6 +3,7 @@
 from typing import Any
 
 from flows.config import BuildConfig
+from flows.imported import imported
 from flows.session import Session
 from storage import schemas
 from tasks.articles import merge_articles, read_articles
@@ -17,7 +18,10 @@ def find_partitions(session: Session) -> list[Partition]:
 
 
 def find_articles(session: Session) -> StageResult:
-    """Read the source's partitions and regroup its articles by shard."""
+    """Read the source's partitions and regroup its articles by shard, or take those that are imported."""
+    given = session.once(imported)
+    if given is not None:
+        return given.articles
     config, stage = session.config, session.run.stage
     partitions = session.once(find_partitions)
     intake = stage(

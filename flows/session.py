@@ -43,6 +43,10 @@ class Session:
         result: T = self._walked[wiring]
         return result
 
+    def give(self, wiring: Callable[["Session"], T], result: T) -> None:
+        """Have `once(wiring)` return a result found elsewhere, until everything is walked anew."""
+        self._walked[wiring] = result
+
     def forget(self) -> None:
         """Walk everything anew; what is done is found again by its key."""
         self._walked.clear()
@@ -65,7 +69,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
     store.check_writable()
     with ExitStack() as stack:
         stack.enter_context(root_lock(store))
-        connect_to = stack.enter_context(running_web(config.source))
+        connect_to = stack.enter_context(running_web(config.source)) if config.imported is None else {}
         executor = PrefectExecutor(config.engine)
         opened = Session(config, executor, Run(store, executor), connect_to)
         token = _current.set(opened)

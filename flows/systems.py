@@ -63,7 +63,7 @@ def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
     return session.run.stage(
         schemas.PREDICTIONS,
         rename_system,
-        shards=session.config.shards.articles,
+        shards=len(summaries.shards),
         inputs={"predictions": same(summaries)},
         arguments={"system": name},
         name=f"predictions-{name}",
@@ -77,7 +77,7 @@ def unranked(session: Session) -> StageResult:
     found = session.run.stage(
         schemas.RANKED,
         rank_paragraphs,
-        shards=config.shards.articles,
+        shards=len(built.articles.shards),
         inputs=both,
         settings=config.ranking.model_copy(update={"method": "found"}),
         arguments={"ranker_directory": None},
@@ -86,7 +86,7 @@ def unranked(session: Session) -> StageResult:
     return session.run.stage(
         schemas.EXAMPLES,
         build_examples,
-        shards=config.shards.articles,
+        shards=len(found.shards),
         inputs={"articles": same(built.articles), "ranked": same(found), "vocabulary": only(built.vocabulary)},
         settings=config.examples,
         name="unranked-examples",

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import Edge, Item, Layout, ShardFile, read_item
-from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, VOCABULARY
+from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS, VOCABULARY
 from storage.store import Store
 from tasks.hashing import stable_hash
 from tasks.inputs import StageResult, only, same
@@ -29,9 +30,14 @@ class ImportSettings(Settings):
     """Where ranked shards are, and what is kept of them."""
 
     folder: str = tuning(..., "folder or URI with the shards, such as WIKI.train.0.pt")
-    vocabulary: str = tuning(..., "folder or URI of the SentencePiece model of the shards' ids, a file")
+    vocabulary: str = tuning(..., "file or URI of the SentencePiece model that the shards' ids are of")
     layout: Literal["pt", "json"] | None = tuning(
         None, "pt (Liu & Lapata) | json (GraphSum, with graphs); null = whichever the folder holds"
+    )
+    texts: Literal["evaluated", "all"] = Field(
+        "evaluated",
+        description="articles whose paragraphs are decoded into text: those of valid and test, as baselines and the "
+        "report need it | all, as graphs of .pt shards and a ranker of one's own do",
     )
     sentence_marks: Literal["keep", "drop"] = Field(
         "keep",
@@ -185,6 +191,34 @@ def articles_of(examples: pa.Table) -> pa.Table:
         "source": [SOURCE] * size,
     }
     return pa.table(columns, schema=ARTICLES.schema)
+
+
+def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: str) -> pa.Table:
+    """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order.
+
+    Which page a paragraph is from, the shards do not say: the name of the source stands for it.
+
+    Args:
+        examples: EXAMPLES rows sorted by article_id.
+        vocabulary: the VOCABULARY table, or what was read from it.
+        texts: see `ImportSettings`.
+    """
+    words = read_vocabulary(vocabulary)
+    if texts == "evaluated":
+        examples = examples.filter(pc.not_equal(examples["split"], "train"))
+    rows = [
+        {
+            "article_id": article,
+            "paragraph_id": rank,
+            "url": SOURCE,
+            "provenance": SOURCE,
+            "position": rank,
+            "text": words.decode(ids),
+        }
+        for article, source in zip(examples["article_id"].to_pylist(), examples["source"].to_pylist(), strict=True)
+        for rank, ids in enumerate(source)
+    ]
+    return pa.Table.from_pylist(rows, schema=PARAGRAPHS.schema)
 
 
 def _items(words: Vocabulary, folder: str, file: dict[str, Any]) -> Iterator[tuple[str, Item]]:

@@ -56,5 +56,12 @@ def _shard(job: Job) -> ShardRecord:
 def _directory(job: Job) -> DirectoryRecord:
     digest = hashlib.sha256(job.key.encode()).hexdigest()[:32]
     return DirectoryRecord(
-        job.stage, job.key, {}, digest, job.recipe(), job.digests, {"parameters": 7, "seconds": 1.0, "articles": 2}, 0.0
+        job.stage,
+        job.key,
+        {},
+        digest,
+        job.recipe(),
+        job.digests,
+        {"parameters": 7, "seconds": 1.0, "articles": 2, "batch": 3, "way": "recorded"},
+        0.0,
     )

@@ -1,0 +1,108 @@
+"""The wiring of imported examples: what is walked for training and evaluation, and what is not."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import torch
+
+from flows.config import BuildConfig
+from flows.evaluate import report
+from flows.train import summarizer
+from models.vocabulary import Vocabulary
+from storage.schemas import PARAGRAPHS
+from tasks.ranked_wikisum import paragraphs_of
+from tasks.ranked_wikisum.files import items_bytes
+from tasks.ranked_wikisum.importing import import_examples
+from tests.flows.recording import keys, walked
+
+TITLE, BEGIN, END = 3, 4, 5
+
+
+@pytest.fixture(scope="module")
+def words() -> Vocabulary:
+    writer = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the river aral rises in the hills .", "it flows north to the sea ."] * 5),
+        model_writer=writer, vocab_size=60, hard_vocab_limit=False, minloglevel=2,
+        user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"],
+    )  # fmt: skip
+    return Vocabulary(writer.getvalue())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, words: Vocabulary) -> Path:
+    place = tmp_path / "ranked"
+    place.mkdir()
+    (place / "spm.model").write_bytes(words.model)
+    item = {
+        "src": [[*words.encode("aral"), TITLE, *words.encode("the river rises")], words.encode("it flows")],
+        "tgt": [BEGIN, *words.encode("the river ."), END],
+        "tgt_str": "<t> the river . </t>",
+    }
+    for name in ("train.0", "train.1", "valid.0", "test.0"):
+        torch.save([item], place / f"WIKI.{name}.pt")
+    return place
+
+
+def config(folder: Path, **given: Any) -> BuildConfig:
+    imported = {"folder": str(folder), "vocabulary": str(folder / "spm.model"), **given.pop("imported", {})}
+    return BuildConfig.model_validate({"imported": imported, "summarizer": {"graph": "none"}, **given})
+
+
+def test_training_reads_the_shards_and_nothing_else(folder: Path, tmp_path: Path) -> None:
+    _, jobs = walked(config(folder), summarizer, tmp_path / "root")
+    stages = [job.stage for job in jobs]
+    assert set(stages) == {"vocabulary", "examples", "articles", "models/summarizer"}
+    assert stages.count("examples") == 4  # a file each
+
+
+def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder: Path, tmp_path: Path) -> None:
+    session, jobs = walked(config(folder), report, tmp_path / "root")
+    assert {job.stage for job in jobs} == {
+        "vocabulary", "examples", "articles", "paragraphs", "features", "ranked", "ranking_scores", "graphs",
+        "models/summarizer", "predictions", "scores", "reports",
+    }  # fmt: skip
+    assert {len(result.shards) for name, result in session.run.stages.items() if name != "vocabulary"} == {4}
+
+
+def test_a_changed_file_is_another_shard_and_the_others_stay(folder: Path, tmp_path: Path) -> None:
+    _, before = walked(config(folder), summarizer, tmp_path / "root")
+    data = (folder / "WIKI.train.0.pt").read_bytes()
+    (folder / "WIKI.train.0.pt").write_bytes((folder / "WIKI.valid.0.pt").read_bytes() + b" ")
+    _, after = walked(config(folder), summarizer, tmp_path / "root")
+    changed = {name.rpartition(".")[0] for name in keys(after) - keys(before)}
+    assert changed == {"examples-00002", "articles-00002", "models/summarizer"}
+    (folder / "WIKI.train.0.pt").write_bytes(data)
+    _, again = walked(config(folder), summarizer, tmp_path / "root")
+    assert keys(again) == keys(before)
+
+
+def test_graphs_that_came_are_read_and_others_need_texts(folder: Path, tmp_path: Path) -> None:
+    graph = {"summarizer": {"graph": "similarity"}}
+    with pytest.raises(ValueError, match=r"hold no graphs: expected imported.texts to be 'all'"):
+        walked(config(folder, **graph), summarizer, tmp_path / "root")
+    _, drawn = walked(config(folder, imported={"texts": "all"}, **graph), summarizer, tmp_path / "root")
+    assert {"paragraphs", "ranked", "graphs"} <= {job.stage for job in drawn}
+    for path in folder.glob("*.pt"):
+        path.unlink()
+    (folder / "WIKI.train.0.json").write_bytes(items_bytes([], "json"))
+    _, came = walked(config(folder, **graph), summarizer, tmp_path / "root")
+    assert {job.stage for job in came} == {"vocabulary", "examples", "articles", "graphs", "models/summarizer"}
+
+
+def test_paragraphs_are_decoded_of_the_articles_asked_for(folder: Path, words: Vocabulary) -> None:
+    read = {"folder": str(folder)}
+    file = {"name": "WIKI", "number": 0, "layout": "pt"}
+    train = import_examples(words, file={**file, "split": "train"}, **read)
+    test = import_examples(words, file={**file, "split": "test"}, **read)
+    found = paragraphs_of(test, words, "evaluated")
+    assert found.schema == PARAGRAPHS.schema
+    assert found.select(["paragraph_id", "position", "text", "drop_reason"]).to_pylist() == [
+        {"paragraph_id": 0, "position": 0, "text": "the river rises", "drop_reason": None},
+        {"paragraph_id": 1, "position": 1, "text": "it flows", "drop_reason": None},
+    ]
+    assert paragraphs_of(train, words, "evaluated").num_rows == 0
+    assert paragraphs_of(train, words, "all").num_rows == 2
