@@ -280,7 +280,9 @@ def _mean(value: Interval, strong: bool, sign: str = "") -> Cell:
 def _picture(challenge: Challenge) -> Picture:
     name = metric_name(challenge.headline)
     caption = f"Difference in {name} F1 of each test article: above 0 the challenger is better"
-    return Picture(caption, plots.differences([100 * x for x in challenge.differences], f"{name} F1 (points)"))
+    return Picture(
+        caption, plots.differences([100 * x for x in challenge.differences], f"difference in {name} F1 (points)")
+    )
 
 
 def _shown(example: Example, challenge: Challenge) -> list[Block]:
