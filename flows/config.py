@@ -24,6 +24,7 @@ from tasks.ranker_training import RankerSettings
 from tasks.ranking import RankingSettings
 from tasks.ranking_scores import RankingScoreSettings
 from tasks.reporting.settings import ReportSettings
+from tasks.retraining.settings import RetrainingSettings
 from tasks.scoring import ScoringSettings
 from tasks.search.settings import SearchSettings
 from tasks.settings import Settings, tuning
@@ -78,6 +79,7 @@ class BuildConfig(Settings):
     baselines: BaselineSettings = BaselineSettings()
     scoring: ScoringSettings = ScoringSettings()
     report: ReportSettings = ReportSettings()
+    retraining: RetrainingSettings = tuning(RetrainingSettings(), "of retrain alone: no part of a build's recipe")
     tables: TableSettings = tuning(TableSettings(), "of reproduce-tables alone: no part of a build's recipe")
 
     @model_validator(mode="before")

@@ -91,7 +91,7 @@ def fetch_documents(session: Session) -> StageResult:
         build_frontier,
         shards=shards.articles,
         inputs={"articles": same(articles), "search": same(search)},
-        settings=config.crawl,
+        settings=config.crawl.model_copy(update={"refresh": ""}),  # which pages there are does not hang on when
         arguments={"host_shards": shards.hosts},
         shard_argument="article_shard",
     )

@@ -223,6 +223,11 @@ class Run:
         self.directories[name] = DirectoryResult(name, record)
         return self.directories[name]
 
+    def use(self, result: DirectoryResult) -> DirectoryResult:
+        """Remember a model found elsewhere in place of the one of its name, and return it."""
+        self.directories[result.name] = result
+        return result
+
     def _make(self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int) -> dict[int, Any]:
         if not jobs:
             return {}

@@ -1,0 +1,43 @@
+"""Make a version of the models the champion by hand: to roll back, or to use one that the test refused."""
+
+import argparse
+import sys
+
+from prefect import flow
+
+from flows.temporary_server import use_prefect_api
+from storage.errors import StorageError
+from storage.lock import root_lock
+from storage.store import Store
+from tasks.retraining.outcome import promote_by_hand
+
+
+@flow(name="promote", flow_run_name="promote-version-{to}")
+def promote(root: str, to: int) -> str:
+    """Make version `to` below `root` the champion; return what happened.
+
+    Raises:
+        StorageError: there is no such version, it has been pruned, or another run holds the root.
+    """
+    store = Store(root)
+    with root_lock(store):
+        return promote_by_hand(store, to)
+
+
+def main() -> int:
+    """Parse the options, promote, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m flows.promote", description=__doc__)
+    parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
+    parser.add_argument("--to", type=int, required=True, metavar="VERSION", help="number of the version")
+    options = parser.parse_args()
+    use_prefect_api()
+    try:
+        print(promote(options.root, options.to))
+        return 0
+    except StorageError as error:
+        print(f"{parser.prog} stopped: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""A challenger a week: the corpus brought up to date, both models trained on from the champion, and the better kept."""
+
+import sys
+import time
+
+from prefect import flow
+
+from flows.command_line import main
+from flows.config import DEFAULT, BuildConfig
+from flows.corpus import corpus, vocabulary
+from flows.judging import freeze, judge
+from flows.session import Session, walk_flow
+from flows.train import attention, ranked, ranker, summarizer, train_ranking, train_system
+from storage.registry import version_of
+from tasks.inputs import DirectoryResult
+from tasks.retraining.outcome import finish_retraining, settle
+from tasks.retraining.warm_start import (
+    PREDICTOR,
+    RANKER,
+    SUMMARIZER,
+    ChampionModels,
+    better_ranker,
+    champion_models,
+    ranker_fits,
+    summarizer_fits,
+    warm_ranker,
+    warm_training,
+)
+
+
+@flow(name="retrain", flow_run_name="retrain-{config.preset}-{config.retraining.period}")
+def retrain(config: BuildConfig = DEFAULT) -> str:
+    """Take in what is new, train a challenger, judge it against the champion, and promote it if it is better.
+
+    Returns:
+        The verdict, what was computed, the champion and what was pruned, as text.
+    """
+    return walk_flow(config, challenge)
+
+
+def challenge(session: Session) -> str:
+    """Walk everything; a period that has its version already is only settled."""
+    started, store = time.monotonic(), session.run.store
+    settings = session.config.retraining
+    crawl = session.config.crawl.model_copy(update={"refresh": settings.period})
+    session.config = config = session.config.model_copy(update={"crawl": crawl})
+    made = version_of(store, settings.period)
+    if made is not None:
+        return settle(store, made, settings, planning=session.run.planning)
+    champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
+    start = champion if settings.vocabulary == "champion" else None
+    if start is not None:
+        session.give(vocabulary, start.vocabulary)
+    session.give(ranker, new_ranker(session, start))
+    session.give(summarizer, new_summarizer(session, start))
+    models = {RANKER: session.once(ranker), SUMMARIZER: session.once(summarizer)}
+    if config.decoding.guidance.reads_predictor:
+        models[PREDICTOR] = session.once(attention)
+    frozen = freeze(session)
+    challenger = judge(session, "challenger", frozen, session.once(corpus).vocabulary, models)
+    before = None
+    if champion is not None:
+        before = champion, judge(session, "champion", frozen, champion.vocabulary, dict(champion.models))
+    if session.run.planning:
+        return ""
+    recipe = config.model_dump(mode="json")
+    return finish_retraining(
+        session.run, recipe, settings, frozen, challenger, before, seed=config.seed, started=started
+    )
+
+
+def new_ranker(session: Session, start: ChampionModels | None) -> DirectoryResult:
+    """Train the ranker on from the champion's and take it up if it is better; afresh where there is none that fits."""
+    settings = session.config.ranker
+    if start is None or not ranker_fits(start.version, settings):
+        return train_ranking(session, settings)
+    retraining, before = session.config.retraining, start.models[RANKER]
+    trained = train_ranking(session, warm_ranker(settings, retraining), before)
+    return session.run.use(better_ranker(trained, before, retraining.ranker_gain))
+
+
+def new_summarizer(session: Session, start: ChampionModels | None) -> DirectoryResult:
+    """Train the summarizer on from the champion's; afresh where there is none that fits."""
+    config, made = session.config, session.once(ranked)
+    fits = start is not None and summarizer_fits(start.version, config.summarizer)
+    training = warm_training(config.training, config.retraining) if fits else config.training
+    before = start.models[SUMMARIZER] if start is not None and fits else None
+    return train_system(session, "summarizer", config.summarizer, training, made.examples, made.graphs, before)
+
+
+if __name__ == "__main__":
+    sys.exit(main("python -m flows.retrain", retrain, challenge))

@@ -1,0 +1,76 @@
+"""The model card: what people read of a version."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storage.registry import Version
+from tasks.reporting.blocks import Cell, Section, Table
+from tasks.reporting.facts import Fact, flatten
+from tasks.reporting.findings import costs, funnel
+from tasks.reporting.markdown import artifact
+from tasks.reporting.sections import built, costs_section, funnel_section, settings_section
+from tasks.reporting.verdicts import metric_name
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a run took.
+
+    Attributes:
+        seconds: from its start to its verdict, by the clock.
+        work_seconds: what making every shard and model of the build took, added up, whenever that was.
+        peak_bytes: highest resident memory of a process that made a shard of the build.
+    """
+
+    seconds: float
+    work_seconds: float
+    peak_bytes: int
+
+
+def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort: Effort) -> str:
+    """Return the card of a version as Markdown.
+
+    Args:
+        version: what the registry says of it.
+        counts: of every stage of its build (`tasks.publishing.summarise`).
+        effort: what it took.
+    """
+    verdict = version.verdict
+    facts = [
+        Fact("version", f"{version.number}, for {version.label}, made {version.created}"),
+        Fact("verdict", f"{'promoted' if verdict['promoted'] else 'refused'}: {verdict['reason']}"),
+        Fact("started from", "nothing" if version.parent is None else f"version {version.parent}"),
+        Fact("build", version.build),
+        *[Fact(name, path) for name, path in sorted(version.models.items())],
+        Fact("vocabulary", version.vocabulary),
+        Fact("time of this run", f"{effort.seconds / 3600:.2f} hours by the clock"),
+        Fact("work in the build", f"{effort.work_seconds / 3600:.2f} hours, all shards and models together"),
+        Fact("peak memory", f"{effort.peak_bytes / 1e6:,.0f} MB in one process"),
+    ]
+    sections = [
+        built(facts),
+        _scores(version),
+        rebuilt_section(version.computed),
+        funnel_section(funnel(counts)),
+        costs_section(costs(counts)),
+        settings_section(list(flatten(version.settings))),
+    ]
+    return artifact([Section("card", f"Model card: version {version.number}", []), *sections])
+
+
+def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> Section:
+    """How many shards of each stage this run computed."""
+    rows = [[Cell(stage), Cell(str(done), strong=done > 0), Cell(str(of))] for stage, (done, of) in computed.items()]
+    table = Table("Shards computed in this run", ["stage", "computed", "of"], rows, frozenset({1, 2}))
+    return Section("rebuilt", "What changed", [table])
+
+
+def _scores(version: Version) -> Section:
+    rows = [[Cell(metric_name(metric)), Cell(_points(value))] for metric, value in version.scores.items()]
+    table = Table("F1 on the frozen test split, points of 100", ["metric", "F1"], rows, frozenset({1}))
+    return Section("frozen", "Scores", [table])
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.2f}"

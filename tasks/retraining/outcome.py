@@ -1,0 +1,212 @@
+"""The end of a retraining run: verdict, version, card, pointer and pruning, in an order that survives a kill.
+
+Build, frozen split, card and artifacts come first, then the version, then the pointer: whoever finds a version finds
+all it names, and a run that was killed between the last two only has to move the pointer.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from storage.pruning import Pruning, carry_out, plan_pruning
+from storage.registry import (
+    FOLDER,
+    FrozenSplit,
+    Version,
+    promote_version,
+    read_champion,
+    read_frozen,
+    read_version,
+    save_frozen,
+    save_version,
+    version_numbers,
+)
+from storage.store import Store
+from tasks.inputs import DirectoryResult, Shards, StageResult, every
+from tasks.publishing import record_build, summarise
+from tasks.reporting.challenge import (
+    CHALLENGE_ARTIFACT,
+    Challenge,
+    Contender,
+    challenge_artifact,
+    compare_contenders,
+)
+from tasks.retraining.card import Effort, model_card
+from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.verdict import decide, first_verdict, judging
+from tasks.retraining.warm_start import ChampionModels
+from tasks.stage import Run
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A version's models, and what they wrote of the frozen test split.
+
+    Attributes:
+        vocabulary: its vocabulary.
+        models: name -> directory.
+        predictions: its summaries.
+        scores: their scores.
+    """
+
+    vocabulary: StageResult
+    models: Mapping[str, DirectoryResult]
+    predictions: StageResult
+    scores: StageResult
+
+
+def finish_retraining(
+    run: Run,
+    config: Mapping[str, Any],
+    settings: RetrainingSettings,
+    frozen: tuple[StageResult, StageResult],
+    challenger: Judged,
+    champion: tuple[ChampionModels, Judged] | None,
+    *,
+    seed: int,
+    started: float,
+) -> str:
+    """Judge the challenger, keep it as a version, promote it if it is better, and prune; return what happened.
+
+    Args:
+        run: the walk, all of it done.
+        config: the whole configuration.
+        settings: how it is judged, and what is kept.
+        frozen: articles and paragraphs of the frozen test split.
+        challenger: the new models.
+        champion: those in use, None before the first.
+        seed: of the test.
+        started: `time.monotonic` at the start of the run.
+    """
+    store = run.store
+    scores = _table(store, challenger.scores)
+    number = max(version_numbers(store), default=0) + 1
+    challenge = None
+    if champion is None:
+        own = scores.filter(pc.equal(scores["metric"], settings.metric))
+        verdict = first_verdict(pc.mean(own["f1"]).as_py(), own.num_rows, settings)
+    else:
+        there = _contender(store, champion[0].version.number, champion[1])
+        new = _contender(store, number, challenger)
+        challenge = compare_contenders(there, new, _table(store, frozen[0]), judging(settings), seed)
+        verdict = decide(challenge, settings)
+    build = record_build(run, dict(config))
+    if read_frozen(store) is None:
+        articles, paragraphs = ([record.path for record in stage.in_order] for stage in frozen)
+        save_frozen(store, FrozenSplit(build.name, seed, articles, paragraphs))
+    version = Version(
+        number=number,
+        created=build.created,
+        label=settings.period,
+        build=build.name,
+        parent=None if champion is None else champion[0].version.number,
+        models={name: made.record.path for name, made in challenger.models.items() if made.record is not None},
+        vocabulary=challenger.vocabulary.in_order[0].path,
+        settings=dict(config),
+        scores=_means(scores),
+        verdict=asdict(verdict),
+        computed=_computed(run),
+    )
+    counts = {name: summarise(result) for name, result in run.stages.items()}
+    effort = Effort(
+        time.monotonic() - started,
+        sum(count["seconds"] for count in counts.values())
+        + sum(made.record.seconds for made in run.directories.values() if made.record is not None),
+        max(count["peak_bytes"] for count in counts.values()),
+    )
+    _publish(store, version, challenge, model_card(version, counts, effort))
+    save_version(store, version)
+    return settle(store, version, settings)
+
+
+def settle(store: Store, version: Version, settings: RetrainingSettings, *, planning: bool = False) -> str:
+    """Promote a version whose verdict says so, unless that was done before, then prune; return what happened.
+
+    Args:
+        store: where the registry is.
+        version: the version of the period.
+        settings: how many are kept.
+        planning: do nothing, only say what became of the version.
+    """
+    if planning:
+        return describe(version)
+    champion = read_champion(store)
+    seen = {entry["version"] for entry in champion.history} if champion else set()
+    if version.verdict["promoted"] and version.number not in seen:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        champion = promote_version(store, version.number, at=now, why=str(version.verdict["reason"]))
+    assert champion is not None, "the first version is always promoted"
+    pruned = plan_pruning(store, settings.keep)
+    carry_out(store, pruned)
+    return f"{describe(version)}\nchampion: version {champion.version}\n{describe_pruning(pruned, done=True)}"
+
+
+def describe(version: Version) -> str:
+    """Return what became of a version, and what it took to make it, as text."""
+    outcome = "promoted" if version.verdict["promoted"] else "refused"
+    computed = ", ".join(f"{stage} {done}/{of}" for stage, (done, of) in version.computed.items() if done)
+    return f"{version.label}: version {version.number} {outcome}: {version.verdict['reason']}\ncomputed: {computed}"
+
+
+def describe_pruning(pruning: Pruning, *, done: bool) -> str:
+    """Return what pruning deletes, folder by folder, as text."""
+    lines = [f"  {folder}: {files:,} files, {size:,} bytes" for folder, (files, size) in pruning.by_folder().items()]
+    builds, versions = (", ".join(map(str, kept)) or "none" for kept in (pruning.builds, pruning.versions))
+    head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
+    tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
+    young = [f"{pruning.young:,} files are younger than the last build and left alone"] if pruning.young else []
+    return "\n".join([head, *lines, tail, *young])
+
+
+def promote_by_hand(store: Store, number: int) -> str:
+    """Make a version the champion because somebody says so; return what happened.
+
+    Raises:
+        StorageError: there is no such version, or it has been pruned.
+    """
+    before = read_champion(store)
+    if before is not None and before.version == number:
+        return f"version {number} is the champion already"
+    promote_version(store, number, at=datetime.now(UTC).isoformat(timespec="seconds"), why="promoted by hand")
+    version = read_version(store, number)
+    was = "" if before is None else f" in place of version {before.version}"
+    return f"version {number} ({version.label}, build {version.build}) is the champion now{was}"
+
+
+def _publish(store: Store, version: Version, challenge: Challenge | None, card: str) -> None:
+    """Keep the card beside the version, and show card, verdict and counts as artifacts with a history."""
+    store.write_bytes(f"{FOLDER}/cards/{version.number:06d}.md", card.encode())
+    line = describe(version).partition("\n")[0]
+    create_markdown_artifact(key="model-card", markdown=card, description=line)
+    if challenge is not None:
+        create_markdown_artifact(key=CHALLENGE_ARTIFACT, markdown=challenge_artifact(challenge, line), description=line)
+    rows = [{"stage": stage, "computed": done, "of": of} for stage, (done, of) in version.computed.items()]
+    create_table_artifact(key="retrained-shards", table=rows, description=line)
+
+
+def _computed(run: Run) -> dict[str, list[int]]:
+    """Return stage -> [shards computed in this run, shards there are]."""
+    computed: dict[str, list[int]] = {}
+    for plan in run.plans:
+        computed.setdefault(plan.stage, [plan.missing, plan.shards])
+    return computed
+
+
+def _means(scores: pa.Table) -> dict[str, float]:
+    means = scores.group_by("metric", use_threads=False).aggregate([("f1", "mean")])
+    return dict(zip(means["metric"].to_pylist(), means["f1_mean"].to_pylist(), strict=True))
+
+
+def _contender(store: Store, number: int, judged: Judged) -> Contender:
+    return Contender(f"version {number}", _table(store, judged.scores), _table(store, judged.predictions))
+
+
+def _table(store: Store, stage: StageResult) -> pa.Table:
+    shards: Shards = every(stage).reference(0).load(store)
+    return pa.concat_tables(table for (table,) in shards)

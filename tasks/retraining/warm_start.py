@@ -1,0 +1,146 @@
+"""Starting from the champion: where that can be done, with which settings, and whether it was worth it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storage.directories import DirectoryRecord, find_directory
+from storage.errors import StorageError
+from storage.recipes import ShardRecord
+from storage.registry import FrozenSplit, Version, read_champion, read_version, split_path
+from storage.store import Store
+from tasks.inputs import DirectoryResult, StageResult
+from tasks.ranker_training import RankerSettings
+from tasks.retraining.settings import RetrainingSettings
+from tasks.training import SummarizerSettings, TrainingSettings
+
+RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
+_RANKER_SHAPE = ("embedding", "hidden", "dropout")
+
+
+@dataclass(frozen=True)
+class ChampionModels:
+    """The champion, as results that stages can read.
+
+    Attributes:
+        version: what the registry says of it.
+        vocabulary: its vocabulary, a stage of one shard.
+        models: its models by name.
+    """
+
+    version: Version
+    vocabulary: StageResult
+    models: Mapping[str, DirectoryResult]
+
+
+def champion_models(store: Store, needed: str | None = None) -> ChampionModels | None:
+    """Return the champion's models, or None where there is no champion yet.
+
+    Args:
+        store: where the registry is.
+        needed: a model it must have beside ranker and summarizer.
+
+    Raises:
+        StorageError: a file of the champion is gone, or it was made without a model that is needed.
+    """
+    pointer = read_champion(store)
+    if pointer is None:
+        return None
+    version = read_version(store, pointer.version)
+    if needed is not None and needed not in version.models:
+        raise StorageError(f"the champion, version {version.number}, has no {needed}, which these settings decode with")
+    models = {name: DirectoryResult(name, _model(store, version, name)) for name in version.models}
+    return ChampionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)
+
+
+def frozen_stages(store: Store, split: FrozenSplit, seed: int) -> tuple[StageResult, StageResult]:
+    """Return articles and candidate paragraphs of the frozen test split.
+
+    Raises:
+        StorageError: a file of it is gone.
+        ValueError: it was taken under another seed, so that its articles may be among those trained on.
+    """
+    if seed != split.seed:
+        raise ValueError(
+            f"seed is {seed}, but the test split below {store.root} was frozen under seed {split.seed}: its articles "
+            "may be in another split now. Keep the seed, or give another root"
+        )
+    return pinned(store, "articles", split.articles), pinned(store, "paragraphs", split.paragraphs)
+
+
+def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
+    """Return shards by their files, whatever their recipe.
+
+    Raises:
+        StorageError: a file or its record is gone.
+    """
+    records = {}
+    for shard, file in enumerate(files):
+        try:
+            records[shard] = ShardRecord.from_json(store.read_bytes(f"{file.removesuffix('.parquet')}.json"))
+        except (FileNotFoundError, ValueError) as error:
+            raise StorageError(
+                f"{file} below {store.root}, which the registry names, has no record: {error}"
+            ) from error
+    return StageResult(stage, range(len(files)), records)
+
+
+def ranker_fits(version: Version, settings: RankerSettings) -> bool:
+    """Whether a ranker of these settings has the shape of the version's."""
+    before = version.settings["ranker"]
+    return all(before.get(name) == getattr(settings, name) for name in _RANKER_SHAPE)
+
+
+def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
+    """Whether a summarizer of these settings is that of the version."""
+    before: Mapping[str, Any] = version.settings["summarizer"]
+    return dict(before) == settings.model_dump(mode="json")
+
+
+def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:
+    """Return how a ranker is trained on from the champion's weights."""
+    every = min(settings.validate_every, retraining.ranker_steps)
+    return settings.model_copy(update={"steps": retraining.ranker_steps, "validate_every": every})
+
+
+def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
+    """Return how a summarizer is trained on: fewer steps, and a schedule that peaks at a share of the peak before."""
+    lengths = math.sqrt(retraining.warmup / training.warmup)  # the noam peak is factor / sqrt(model size x warm-up)
+    return training.model_copy(
+        update={
+            "steps": retraining.summarizer_steps,
+            "warmup": retraining.warmup,
+            "learning_rate_factor": retraining.restart * training.learning_rate_factor * lengths,
+            "learning_rate": retraining.restart * training.learning_rate,
+            "validation_interval": min(training.validation_interval, retraining.summarizer_steps),
+        }
+    )
+
+
+def better_ranker(trained: DirectoryResult, champion: DirectoryResult, gain: float) -> DirectoryResult:
+    """Return the trained ranker if it saves enough of the champion's validation loss, else the champion's.
+
+    Both losses are of this week's validation articles; the floor is the loss of scores that equal the labels.
+
+    Args:
+        trained: a ranker that started from the champion's, or the promise of one.
+        champion: the champion's.
+        gain: share of the loss above its floor that it must save, 0-1.
+    """
+    if trained.record is None:
+        return trained
+    metrics = trained.record.metrics
+    floor = metrics["validation_loss_floor"]
+    before, after = metrics["initial_loss"] - floor, metrics["validation_loss"] - floor
+    return trained if before - after > gain * before else champion
+
+
+def _model(store: Store, version: Version, name: str) -> DirectoryRecord:
+    record = find_directory(store, *split_path(version.models[name]))
+    if record is None:
+        raise StorageError(
+            f"{version.models[name]} of the champion, version {version.number} below {store.root}, is gone: promote "
+            "another version"
+        )
+    return record
