@@ -14,7 +14,8 @@ from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
 from tasks.sources.dump.templates import GONE, expand
 
 _ITEM = "\ue001"  # stands at the start of a line that is an item of a list or indented
-_PRIVATE = re.compile("[\ue000-\ue003]")
+_RAISED = "\ue004"  # stands before a number that was written as an exponent or a mass number
+_PRIVATE = re.compile("[\ue000-\ue004]")
 _QUOTES = re.compile(r"'{2,5}")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 _LANGUAGE = re.compile(r"(?:[a-z]{2,3}|simple|[a-z]{2,3}-[a-z-]{2,12})")
@@ -94,6 +95,7 @@ def _before_the_last_sentence(paragraph: str) -> str:
 def _clean(text: str) -> str:
     """Return text without what an unbalanced page leaves of its markup."""
     text = _INVISIBLE.sub("", text.replace(_ITEM, " "))
+    text = re.sub(rf"(?<=\d){_RAISED}", "^", text).replace(_RAISED, "")
     text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
     return re.sub(
         r"<ref\b[^<>]*>|</ref\s*>|</?(?:small|big|span|div|center|sup|sub|i|b|u|br|p)\b[^<>]*>", "", text, flags=re.I
@@ -147,6 +149,8 @@ class _Writer:
             formula = str(node.contents)
             return GONE if "\\" in formula else formula.replace("{", "").replace("}", "")
         inner = self.text(node.contents)
+        if name == "sup":
+            return _raised(inner)
         return f"\n\n{inner}\n\n" if name in _BLOCK_TAGS else inner
 
     def _link(self, node: Wikilink) -> str:
@@ -163,6 +167,13 @@ class _Writer:
 
     def _external_link(self, node: ExternalLink) -> str:
         return self.text(node.title) if node.brackets and node.title is not None else GONE
+
+
+def _raised(text: str) -> str:
+    """Return superscript as plain text: km², 10^18 where a number would swallow it, else as it is (1st, 14C)."""
+    if text in ("2", "3"):
+        return "²" if text == "2" else "³"
+    return f"{_RAISED}{text}" if re.fullmatch(r"[-−+]?\d+", text) else text
 
 
 def _entity(node: HTMLEntity) -> str:

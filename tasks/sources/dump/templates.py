@@ -138,7 +138,10 @@ def _span(label: str) -> Expansion:
 
 
 def _old_style_date(arguments: Arguments) -> str:
-    return " ".join(text for text in arguments.positional()[:2] if text)
+    """{{OldStyleDate|February 2|1905|January 20}}: February 2, 1905, in the new style alone."""
+    day, year = arguments[1], arguments[2]
+    comma = "," if year and day[-1:].isdigit() else ""
+    return f"{day}{comma} {year}".strip()
 
 
 def _fraction(arguments: Arguments) -> str:
@@ -149,9 +152,10 @@ def _fraction(arguments: Arguments) -> str:
 
 
 def _value(arguments: Arguments) -> str:
-    """{{val|6.241|e=18|u=C}}: 6.241×10^18 C."""
+    """{{val|6.241|e=18|u=C}}: 6.241×10^18 C; {{val|30000}}: 30,000."""
+    number = f"{int(arguments[1]):,}" if arguments[1].isdecimal() else arguments[1]
     power = f"×10^{arguments['e']}" if arguments["e"] else ""
-    return " ".join(text for text in (f"{arguments[1]}{power}", arguments["u"] or arguments["ul"]) if text)
+    return " ".join(text for text in (f"{number}{power}", arguments["u"] or arguments["ul"]) if text)
 
 
 def _ship(arguments: Arguments) -> str:
@@ -173,6 +177,12 @@ def _ship_class(arguments: Arguments) -> str:
     return f"{arguments[1]}-class {arguments[2]}".strip() if arguments[1] else ""
 
 
+def _orbiter(arguments: Arguments) -> str:
+    """{{OV|099}}: Space Shuttle Challenger."""
+    name = _ORBITERS.get(arguments[1])
+    return f"Space Shuttle {name}" if name else ""
+
+
 def _all(expansion: Expansion, names: str) -> dict[str, Expansion]:
     """Return an expansion by each of some names, which bars separate."""
     return dict.fromkeys((name.strip() for name in names.split("|")), expansion)
@@ -184,7 +194,7 @@ def _texts(text: str, names: str) -> dict[str, str]:
 
 _FIXED: Mapping[str, str] = {
     **_texts(" ", "nbsp | space | spaces | thinsp | thin space | hair space | nnbsp"),
-    **_texts(" – ", "snd | spnd | spaced ndash | spaced en dash | spndash | dash"),
+    **_texts(" – ", "snd | snds | spnd | spaced ndash | spaced en dash | spndash | dash"),
     **_texts("–", "ndash | en dash"),
     **_texts("—", "mdash | em dash | emdash"),
     **_texts(" — ", "spaced mdash | spaced em dash"),
@@ -195,7 +205,12 @@ _FIXED: Mapping[str, str] = {
     **_texts("", "- | shy | wbr | zwj | zwnj | zwsp | nowrap begin | nowrap end | lrm | rlm"),
     **{"'": "'", "'s": "'s", "-'": "'", "' \"": "'\"", "\" '": "\"'", "!": "|", "=": "=", "colon": ":", "\\": " / "},
     **{"hamza": "ʼ", "pi": "π", "sharp": "♯", "flat": "♭", "number sign": "#", "ampersand": "&", "euro": "€"},
+    **{"hydrogen": "H", "carbon": "C", "nitrogen": "N", "oxygen": "O", "fluorine": "F", "sodium": "Na"},
+    **{"magnesium": "Mg", "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca"},
+    **{"iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I"},
 }
+_ORBITERS = {"101": "Enterprise", "102": "Columbia", "099": "Challenger", "103": "Discovery", "104": "Atlantis",
+             "105": "Endeavour"}  # fmt: skip
 
 _FIRST = """
 nowrap | nobr | no wrap | nobreak | small | smaller | big | bigger | large | larger | huge | resize | normal |
@@ -238,6 +253,7 @@ _EXPANSIONS: Mapping[str, Expansion] = {
     **_all(_before("¥"), "jpy | ¥ | yen | cny"),
     **_all(_before("₹"), "inr | inrconvert | indian rupee"),
     **_all(_ship, "ship"),
+    **_all(_orbiter, "ov"),
     **_all(_ship_class, "sclass | sclass2 | sclass-"),
     **{prefix.strip().lower(): _ship_of(prefix.strip()) for prefix in _SHIPS.split("|")},
 }
