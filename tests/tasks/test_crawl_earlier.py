@@ -325,6 +325,53 @@ def test_damaged_shard_is_left_with_a_warning_for_the_next_older_one(
     assert "nothing is taken over" in caplog.text
 
 
+BUDGETS = [{"budget_pages": 3}, {"budget_bytes": 3 * len(body(0))}, {"budget_seconds": 0.45}]
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_spent_budget_ends_the_rest_with_a_reason_and_a_larger_one_fetches_just_that(
+    tmp_path: Path, budget: dict[str, float]
+) -> None:
+    urls = [f"http://a.test/{n}" for n in range(9)]
+    with LoopbackServer({f"/{n}": answer(body(n)) for n in range(9)}) as server:
+        rows, first = build(tmp_path, server, urls, host_delay_seconds=0.1, **budget)
+        fetched = [url for url in urls if rows[url]["reason"] is None]
+        assert 0 < len(fetched) < 9
+        assert fetched == urls[:3] or "budget_seconds" in budget
+        assert {rows[url]["reason"] for url in urls if url not in fetched} == {"budget_spent"}
+        assert first.drops == {"budget_spent": 9 - len(fetched)}
+        server.log.clear()
+        again, _ = build(tmp_path, server, urls, **budget)
+        assert again == rows
+        assert server.log == []  # done is done: the same budget buys nothing more
+        raised = {name: 100 * value for name, value in budget.items()}
+        rows, second = build(tmp_path, server, urls, **raised)
+        # What was under way when the time was over may have reached the server before, unread.
+        assert sorted(server.paths()) == sorted(f"/{url[-1]}" for url in urls if url not in fetched)
+    assert second.key != first.key
+    assert [row["body"] for row in rows.values()] == [body(n) for n in range(9)]
+
+
+def test_recrawls_with_small_budgets_get_round_and_lose_no_page(tmp_path: Path) -> None:
+    urls = [f"http://a.test/{n}" for n in range(9)]
+    with LoopbackServer({f"/{n}": page(body(n), ETag=f'"{n}"') for n in range(9)}) as server:
+        build(tmp_path, server, urls[:6])
+        rows: dict[str, dict[str, Any]] = {}
+        asked: list[list[str]] = []
+        for week in range(3):
+            server.log.clear()
+            rows, record = build(tmp_path, server, urls, refresh=f"week {week}", budget_pages=4)
+            asked.append(server.paths())
+            assert record.drops == {}
+            stale = [url[-1] for url in urls if rows[url]["stale_reason"] == "budget_spent"]
+            assert len(stale) == 5
+        # First what was never fetched, then from the oldest on.
+        assert asked[0] == ["/6", "/7", "/8", "/0"]
+        assert set(asked[1]) == {"/1", "/2", "/3", "/4"}
+        assert asked[2][0] == "/5"
+    assert [row["body"] for row in rows.values()] == [body(n) for n in range(9)]
+
+
 RECRAWL = """
 import sys
 from pathlib import Path
