@@ -7,7 +7,7 @@ from flows.intake import find_articles, read_documents
 from flows.session import Session
 from storage import schemas
 from tasks.crawl.frontier import build_frontier
-from tasks.crawl.stage import crawl_shard, find_archives, index_shard
+from tasks.crawl.stage import crawl_shard, find_archives, index_shard, look_up_shard
 from tasks.extraction import extract_documents
 from tasks.features import compute_features
 from tasks.inputs import Input, StageResult, every, gathered, same, streamed
@@ -108,6 +108,19 @@ def fetch_documents(session: Session) -> StageResult:
             per_shard={"file": files},
         )
         crawled["captures"] = gathered(captures)
+    if config.crawl.common_crawl.indexes:
+        indexed = stage(
+            schemas.CAPTURES,
+            look_up_shard,
+            shards=shards.hosts,
+            inputs={"frontier": gathered(frontier)},
+            settings=config.crawl,
+            shard_argument="shard",
+            context={"connect_to": session.connect_to, "progress": ProgressLog("look-ups")},
+            scratch="scratch",
+            name="captures-indexed",
+        )
+        crawled["indexed"] = same(indexed)
     pages = stage(
         schemas.PAGES,
         crawl_shard,

@@ -138,7 +138,7 @@ FRONTIER = Dataset(
 
 PAGES = Dataset(
     name="pages",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
@@ -160,12 +160,13 @@ PAGES = Dataset(
                 pa.string(),
                 "why the page is still as an earlier crawl found it though it was due; null = it is not",
             ),
+            _column("archive", pa.string(), "archive file or service that the page was taken from; null = the web"),
             _column("body", pa.large_binary(), "decoded body, or null"),
         ]
     ),
     sharded_by="hash of host",
     reason="reason",
-    unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason"}),
+    unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason", "archive"}),
     blamed="host",
 )
 

@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 from warcio.exceptions import ArchiveLoadFailed
 
 from storage.schemas import CAPTURES
-from tasks.crawl.archive_file import ArchiveFile, DamagedError, ScratchFullError
+from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.warc_rows import CITED_URL
@@ -78,7 +78,7 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
     """
     rows: list[dict[str, Any]] = []
     try:
-        with ArchiveFile(file, settings.max_decoded_archive_bytes) as archive:
+        with OpenArchive(file, settings.max_decoded_archive_bytes) as archive:
             try:
                 rows = list(_captures(archive, settings))
             except _NotPerRecordError:
@@ -99,17 +99,17 @@ class _NotPerRecordError(Exception):
     """The members of a compressed archive do not end where its records do."""
 
 
-def _captures(archive: ArchiveFile, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
+def _captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
     return _plain_captures(archive, settings) if archive.compression == "none" else _member_captures(archive, settings)
 
 
-def _decoded_captures(archive: ArchiveFile, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
+def _decoded_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
     for row in _plain_captures(archive, settings, decoded=True):
         yield {**row, "decoded": True}
 
 
 def _plain_captures(
-    archive: ArchiveFile, settings: CrawlSettings, *, decoded: bool = False
+    archive: OpenArchive, settings: CrawlSettings, *, decoded: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of an archive that is not compressed, or of a decoded copy."""
     offset: int | None = 0
@@ -131,7 +131,7 @@ def _plain_captures(
             offset = archive.next_start(place + 1, decoded=decoded)
 
 
-def _member_captures(archive: ArchiveFile, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
+def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
     """Yield the rows of an archive that is compressed, one record a member.
 
     Raises:

@@ -61,7 +61,7 @@ def open_archive(file: str) -> BinaryIO:
     return Path(file).open("rb", buffering=_SCAN_BLOCK)
 
 
-class ArchiveFile:
+class OpenArchive:
     """An open archive file; a context manager.
 
     Attributes:
@@ -238,8 +238,9 @@ class Member(io.RawIOBase):
         cut: whether the file ended within the member.
     """
 
-    def __init__(self, stream: BinaryIO, offset: int, decoder: _Decoder) -> None:
+    def __init__(self, stream: BinaryIO, offset: int, decoder: _Decoder, limit: int | None = None) -> None:
         super().__init__()
+        self._left = limit
         self._stream = stream
         self._place = offset
         self._decoder = decoder
@@ -254,11 +255,15 @@ class Member(io.RawIOBase):
         """Decode into a buffer; 0 at the member's end, and at the file's end.
 
         Raises:
-            DamagedError: the member cannot be decoded.
+            DamagedError: the member cannot be decoded, or passes its limit.
         """
         while not (self._decoder.ended or self.cut):
             data = self._input() if self._decoder.hungry else b""
             found = self._decoder.decode(data, len(buffer))
+            if self._left is not None:
+                self._left -= len(found)
+                if self._left < 0:
+                    raise DamagedError("it decodes to more than is allowed")
             if found:
                 buffer[: len(found)] = found
                 return len(found)
@@ -288,6 +293,11 @@ class Member(io.RawIOBase):
             if len(head) < 8 or not _SKIPPABLE.match(head):
                 return
             self._place += 8 + struct.unpack("<I", head[4:])[0]
+
+
+def gzip_member(stream: BinaryIO, *, limit: int) -> Member:
+    """Return the gzip member at the start of a stream; reading more than `limit` bytes of it is a DamagedError."""
+    return Member(stream, 0, _GzipDecoder(), limit)
 
 
 def _read_dictionary(stream: BinaryIO) -> "zstd.ZstdDict":

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import PAGES
+from tasks.crawl.archived import archived_pages
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, Journal
@@ -52,7 +53,8 @@ def crawl_pages(
 
     Args:
         frontier: rows of `frontier` of the hosts of one shard.
-        captures: rows of `captures`; used where the settings name an archive, then pages come from nowhere else.
+        captures: rows of `captures`; used where the settings name an archive, then pages come from the web only where
+            the settings have it fetch what is missing.
         settings: settings of the crawl.
         journal: rows fetched so far; the new ones are added.
         connect_to: pattern of host (or host:port) -> `address:port` where its connections are made instead.
@@ -99,11 +101,16 @@ def crawl_batches(
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
-    if settings.archive:
+    if settings.from_archives:
         if captures is None:
             raise ValueError(f"crawl.archive names {len(settings.archive)} files: expected their captures, got none")
-        yield from _replay(urls, captures, settings, progress)
-        return
+        if not (settings.common_crawl.indexes or settings.fetch_missing):
+            yield from _replay(urls, captures, settings, progress)
+            return
+        archived_pages(urls, captures, settings, journal=journal, connect_to=connect_to, progress=progress)
+        if not settings.fetch_missing:
+            yield from journal.batches(urls)
+            return
     private = [*settings.allowed_hosts, *connect_to]
     if not settings.contact and any(not host_matches(host_of(url), private) for url in urls):
         logger.warning("crawl.contact is empty: give sites on the web an address they can turn to")

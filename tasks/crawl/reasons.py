@@ -22,6 +22,9 @@ CAPTURE_REASONS = {
     "truncated_record": "the file ends inside the record, or the archiver cut it",
     "broken_record": "no record where one should start; reading went on at the next one found",
     "unsupported_compression": "the dictionary that the file is compressed with cannot be read",
+    "index_failed": "the archive's index did not answer the look-up of the URL",
+    "index_bad_answer": "the index's answer is not what its interface promises",
+    "too_large": "the record is larger than the settings allow",
     "archive_too_large": "the file is not compressed per record, and its decoded copy passes the limit",
 }
 
@@ -52,6 +55,10 @@ PAGE_REASONS = {
     "host_unavailable": "the host failed so often in a row that its other URLs were not asked for",
     "budget_spent": "the crawl's budget of time, bytes or pages was spent before",
     "not_in_archive": "no capture of the URL, or of what it redirects to",
+    "index_failed": "the archive's index did not answer, so that nobody knows whether there is a capture",
+    "index_bad_answer": "the archive's index answered what its interface does not promise",
+    "archive_failed": "the archive did not give the record that its index names",
+    "archive_bad_answer": "the archive gave something else than the part of a file that was asked for",
     "internal_error": "a fault of ours; the log has the traceback",
 }
 

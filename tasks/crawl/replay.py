@@ -4,7 +4,8 @@ import http.client
 import io
 import logging
 import re
-from collections.abc import Collection
+import threading
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -14,7 +15,8 @@ import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from tasks.crawl.archive import parse_date
-from tasks.crawl.archive_file import ArchiveFile, DamagedError
+from tasks.crawl.archive_file import DamagedError, OpenArchive
+from tasks.crawl.common_crawl import RemoteRecords, records_in
 from tasks.crawl.http import Response, named_faults, read_body
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
@@ -35,12 +37,14 @@ class Place:
         file: archive file.
         offset: offset of the record in it, or in its decoded content.
         decoded: which of these.
+        length: bytes of the record there, where the file is read over the network; else None.
         captured_at: when it was captured, or None where that is unknown.
     """
 
     file: str
     offset: int
     decoded: bool
+    length: int | None
     captured_at: datetime | None
 
     @property
@@ -50,22 +54,31 @@ class Place:
 
 
 class Replay:
-    """Pages of the captures of some hosts; a context manager that holds the archive files open."""
+    """Pages of the captures of some hosts; a context manager that holds the archive files open.
 
-    def __init__(self, captures: pa.Table, settings: CrawlSettings) -> None:
+    Usable from many threads; files of this machine are read by one at a time.
+    """
+
+    def __init__(self, captures: pa.Table, settings: CrawlSettings, remote: RemoteRecords | None = None) -> None:
         """Take in the captures.
 
         Args:
             captures: rows of `captures`; refused ones are passed over.
             settings: settings of the crawl.
+            remote: what reads the files that have no place here; None where there are none.
         """
         self._settings = settings
-        self._files: dict[str, ArchiveFile] = {}
+        self._remote = remote
+        self._reading = threading.Lock()
+        self._refused: dict[str, str] = {}
+        self._files: dict[str, OpenArchive] = {}
         self._captures: dict[str, list[Place]] = {}
         for row in captures.to_pylist():
             if row["reason"] is None:
-                place = Place(row["file"], row["offset"], row["decoded"], row["captured_at"])
+                place = Place(row["file"], row["offset"], row["decoded"], row["length"], row["captured_at"])
                 self._captures.setdefault(row["url"], []).append(place)
+            elif row["url"] is not None and (row["file"] is None or row["length"] is not None):
+                self._refused[row["url"]] = row["reason"]  # by an index, which is all that is known of the URL
         for places in self._captures.values():
             places.sort(key=lambda place: (-place.time, place.file, place.offset))
 
@@ -110,15 +123,16 @@ class Replay:
         while True:
             places = self._places(visit.target, visit.seen)
             if not places:
-                return page_row(visit, FetchError("not_in_archive", visit.target), self._settings)
+                reason = self._refused.get(visit.target, "not_in_archive")
+                return page_row(visit, FetchError(reason, visit.target), self._settings)
             # Only the first hop has a choice of captures: of each further one the newest is meant.
             place = places[number if visit.target == url else 0]
             try:
                 answer = self._read(visit.target, place)
                 if isinstance(answer, dict):
-                    return {**refused_row(url, None), **answer}
+                    return {**refused_row(url, None), **answer, "archive": place.file}
                 if answer.location is None:
-                    return page_row(visit, answer, self._settings)
+                    return {**page_row(visit, answer, self._settings), "archive": place.file}
                 target = self._redirect(visit, answer.location)
             except FetchError as fault:
                 return page_row(visit, fault, self._settings)
@@ -140,16 +154,24 @@ class Replay:
 
     def _read(self, url: str, place: Place) -> Response | dict[str, Any]:
         """Return a captured response, or the columns of a captured failure."""
+        if place.length is None:
+            with self._reading:
+                return self._patient(url, lambda: self._open(place.file).records(place.offset, decoded=place.decoded))
+        assert self._remote is not None
+        data = self._remote.read(place.file, place.offset, place.length)
+        return self._patient(url, lambda: records_in(data, self._settings))
+
+    def _patient(self, url: str, records: Callable[[], Any]) -> Response | dict[str, Any]:
         try:
-            return self._decoded(url, place, decode=True)
+            return self._decoded(url, records, decode=True)
         except FetchError as fault:
             if fault.reason != "bad_encoding":
                 raise
             # Some archivers store the decoded body under the original headers.
-            return self._decoded(url, place, decode=False)
+            return self._decoded(url, records, decode=False)
 
-    def _decoded(self, url: str, place: Place, *, decode: bool) -> Response | dict[str, Any]:
-        record = self._record(place)
+    def _decoded(self, url: str, records: Callable[[], Any], *, decode: bool) -> Response | dict[str, Any]:
+        record = _first(records)
         date = parse_date(record.rec_headers.get_header("WARC-Date"))
         if record.rec_type == "metadata":
             return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": date}
@@ -184,16 +206,24 @@ class Replay:
         except BadUrlError as error:
             raise FetchError("malformed_response", error) from error
 
-    def _record(self, place: Place) -> Any:
-        file = self._files.get(place.file)
-        if file is None:
-            file = self._files[place.file] = ArchiveFile(place.file, self._settings.max_decoded_archive_bytes)
-        try:
-            return next(file.records(place.offset, decoded=place.decoded))
-        except Exception as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise FetchError("malformed_response", error) from error
+    def _open(self, name: str) -> OpenArchive:
+        if name not in self._files:
+            self._files[name] = OpenArchive(name, self._settings.max_decoded_archive_bytes)
+        return self._files[name]
+
+
+def _first(records: Callable[[], Any]) -> Any:
+    """Return the first record.
+
+    Raises:
+        FetchError: there is none.
+    """
+    try:
+        return next(records())
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FetchError("malformed_response", error) from error
 
 
 class _RecordBytes(io.RawIOBase):

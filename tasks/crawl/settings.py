@@ -2,6 +2,7 @@
 
 from pydantic import Field, field_validator
 
+from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
 from tasks.settings import Settings, tuning
 
 # Wikipedia and sites that copy it. A page of these would hand the target to the summarizer as a source.
@@ -41,8 +42,15 @@ class CrawlSettings(Settings):
     max_decoded_archive_bytes: int = Field(
         50_000_000_000,
         gt=0,
-        description="limit for the decoded copy, in the temporary folder, of an archive that is not compressed per record",
+        description="limit for the decoded copy, in the temporary folder, of an archive not compressed per record",
     )
+    common_crawl: CommonCrawlSettings = Field(
+        CommonCrawlSettings(), description="Common Crawl, or an archive of its form"
+    )
+    fetch_missing: bool = Field(
+        False, description="fetch from the web what neither archive files nor Common Crawl have; else it stays missing"
+    )
+    wayback: WaybackSettings = Field(WaybackSettings(), description="the Internet Archive in place of dead links")
     mirror_hosts: tuple[str, ...] = Field(
         MIRROR_HOSTS, description="domains never fetched from, subdomains included: the encyclopedia and its mirrors"
     )
@@ -84,6 +92,11 @@ class CrawlSettings(Settings):
     @classmethod
     def _lower(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value.strip().lower() for value in values)
+
+    @property
+    def from_archives(self) -> bool:
+        """Whether pages are looked for in archives first."""
+        return bool(self.archive or self.common_crawl.indexes)
 
     @property
     def user_agent_header(self) -> str:

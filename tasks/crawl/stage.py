@@ -7,9 +7,11 @@ import pyarrow as pa
 
 from storage.store import Store
 from tasks.crawl.archive import archive_files, file_state, index_archive
+from tasks.crawl.common_crawl import look_up_captures
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.earlier import find_earlier
 from tasks.crawl.journal import Journal
+from tasks.crawl.look_ups import LookUps
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
 from tasks.shard import Scratch
@@ -46,11 +48,28 @@ def index_shard(settings: CrawlSettings, *, file: ArchiveFile, host_shards: int)
     return index_archive(file.name, settings, host_shards=host_shards)
 
 
+def look_up_shard(
+    frontier: pa.Table,
+    settings: CrawlSettings,
+    *,
+    shard: int,
+    scratch: Scratch,
+    connect_to: Mapping[str, str],
+    progress: Callable[[CrawlProgress], None],
+) -> pa.Table:
+    """Return what the indexes have of a host shard's URLs (`tasks.crawl.common_crawl.look_up_captures`)."""
+    with LookUps(scratch.filesystem, scratch.path, rows=settings.journal_rows) as made:
+        return look_up_captures(
+            frontier, settings, host_shard=shard, made=made, connect_to=connect_to, progress=progress
+        )
+
+
 def crawl_shard(
     frontier: pa.Table,
     settings: CrawlSettings,
     *,
     captures: pa.Table | None = None,
+    indexed: pa.Table | None = None,
     shard: int,
     host_shards: int,
     root: str,
@@ -60,17 +79,19 @@ def crawl_shard(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`).
 
-    A crawl of the web takes over from an earlier one on the same root (`tasks.crawl.earlier.find_earlier`).
+    Captures are those of archive files, and those that an index has (`indexed`). A crawl of the web takes over from an
+    earlier one on the same root (`tasks.crawl.earlier.find_earlier`).
     """
+    known = [table for table in (captures, indexed) if table is not None]
     earlier = None
-    if not settings.archive:
+    if not settings.from_archives:
         earlier = find_earlier(Store(root), settings, shard=shard, host_shards=host_shards)
     with Journal(
         scratch.filesystem, scratch.path, rows=settings.journal_rows, seconds=settings.journal_seconds
     ) as journal:
         yield from crawl_batches(
             frontier,
-            captures,
+            pa.concat_tables(known) if known else None,
             settings,
             journal=journal,
             connect_to=connect_to,

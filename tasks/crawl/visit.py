@@ -269,5 +269,5 @@ def refused_row(url: str, reason: str | None) -> dict[str, Any]:
     return {
         "url": url, "host": host_of(url), "status": None, "reason": reason, "final_url": None, "mime": None,
         "charset": None, "bytes": 0, "sha256": None, "etag": None, "last_modified": None, "fetched_at": None,
-        "seconds": 0.0, "attempts": 0, "stale_reason": None, "body": None,
+        "seconds": 0.0, "attempts": 0, "stale_reason": None, "archive": None, "body": None,
     }  # fmt: skip

@@ -83,10 +83,8 @@ def _http_headers(row: Mapping[str, Any]) -> StatusAndHeaders:
         ("Content-Length", str(len(row["body"]))),
     ]
     kept = [(name, value) for name, value in fields if value is not None and _HEADER_VALUE.fullmatch(value)]
-    # A stored body that a later crawl kept has the status of the later answer (304, or a fault): not that of the body.
-    status = row["status"] if row["status"] is not None and 200 <= row["status"] < 300 else 200
-    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
-    return StatusAndHeaders(f"{status} {phrase}".strip(), kept, protocol="HTTP/1.1")
+    phrase = HTTPStatus(row["status"]).phrase if row["status"] in set(HTTPStatus) else ""
+    return StatusAndHeaders(f"{row['status']} {phrase}".strip(), kept, protocol="HTTP/1.1")
 
 
 def _fields(row: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from backports import zstd
 
 from tasks.crawl.archive import index_archive
-from tasks.crawl.archive_file import ArchiveFile, ScratchFullError
+from tasks.crawl.archive_file import OpenArchive, ScratchFullError
 from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.loopback_server import frontier, local_journal
@@ -136,7 +136,7 @@ def test_decoded_copy_has_a_limit(tmp_path: Path) -> None:
     file = tmp_path / "bomb.gz"
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     file.write_bytes(packer.compress(WHOLE) + packer.compress(bytes(50_000_000)) + packer.flush())
-    with ArchiveFile(str(file), 1_000_000) as archive, pytest.raises(ScratchFullError, match="1,000,000"):
+    with OpenArchive(str(file), 1_000_000) as archive, pytest.raises(ScratchFullError, match="1,000,000"):
         archive.decoded()
 
 

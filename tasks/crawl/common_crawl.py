@@ -1,0 +1,304 @@
+"""Common Crawl, or an archive of its form: where the index says that a page lies, and the record there.
+
+The index is a CDX server that answers with a line of JSON for each capture of a URL; it is asked by one process of
+this machine at a time. A record is one gzip member in the middle of a file of gigabytes: just its bytes are read.
+"""
+
+import io
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import CAPTURES
+from tasks.crawl.archive_file import OpenArchive, gzip_member
+from tasks.crawl.look_ups import LookUps
+from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.safety import FetchError
+from tasks.crawl.service import Service
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import BadUrlError, normalise_url
+
+logger = logging.getLogger(__name__)
+
+_MAX_LINE_BYTES = 20_000
+_FILE_NAME = re.compile(r"[\w-][\w./+=-]*", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{14}")
+_PROBE = "http://example.com/"
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(?:\d+|\*)")
+
+
+@dataclass(frozen=True)
+class IndexLine:
+    """One capture, as an index has it.
+
+    Attributes:
+        status: HTTP status of the captured response.
+        captured_at: when.
+        filename: archive file, below the data URL.
+        offset: first byte of the record in the file.
+        length: bytes of the record there.
+        redirect: normal form of the URL that the response leads to, where it is a redirect and the index says so.
+    """
+
+    status: int
+    captured_at: datetime
+    filename: str
+    offset: int
+    length: int
+    redirect: str | None
+
+
+class CaptureIndex:
+    """One CDX index server; to be closed by whoever opened it."""
+
+    def __init__(self, url: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
+        """Make the client; nothing is asked yet."""
+        self._settings = settings
+        self._service = Service(url, settings, settings.common_crawl, connect_to, serial=True)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._service.close()
+
+    def check(self) -> None:
+        """See that there is such an index: to it, an unknown URL and an unknown index are the same 404.
+
+        Raises:
+            ConnectionError: the server gives no answer, or knows no such index.
+        """
+        try:
+            answer = self._service.get(self._query(_PROBE, showNumPages="true"), max_bytes=_MAX_LINE_BYTES)
+        except FetchError as fault:
+            raise ConnectionError(f"{self._service.url} does not answer: {fault.reason}") from fault
+        if not answer.success:
+            raise ConnectionError(f"{self._service.url}: expected a CDX index, got HTTP {answer.status}")
+
+    def find(self, url: str) -> list[IndexLine]:
+        """Return the captures of a URL, newest first.
+
+        Raises:
+            FetchError: `index_failed` or `index_bad_answer`.
+        """
+        limit = self._settings.common_crawl.index_lines
+        try:
+            answer = self._service.get(self._query(url, limit=str(limit)), max_bytes=limit * _MAX_LINE_BYTES)
+        except FetchError as fault:
+            raise FetchError("index_failed", fault) from fault
+        if answer.status == 404:
+            return []
+        if not answer.success:
+            raise FetchError("index_failed", f"HTTP {answer.status}")
+        written = answer.body.splitlines()
+        found = [line for text in written if (line := _parsed(text, self._settings)) is not None]
+        if not found and any(text.strip() for text in written):
+            raise FetchError("index_bad_answer", repr(answer.body[:80]))
+        return sorted(found, key=lambda line: line.captured_at, reverse=True)
+
+    def _query(self, url: str, **fields: str) -> str:
+        # Said expressly, because an index takes a URL that ends in * for a prefix.
+        query = urlencode({"url": url, "matchType": "exact", "output": "json", **fields})
+        return f"{self._service.url}{'&' if '?' in self._service.url else '?'}{query}"
+
+
+def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
+    """Return a line of an index, or None where it is none that can be used."""
+    try:
+        fields = json.loads(text)
+        timestamp, filename = str(fields["timestamp"]), str(fields["filename"])
+        offset, length = int(fields["offset"]), int(fields["length"])
+        status = int(fields["status"])
+        redirect = fields.get("redirect")
+        if not (_TIMESTAMP.fullmatch(timestamp) and _FILE_NAME.fullmatch(filename)) or ".." in filename:
+            return None
+        if not (0 <= offset < 1 << 62 and 0 < length < 1 << 62 and 100 <= status <= 999):
+            return None
+        date = datetime.strptime(timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    try:
+        target = normalise_url(str(redirect), allowed_hosts=settings.allowed_hosts) if redirect else None
+    except BadUrlError:
+        target = None
+    return IndexLine(status, date, filename, offset, length, target)
+
+
+def look_up_captures(
+    frontier: pa.Table,
+    settings: CrawlSettings,
+    *,
+    host_shard: int,
+    made: LookUps,
+    connect_to: Mapping[str, str],
+    progress: Callable[[CrawlProgress], None],
+) -> pa.Table:
+    """Return the captures of a frontier's kept URLs that the indexes name, and of what they redirect to.
+
+    Args:
+        frontier: rows of `frontier` of one host shard.
+        settings: settings of the crawl.
+        host_shard: that shard; all rows go to it, so that it finds what its URLs redirect to.
+        made: look-ups made so far; the new ones are added.
+        connect_to: pattern of host -> `address:port` where connections are made instead.
+        progress: called about once a second, and once at the end.
+
+    Returns:
+        Rows of `captures` in order of URL. A URL that could not be looked up has a row with the reason.
+
+    Raises:
+        ConnectionError: an index is not there at all.
+    """
+    kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
+    urls: list[str] = sorted(set(kept.column("url").to_pylist()))
+    rows: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        finder = _Finder(settings, connect_to, stack)
+        count = ProgressCount(sum(made.get(url) is not None for url in urls), len(urls), progress)
+        for url in urls:
+            found = made.get(url)
+            if found is None:
+                found = finder.rows(url)
+                made.add(url, found)
+                count.add({"bytes": 0, "reason": found[-1]["reason"] if found else "not_in_archive"})
+                count.tick()
+            rows += found
+        count.tick(last=True)
+    unique = {(row["url"], row["file"], row["offset"]): row for row in rows}
+    return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
+
+
+class _Finder:
+    """The indexes, opened and checked when the first is needed."""
+
+    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str], stack: ExitStack) -> None:
+        self._settings = settings
+        self._connect_to = connect_to
+        self._stack = stack
+        self._indexes: list[CaptureIndex] = []
+        self._failures = 0
+
+    def rows(self, url: str) -> list[dict[str, Any]]:
+        """Return the rows of a URL and of its redirects."""
+        rows: list[dict[str, Any]] = []
+        target: str | None = url
+        asked: list[str] = []
+        while target is not None and target not in asked and len(asked) <= self._settings.max_redirects:
+            asked.append(target)
+            try:
+                lines = self._lines(target)
+            except FetchError as fault:
+                logger.warning("%s was not looked up: %s", target, fault)
+                return [*rows, _row(url, fault.reason)]
+            rows += [self._place(target, line) for line in lines]
+            target = lines[0].redirect if lines and 300 <= lines[0].status < 400 else None
+        return rows
+
+    def _lines(self, url: str) -> list[IndexLine]:
+        """Return the captures to be tried: successes of the first index that has any, else one other capture."""
+        if not self._indexes:
+            self._open()
+        if self._failures >= self._settings.host_failure_limit:
+            raise FetchError("index_failed", f"{self._failures} look-ups in a row failed")
+        others: list[IndexLine] = []
+        try:
+            for index in self._indexes:
+                found = index.find(url)
+                good = [line for line in found if 200 <= line.status < 300]
+                if good:
+                    self._failures = 0
+                    return good[: self._settings.common_crawl.captures]
+                others += found
+        except FetchError:
+            self._failures += 1
+            raise
+        self._failures = 0
+        # A redirect may still lead to a page, which an error page never does.
+        return sorted(others, key=lambda line: not 300 <= line.status < 400)[:1]
+
+    def _open(self) -> None:
+        for url in self._settings.common_crawl.indexes:
+            index = CaptureIndex(url, self._settings, self._connect_to)
+            self._stack.callback(index.close)
+            index.check()
+            self._indexes.append(index)
+
+    def _place(self, url: str, line: IndexLine) -> dict[str, Any]:
+        limits = self._settings.common_crawl
+        reason = "too_large" if line.length > limits.max_record_bytes else None
+        row = _row(url, reason)
+        row.update(
+            file=f"{limits.data_url}{line.filename}",
+            offset=line.offset,
+            length=line.length,
+            captured_at=line.captured_at,
+        )
+        return row
+
+
+def _row(url: str, reason: str | None) -> dict[str, Any]:
+    return {
+        "url": url, "file": None, "offset": None, "decoded": False, "length": None, "captured_at": None,
+        "reason": reason,
+    }  # fmt: skip
+
+
+class RemoteRecords:
+    """Records of archive files read over HTTP; usable from many threads, to be closed by whoever opened it."""
+
+    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
+        """Make the client; nothing is asked yet."""
+        self._settings = settings
+        limits = settings.common_crawl
+        self._service = Service(
+            limits.data_url, settings, limits, connect_to, serial=False, connections=limits.connections
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._service.close()
+
+    def read(self, url: str, offset: int, length: int) -> bytes:
+        """Return a range of a file.
+
+        Raises:
+            FetchError: `archive_failed` or `archive_bad_answer`.
+        """
+        last = offset + length - 1
+        if not url.startswith(self._service.url):
+            raise FetchError("archive_bad_answer", f"{url} is not below {self._service.url}")
+
+        def inspect(status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
+            if start is not None:
+                return None
+            given = _RANGE.fullmatch(headers.get("content-range", ""))
+            right = status == 206 and given is not None and (int(given[1]), int(given[2])) == (offset, last)
+            return None if right else "archive_bad_answer"
+
+        wanted = {"Range": f"bytes={offset}-{last}", "Accept-Encoding": "identity"}
+        try:
+            answer = self._service.get(url, max_bytes=length, headers=wanted, inspect=inspect)
+        except FetchError as fault:
+            bad = fault.reason in ("archive_bad_answer", "too_large", "bad_encoding")
+            raise FetchError("archive_bad_answer" if bad else "archive_failed", fault) from fault
+        if not answer.success:
+            raise FetchError("archive_failed", f"HTTP {answer.status} for {url}")
+        if len(answer.body) != length:
+            raise FetchError("archive_bad_answer", f"{len(answer.body)} bytes for a range of {length}")
+        return answer.body
+
+
+def records_in(member: bytes, settings: CrawlSettings) -> Any:
+    """Return the records in a gzip member, as `OpenArchive.records` does.
+
+    It is decoded as it is read, to little more than a body may have.
+    """
+    limit = 2 * settings.max_bytes + (1 << 20)
+    return OpenArchive.records_of(gzip_member(io.BytesIO(member), limit=limit))

@@ -1,0 +1,74 @@
+"""Settings of archives that are read over the network: Common Crawl, and the Internet Archive."""
+
+from pydantic import Field, field_validator
+
+from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.settings import Settings, tuning
+
+
+def service_url(url: str) -> str:
+    """Return the normal form of the address of a service; whoever names one decides on its host and port.
+
+    Raises:
+        ValueError: it is no web address.
+    """
+    try:
+        return normalise_url(url, allowed_hosts=["*"])
+    except BadUrlError as error:
+        raise ValueError(f"{url!r}: expected an absolute http or https URL") from error
+
+
+class CommonCrawlSettings(Settings):
+    """Where Common Crawl, or an archive of its form, is read. Times are seconds."""
+
+    indexes: tuple[str, ...] = Field(
+        (),
+        description="CDX index servers asked in this order until one has a page, such as "
+        "https://index.commoncrawl.org/CC-MAIN-2026-43-index; empty = Common Crawl is not used",
+    )
+    data_url: str = Field("https://data.commoncrawl.org/", description="what the file names of the index follow")
+    index_lines: int = Field(50, ge=1, description="captures of one URL that an index is asked for")
+    captures: int = Field(2, ge=1, description="captures of one URL that are tried, newest first")
+    max_record_bytes: int = Field(12_000_000, gt=0, description="limit for a record as it lies in the archive")
+    total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
+    delay_seconds: float = tuning(1.0, "between look-ups, of all processes of this machine together", ge=0)
+    connections: int = tuning(4, "records read at the same time by one shard", ge=1)
+    retries: int = tuning(5, "further requests after one that failed for now", ge=0)
+    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
+    max_backoff_seconds: float = tuning(120.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
+
+    @field_validator("indexes")
+    @classmethod
+    def _index_urls(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(service_url(value) for value in values)
+
+    @field_validator("data_url")
+    @classmethod
+    def _data_url(cls, value: str) -> str:
+        return f"{service_url(value).removesuffix('/')}/"
+
+
+class WaybackSettings(Settings):
+    """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
+
+    enabled: bool = Field(False, description="ask the archive for pages that are gone from the web")
+    availability_url: str = Field(
+        "https://archive.org/wayback/available", description="where the closest capture of a URL is asked for"
+    )
+    pages_url: str = Field("https://web.archive.org/web/", description="what time and URL of a capture follow")
+    timestamp: str = Field(
+        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+        pattern=r"^(\d{4}|\d{6}|\d{8}|\d{14})?$",
+    )  # fmt: skip
+    total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
+    delay_seconds: float = tuning(
+        4.0, "between the starts of requests, of all processes of this machine together: 15 a minute", ge=0
+    )
+    retries: int = tuning(3, "further requests after one that failed for now", ge=0)
+    backoff_seconds: float = tuning(10.0, "wait before the first retry; each further wait is twice as long", ge=0)
+    max_backoff_seconds: float = tuning(300.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
+
+    @field_validator("availability_url", "pages_url")
+    @classmethod
+    def _urls(cls, value: str) -> str:
+        return service_url(value)

@@ -1,0 +1,122 @@
+"""Patient requests to a service that the settings name: spaced, retried, and safe as all others."""
+
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import nullcontext
+from types import TracebackType
+from typing import Self
+
+from tasks.crawl.http import Client, Inspector, Response
+from tasks.crawl.reasons import http_reason
+from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
+from tasks.crawl.safety import FetchError, Guard
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.turns import Turn, turn
+from tasks.crawl.urls import host_of
+
+logger = logging.getLogger(__name__)
+
+_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
+# Hosts of the settings' defaults: their addresses are public, whatever a resolver says.
+_PUBLIC_HOSTS = frozenset({"index.commoncrawl.org", "data.commoncrawl.org", "archive.org", "web.archive.org"})
+
+
+class Service:
+    """A client of one service; a context manager, usable from many threads."""
+
+    def __init__(
+        self,
+        url: str,
+        settings: CrawlSettings,
+        patience: CommonCrawlSettings | WaybackSettings,
+        connect_to: Mapping[str, str],
+        *,
+        serial: bool,
+        connections: int = 1,
+    ) -> None:
+        """Make the client.
+
+        Args:
+            url: address of the service in normal form. Its host may be private but for the archives known by
+                name: whoever names it trusts it. No other host is ever asked.
+            settings: settings of the crawl: User-Agent, contact, limits.
+            patience: delay, retries and back-off.
+            connect_to: pattern of host -> `address:port` where its connections are made instead.
+            serial: whether requests are spaced and never two at a time, over all processes of this machine.
+            connections: connections kept open.
+        """
+        self.url = url
+        self._patience = patience
+        self._serial = serial
+        self._host = host_of(url)
+        web = settings.model_copy(
+            update={
+                "total_seconds": patience.total_seconds,
+                "allowed_hosts": () if self._host in _PUBLIC_HOSTS else (self._host,),
+                "connections": connections,
+                "host_concurrency": connections,
+            }
+        )
+        self._client = Client(web, Guard(web.allowed_hosts, connect_to))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def get(
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        headers: Mapping[str, str] | None = None,
+        inspect: Inspector | None = None,
+    ) -> Response:
+        """Return the answer to a GET request, asked for again while the service is busy.
+
+        Args:
+            url: URL of the service's host.
+            max_bytes: limit for the decoded body.
+            headers: headers added to the client's own.
+            inspect: `Client.get`'s.
+
+        Raises:
+            FetchError: there is no answer, none that came whole, or a status that asks for patience without end.
+        """
+        assert host_of(url) == self._host, f"{url} is not of {self._host}"
+        tries = 0
+        while True:
+            with turn(self._host, self._patience.delay_seconds) if self._serial else nullcontext(Turn()) as own:
+                answer = self._asked(url, max_bytes, headers, inspect)
+                if isinstance(answer, Response):
+                    if answer.status not in _TRANSIENT_STATUS:
+                        return answer
+                    fault = FetchError(http_reason(answer.status), url, transient=True, retry_after=answer.retry_after)
+                else:
+                    fault = answer
+                wait = self._patience.backoff_seconds * 2.0**tries if fault.retry_after is None else fault.retry_after
+                wait = min(wait, self._patience.max_backoff_seconds)
+                own.pause = wait if fault.transient else 0.0
+            if not fault.transient or tries >= self._patience.retries:
+                raise fault
+            logger.info("%s: %s; the next request in %.1f s", self._host, fault.reason, wait)
+            tries += 1
+            if not self._serial:
+                time.sleep(wait)
+
+    def _asked(
+        self, url: str, max_bytes: int, headers: Mapping[str, str] | None, inspect: Inspector | None
+    ) -> Response | FetchError:
+        try:
+            answer = self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect)
+        except FetchError as fault:
+            return fault
+        return answer if answer.fault is None else answer.fault
