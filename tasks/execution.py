@@ -19,10 +19,12 @@ from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
+from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
+from storage.store import Store
 from tasks.failure_logs import describe, log_expected_failures_in_one_line
 from tasks.inputs import StageResult
-from tasks.publishing import publish_stage
+from tasks.publishing import publish_stage, publish_training
 from tasks.settings import Settings, tuning
 from tasks.shard import Job, make_directory
 from tasks.stage import Outcome, StagePlan
@@ -208,6 +210,8 @@ class PrefectExecutor:
             outcome = outcomes[name] = _outcome(future)
             if isinstance(outcome, BaseException):
                 log.error("%s failed: %s", name, describe(outcome))
+            elif isinstance(outcome, DirectoryRecord):
+                publish_training(Store(jobs[0].root), outcome)
             if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
                 said = time.monotonic()
                 remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))

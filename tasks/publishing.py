@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
@@ -17,6 +20,7 @@ from tasks.stage import Run, StagePlan
 
 _SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would pass its size limit
 _SUMMARY, _PAGE, _ARTIFACTS = "summary.txt", "report.html", "artifacts/"
+_METRICS = "metrics.jsonl"  # of a trained model
 
 
 def publish_stage(result: StageResult, planned: StagePlan) -> str:
@@ -60,6 +64,21 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
             description=f"{planned.stage}: where the most rows were refused.",
         )
     return line
+
+
+def publish_training(store: Store, record: DirectoryRecord) -> None:
+    """Keep the curves of a model that has just been trained as a Markdown artifact; other directories have none."""
+    if _METRICS not in record.files:
+        return
+    from tasks.reporting.report import training_artifact  # else every worker process would load what draws
+
+    name = record.name.removeprefix("models/")
+    with TemporaryDirectory(prefix="wikisum-") as folder:
+        (Path(folder) / _METRICS).write_bytes(store.read_bytes(f"{record.path}/{_METRICS}"))
+        markdown = training_artifact(name, Path(folder))
+    if markdown is not None:
+        key = re.sub(r"[^a-z0-9]+", "-", f"training-{name}".lower()).strip("-")
+        create_markdown_artifact(key=key, markdown=markdown, description=f"Training curves of {name}.")
 
 
 def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> str:

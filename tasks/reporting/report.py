@@ -113,6 +113,16 @@ def write_report(
     return {"published": list(files), **_headline(ranking, recalls)}
 
 
+def training_artifact(name: str, directory: Path) -> str | None:
+    """Return the training curves of one model as Markdown; None where its directory holds none.
+
+    Raises:
+        ValueError: its metrics file is damaged.
+    """
+    curves = [*ranker_curves(directory), *summarizer_curves(directory)]
+    return artifact([words.model_section(name, curves)]) if curves else None
+
+
 def _terminal(recalls: Section, ranking: Ranking) -> list[Block]:
     """Return what a terminal shows: Table 1, the scores, and what they come to."""
     scores = [words.short_score_table(ranking)] if ranking.systems else []

@@ -20,6 +20,7 @@ _BASELINES = {
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
     "oracle": "oracle: the paragraphs chosen with the target in view, a ceiling and no competitor",
 }
+_JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validation picks a model's checkpoint
 _NONE = "–"
 
 
@@ -123,21 +124,27 @@ def scores_section(ranking: Ranking) -> Section:
 def training_section(ranker: Sequence[Curve], summarizer: Sequence[Curve]) -> Section:
     """Training curves of both models."""
     blocks: list[Block] = []
-    for name, curves, judge in (
-        ("Ranker", ranker, "ranker-loss"),
-        ("Summarizer", summarizer, "summarizer-nll"),
-    ):
-        blocks.append(Heading(name))
-        if not curves:
-            blocks.append(Text(f"The {name.lower()} left no metrics of its training."))
-        for curve in curves:
-            if curve.name == judge and (points := curve.series["validation"]):
-                step, value = min(points, key=lambda point: point[1])
-                blocks.append(
-                    Text(f"Validated {len(points):,} times; the lowest value, {value:.4f}, was at step {step:,}.")
-                )
-        blocks += [Picture(curve.title, plots.curve_picture(curve)) for curve in curves]
+    for name, curves in (("Ranker", ranker), ("Summarizer", summarizer)):
+        blocks += [Heading(name), *_training(f"The {name.lower()}", curves)]
     return Section("training", "Training", blocks)
+
+
+def model_section(name: str, curves: Sequence[Curve]) -> Section:
+    """Training curves of one model, as soon as it is trained."""
+    return Section("training", f"Training of {name}", _training(name, curves))
+
+
+def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
+    if not curves:
+        return [Text(f"{name} left no metrics of its training.")]
+    blocks: list[Block] = []
+    for curve in curves:
+        if curve.name in _JUDGES and (points := curve.series["validation"]):
+            step, value = min(points, key=lambda point: point[1])
+            blocks.append(
+                Text(f"Validated {len(points):,} times; the lowest value, {value:.4f}, was at step {step:,}.")
+            )
+    return blocks + [Picture(curve.title, plots.curve_picture(curve)) for curve in curves]
 
 
 def distributions_section(found: Distributions, summary_words: Mapping[str, np.ndarray]) -> Section:
