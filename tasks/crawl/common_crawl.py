@@ -26,6 +26,7 @@ from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.crawl.visit import refused_row
 
 logger = logging.getLogger(__name__)
 
@@ -167,7 +168,8 @@ def look_up_captures(
             if found is None:
                 found = finder.rows(url)
                 made.add(url, found)
-                count.add({"bytes": 0, "reason": found[-1]["reason"] if found else "not_in_archive"})
+                reason = found[-1]["reason"] if found else "not_in_archive"
+                count.add({**refused_row(url, reason), "body": b""})
                 count.tick()
             rows += found
         count.tick(last=True)
