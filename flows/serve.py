@@ -26,7 +26,8 @@ _PREFECT = (sys.executable, "-m", "prefect")
 def main() -> int:
     """Serve until a signal comes; return the exit code."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts what is in its background deaf to SIGINT
+        signal.signal(number, _interrupt)
     try:
         options = read_options(sys.argv[1:], os.environ)
         with serving(options, console) as children:

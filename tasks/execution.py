@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import time
@@ -102,7 +103,7 @@ def end_with_parent() -> None:
 
 
 def _stop_children() -> None:
-    """Let the jobs of this process save what they have and end, for the runner would wait for them.
+    """Let the jobs of this process finish, or save what they have, for a minute at most; the runner waits for them.
 
     SIGTERM is sent again and again: a job that handles it returns to a pool whose other workers are gone, and would
     wait there for ever.
@@ -140,7 +141,28 @@ def compute(pickled: bytes) -> Any:
     make, job, threads = cloudpickle.loads(pickled)
     if "torch" in sys.modules:  # loaded with the job's function, where that computes with torch
         sys.modules["torch"].set_num_threads(threads)
-    return make(job)
+    with _finished_before_sigterm(job):
+        return make(job)
+
+
+@contextmanager
+def _finished_before_sigterm(job: Job) -> Iterator[None]:
+    """Let SIGTERM wait until the job is done; what can be resumed, and who handles it otherwise, sees to it itself.
+
+    A process that was told to stop then ends at once, since the pool has handed out the next job already.
+    """
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not ours or job.scratch:
+        yield
+        return
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: stopping.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if stopping.is_set():
+            os._exit(1)  # the shard is recorded; the pool would hand out another one
 
 
 def _outcome(future: PrefectFuture[Any]) -> Outcome:

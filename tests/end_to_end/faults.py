@@ -1,0 +1,121 @@
+"""Runs of a tiny build that are disturbed, and what their roots hold."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from tests.end_to_end.test_build import PROJECT, shards
+
+TINY = [
+    "--source.miniweb.topics=24", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
+    "--shards.articles=2", "--shards.hosts=2", "--engine.workers=2", "--engine.retry-seconds=0.2",
+    "--vocabulary.pieces=600", "--ranker.embedding=8", "--ranker.hidden=8", "--ranker.steps=10",
+    "--ranker.validate-every=5", "--summarizer.max-paragraphs=3", "--summarizer.max-paragraph-tokens=24",
+    "--training.steps=40", "--training.validation-interval=10", "--training.batch-tokens=800",
+    "--training.decoded-articles=1", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
+]  # fmt: skip
+LIMIT = 250.0
+
+
+@contextmanager
+def running(root: object, environment: dict[str, str], log: Path, *more: str) -> Iterator["Build"]:
+    """A build that is going on; it and all its processes are gone when the block ends."""
+    command = [sys.executable, "-m", "flows.build_wikisum", "--root", str(root), *TINY, *more]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=PROJECT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    going = Build(process, log)
+    try:
+        yield going
+    finally:
+        for member in going.members():
+            member.kill()
+        process.wait(30)
+
+
+def build(root: object, environment: dict[str, str], log: Path, *more: str) -> str:
+    """Run a build to its end, on threads, which start faster and give the same, and return what it said."""
+    with running(root, environment, log, "--engine.kind=threads", *more) as going:
+        assert going.wait() == 0, going.said()[-6000:]
+        return going.said()
+
+
+class Build:
+    """A build's process and what it says."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
+        self.process, self.log = process, log
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait(self) -> int:
+        return self.process.wait(LIMIT)
+
+    def until(self, sign: Callable[[], object]) -> None:
+        """Wait for a sign of work."""
+        deadline = time.monotonic() + LIMIT
+        while not sign():
+            assert self.process.poll() is None, self.said()[-6000:]
+            assert time.monotonic() < deadline, self.said()[-6000:]
+            time.sleep(0.01)
+
+    def until_said(self, text: str) -> None:
+        self.until(lambda: text in self.said())
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that compute shards."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        return [child for child in children if "spawn_main" in " ".join(_command(child))]
+
+    def members(self) -> list[psutil.Process]:
+        """Every process of the build that is still there, its server included."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                named = f"/{self.process.pid}/" in f"/{os.getsid(process.pid)}/{process.ppid()}/"
+                if named and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except (ProcessLookupError, psutil.NoSuchProcess):
+                continue
+        return found
+
+    def kill_workers(self) -> None:
+        for worker in self.workers():
+            worker.send_signal(signal.SIGKILL)
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
+
+
+def without(finished: Path, root: Path, *stages: str) -> Path:
+    """A copy of a finished root that lacks some stages, as if it had been interrupted before them."""
+    shutil.copytree(finished, root)
+    for stage in stages:
+        shutil.rmtree(root / stage)
+    return root
+
+
+def models(root: Path) -> dict[str, str]:
+    """Model -> digest of its published files."""
+    records = sorted(root.glob("models/*/*.json"))
+    return {record.parent.name: json.loads(record.read_text())["digest"] for record in records}
+
+
+def content(root: Path) -> dict[str, str]:
+    """What a root holds, so that two of them can be compared: data shards and models."""
+    return {**shards(root), **models(root)}

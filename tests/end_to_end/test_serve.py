@@ -1,0 +1,187 @@
+"""`make serve` as its users meet it: on PostgreSQL, with a password where others can reach it, and stopped again."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import psutil
+import pytest
+import requests
+
+from flows.prefect_setup import ZOMBIES
+from flows.serve_options import authentication, database_url, read_options
+from tests.end_to_end.faults import PROJECT
+from tests.storage.object_store import free_port
+
+Process: TypeAlias = "subprocess.Popen[bytes]"
+STARTED = "stop           Ctrl-C"
+
+
+def test_a_password_is_asked_for_wherever_others_can_reach_the_server() -> None:
+    assert authentication("127.0.0.1", None) is None
+    assert authentication("::1", None) is None
+    assert authentication("localhost", None) is None
+    made = authentication("0.0.0.0", None)
+    assert made is not None
+    assert made.startswith("admin:")
+    assert len(made) > 20
+    assert made != authentication("0.0.0.0", None)
+    assert authentication("127.0.0.1", "me:long-enough") == "me:long-enough"
+    for poor in ("nocolon-in-here", "me:short", ":no-user-given"):
+        with pytest.raises(ValueError, match="expected user:password"):
+            authentication("0.0.0.0", poor)
+
+
+def test_only_postgresql_is_taken_and_no_password_shown() -> None:
+    assert database_url("postgres://u:p@h/d") == "postgresql+asyncpg://u:p@h/d"
+    with pytest.raises(ValueError, match="DATABASE_URL begins with 'mysql'") as refused:
+        database_url("mysql://u:hush@h/d")
+    assert "hush" not in str(refused.value)
+
+
+def test_a_port_that_is_taken_is_passed_over_and_a_host_that_is_none_is_named() -> None:
+    taken = free_port()
+    with pytest.raises(ValueError, match=r"host '192\.0\.2\.1' is no address of this machine"):
+        read_options(["--host", "192.0.2.1"], {})
+    assert read_options(["--port", str(taken)], {}).port == taken
+    server = subprocess.Popen([sys.executable, "-m", "http.server", str(taken), "--bind", "127.0.0.1"])
+    try:
+        while not is_open(taken):
+            time.sleep(0.05)
+        assert read_options(["--port", str(taken)], {}).port != taken
+    finally:
+        server.kill()
+        server.wait()
+
+
+def is_open(port: int) -> bool:
+    return any(one.laddr.port == port and one.status == psutil.CONN_LISTEN for one in psutil.net_connections("tcp4"))
+
+
+@contextmanager
+def served(folder: Path, environment: dict[str, str], *arguments: str) -> Iterator[tuple[Process, Path]]:
+    """A `make serve` that has started; killed at the end if it was not stopped."""
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "flows.serve", "--port", str(free_port()), *arguments],
+            cwd=PROJECT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 280
+        while STARTED not in log.read_text():
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
+        yield process, log
+    finally:
+        for one in family(process):
+            one.kill()
+        process.wait(30)
+
+
+def family(process: Process) -> list[psutil.Process]:
+    if process.poll() is not None:
+        return []
+    parent = psutil.Process(process.pid)
+    return [parent, *parent.children(recursive=True)]
+
+
+def line_after(log: Path, start: str) -> str:
+    return next(line.removeprefix(start).strip() for line in log.read_text().splitlines() if line.startswith(start))
+
+
+def stop(process: Process, number: signal.Signals) -> None:
+    """Stop it as a person does; nothing of it stays."""
+    all_of_it = family(process)
+    process.send_signal(number)
+    assert process.wait(150) == 0
+    _, left = psutil.wait_procs(all_of_it, timeout=5)
+    assert [one.cmdline() for one in left] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_run_is_started_from_another_shell_on_postgresql(
+    tmp_path: Path, tiny_environment: dict[str, str], undisturbed: Path
+) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(undisturbed, root)
+    with postgresql(tmp_path / "database") as database:
+        environment = {**tiny_environment, "DATABASE_URL": database}
+        del environment["PREFECT_API_URL"]
+        with served(tmp_path, environment) as (process, log):
+            assert line_after(log, "database") == "PostgreSQL"
+            ui = line_after(log, "Prefect UI")
+            deployments = requests.post(f"{ui}/api/deployments/filter", json={}, timeout=30).json()
+            assert {"build-wikisum", "train-ranker", "evaluate"} <= {one["name"] for one in deployments}
+            automations = requests.post(f"{ui}/api/automations/filter", json={}, timeout=30).json()
+            assert [one["name"] for one in automations] == [ZOMBIES]
+            assert requests.get(ui, timeout=30).ok
+            run = subprocess.run(
+                [Path(sys.executable).with_name("prefect"), "deployment", "run", "build-wikisum/build-wikisum",
+                 "--watch", "--params", f'{{"config": {{"root": "{root}", "engine": {{"workers": -1}}}}}}'],
+                env={**tiny_environment, "PREFECT_API_URL": f"{ui}/api"}, capture_output=True, text=True,
+                timeout=300, check=False,
+            )  # fmt: skip
+            assert run.returncode == 1  # a setting that cannot be
+            runs = requests.post(f"{ui}/api/flow_runs/filter", json={}, timeout=30).json()
+            assert [one["state"]["type"] for one in runs] == ["FAILED"]
+            assert "engine.workers" in runs[0]["state"]["message"]
+            stop(process, signal.SIGINT)
+            assert "stopped; what is done is kept" in log.read_text()
+
+
+@contextmanager
+def postgresql(folder: Path) -> Iterator[str]:
+    """The URL of a database in a cluster of the test's own."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    found = shutil.which("initdb") or (str(programs[-1]) if programs else None)
+    if found is None:
+        pytest.skip("needs PostgreSQL's programs, such as initdb")
+    folder.mkdir()
+    as_user: list[str] = []
+    if os.getuid() == 0:  # which PostgreSQL refuses to run as
+        as_user = ["runuser", "-u", "postgres", "--"]
+        shutil.chown(folder, "postgres")
+        for above in folder.parents:
+            if above.stat().st_uid == 0 and above != Path("/") and not above.stat().st_mode & 0o001:
+                above.chmod(above.stat().st_mode | 0o001)
+    port, data = free_port(), folder / "data"
+    bin_ = Path(found).parent
+    subprocess.run(
+        [*as_user, found, "-D", str(data), "-U", "prefect", "--auth", "trust", "-E", "UTF8"],
+        check=True, capture_output=True, cwd="/",
+    )  # fmt: skip
+    options = f"-h 127.0.0.1 -p {port} -k {folder} -F"
+    control = [*as_user, str(bin_ / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log")]
+    subprocess.run([*control, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL, cwd="/")
+    try:
+        yield f"postgresql://prefect@127.0.0.1:{port}/postgres"
+    finally:
+        subprocess.run([*control, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_others_need_the_password_that_was_shown_once(tmp_path: Path, tiny_environment: dict[str, str]) -> None:
+    environment = {**tiny_environment, "PREFECT_HOME": str(tmp_path / "home")}
+    with served(tmp_path, environment, "--host", "0.0.0.0") as (process, log):
+        ui = line_after(log, "Prefect UI")
+        shown = line_after(log, "sign in with").split()[0]
+        user, password = shown.split(":")
+        assert log.read_text().count(password) == 1
+        pools = f"{ui}/api/work_pools/filter"
+        assert requests.post(pools, json={}, timeout=30).status_code == 401
+        assert requests.post(pools, json={}, timeout=30, auth=(user, "wrong")).status_code == 401
+        found = requests.post(pools, json={}, timeout=30, auth=(user, password)).json()
+        assert [pool["name"] for pool in found] == ["wikisum"]
+        assert not any(password in " ".join(one.cmdline()) for one in family(process))
+        stop(process, signal.SIGTERM)
