@@ -1,9 +1,10 @@
-"""`python -m models`: every summarizer, its size beside the published one, its place in the papers."""
+"""`python -m models`: every summarizer and the attention predictor, sizes beside the published ones, their places."""
 
 import sys
 
 import torch
 
+from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.registry import PRESETS, build_summarizer
 
 LEDGER_WORDS = 32_000  # SYSTEMS.md counts parameters at this vocabulary
@@ -30,18 +31,31 @@ def describe(ledger: int | tuple[int, int] | None, counted: int) -> str:
 
 def listing() -> str:
     """Return the table that the command prints."""
-    rows = [("preset", "parameters", "ledger", "paper", "what it is")]
-    for name, preset in PRESETS.items():
-        counted = count_parameters(name)
-        ledger = describe(preset.parameters, counted)
-        rows.append((name, f"{counted:,}", ledger, preset.paper, preset.note))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [f"{'preset':<{widths[0]}}  {'parameters':>{widths[1]}}  " + _rest(rows[0][2:], widths[2:])]
-    for row, preset in zip(rows[1:], PRESETS.values(), strict=True):
+    rows: list[tuple[str, int, int | tuple[int, int] | None, str, str, str]] = [
+        (name, count_parameters(name), preset.parameters, preset.paper, preset.note, preset.differences)
+        for name, preset in PRESETS.items()
+    ]
+    rows.append(_predictor())
+    cells = [("preset", "parameters", "ledger", "paper", "what it is")]
+    cells += [
+        (name, f"{count:,}", describe(ledger, count), paper, note) for name, count, ledger, paper, note, _ in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row, differences in zip(cells, ["", *[row[-1] for row in rows]], strict=True):
         lines.append(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  " + _rest(row[2:], widths[2:]))
-        if preset.differences:
-            lines.append(f"{'':<{widths[0]}}    {preset.differences}")
+        if differences:
+            lines.append(f"{'':<{widths[0]}}    {differences}")
     return "\n".join(lines)
+
+
+def _predictor() -> tuple[str, int, int, str, str, str]:
+    with torch.device("meta"):
+        model = AttentionPredictor(AttentionPredictorConfig())
+    count = sum(parameter.numel() for parameter in model.parameters())
+    note = "attention predictor of PHT + attAlign: 2 encoder layers on its paragraphs"
+    points = "paper: alignment counts at every step; released: when a hypothesis ends (decoding.alignment_when)"
+    return "attention-predictor", count, 1_579_777, "002 sec. 4.2", note, points
 
 
 def _rest(cells: tuple[str, ...], widths: list[int]) -> str:

@@ -50,7 +50,10 @@ _ONE_LAYER = {"encoder_layers": 1, "decoder_layers": 1}
 _PHT_POINTS = "released: x sqrt(d), a LayerNorm before the pooling's feed-forward, pooling logits / sqrt(d_head)"
 _VHT_POINTS = "released: x sqrt(d), dropout and LayerNorm after the ranking encoding (absent from eq. 11)"
 
-_DECODER_ONLY = "ours: blocks, windows and segments begin anew at the separator, whichever length the source has"
+_DECODER_ONLY = (
+    "loss over input and target in training (loss_over_input); "
+    "ours: blocks, windows and segments begin anew at the separator, whichever length the source has"
+)
 
 _GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
 

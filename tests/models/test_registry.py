@@ -81,7 +81,9 @@ def test_listing_names_every_preset_and_its_size() -> None:
     lines = listing().splitlines()
     assert lines[0].split() == ["preset", "parameters", "ledger", "paper", "what", "it", "is"]
     named = {line.split()[0]: line for line in lines[1:] if not line.startswith(" ")}
-    assert set(named) == set(PRESETS)
+    assert set(named) == {*PRESETS, "attention-predictor"}
+    assert named["attention-predictor"].split()[1:3] == ["1,579,777", "1,579,777"]
+    assert lines[1 + lines.index(named["t-dmca-3"])].strip().startswith("loss over input and target in training")
     assert named["ht-3-paper"].split()[1:6] == ["15,929,740", "15,929,740", "001", "sec.", "4.3"]
 
 
