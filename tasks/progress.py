@@ -34,9 +34,12 @@ class ProgressLog:
         self._logged = 0.0
         self._published = 0.0
         self._artifact: UUID | None = None
+        self._outside = False  # of any Prefect run: then an artifact would start a server for itself
 
     def __call__(self, progress: Progress) -> None:
         """Log at most every ten seconds and update the artifact at most every three."""
+        if self._outside:
+            return
         now = time.monotonic()
         finished = progress.share >= 1
         try:
@@ -47,7 +50,7 @@ class ProgressLog:
                 self._published = now
                 self._publish(progress)
         except MissingContextError:
-            return  # used as a library, outside a Prefect run
+            self._outside = True  # used as a library
 
     def _publish(self, progress: Progress) -> None:
         percent = round(100 * progress.share, 1)
