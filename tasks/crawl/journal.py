@@ -212,7 +212,10 @@ class _Segment:
         # Buffered, so that a row is one write, not one for each of its columns.
         self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
         self._writer = pa.ipc.new_stream(
-            self._sink, PAGES.schema, options=pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1))
+            self._sink,
+            PAGES.schema,
+            # One row is too little for threads to share.
+            options=pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False),
         )
         self._schema_written = False
 
