@@ -1,0 +1,317 @@
+"""What a second crawl of the same web costs, as a share of the first.
+
+    python -m benchmarks.recrawl [--pages N] [--size BYTES] [--topics N]
+
+Two webs on loopback: plain pages of one size, each with an ETag or a Last-Modified date, and the embedded mini web,
+whose pages are small, partly broken, and partly without any validator. Each is crawled the first time; again with one
+URL more; again with a new `crawl.refresh` while nothing has changed; and once more when a fiftieth of the pages (of the
+mini web: a week) has. Each crawl is the stages frontier and pages of a build, in a process of its own, through a proxy
+that counts what crosses it, headers of both directions included: they are nearly all that a re-crawl moves, and as much
+for a small page as for a large one. Exit status 1 where the unchanged plain pages move 2 % of the bytes or more, or an
+unchanged web changes the digest of the pages.
+"""
+
+import argparse
+import contextlib
+import json
+import random
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import FRONTIER, PAGES
+from storage.store import Store
+from tasks.articles import merge_articles, read_articles
+from tasks.crawl.frontier import build_frontier
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.stage import crawl_shard
+from tasks.inputs import gathered
+from tasks.search.search import search_articles
+from tasks.search.settings import SearchSettings
+from tasks.sources import SourceSettings, open_source
+from tasks.sources.miniweb.server import MiniwebServer
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.stage import InlineExecutor, Run
+
+BAR = 0.02
+HOSTS = 20
+CHANGED = 50  # one page in so many changes in the end
+_BLOCK = 1 << 16
+_DATES = ("Mon, 02 Mar 2026 10:00:00 GMT", "Mon, 09 Mar 2026 10:00:00 GMT")
+
+
+@dataclass
+class CountingProxy:
+    """Passes connections on to an address and counts the bytes of both directions.
+
+    Attributes:
+        target: where connections lead.
+        sent: bytes from clients.
+        received: bytes from the server.
+    """
+
+    target: tuple[str, int]
+    sent: int = 0
+    received: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """`127.0.0.1:port`."""
+        return f"127.0.0.1:{self._listener.getsockname()[1]}"
+
+    @property
+    def moved(self) -> int:
+        """Bytes of both directions, HTTP headers included."""
+        return self.sent + self.received
+
+    def _accept(self) -> None:
+        while True:
+            client, _ = self._listener.accept()
+            server = socket.create_connection(self.target)
+            for one in (client, server):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self._pass, args=(client, server, "sent"), daemon=True).start()
+            threading.Thread(target=self._pass, args=(server, client, "received"), daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket, direction: str) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(_BLOCK):
+                with self._lock:
+                    setattr(self, direction, getattr(self, direction) + len(data))
+                sink.sendall(data)
+        for one in (source, sink):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+
+class PlainServer(ThreadingHTTPServer):
+    """Serves pages of one size at `/page/N` of any host; odd ones have an ETag, even ones a Last-Modified date.
+
+    Attributes:
+        size: bytes of a page.
+        version: 0 or 1; with 1, one page in CHANGED is another.
+        requests: how many came.
+    """
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, size: int, version: int) -> None:
+        """Bind a free port."""
+        super().__init__(("127.0.0.1", 0), _PlainHandler)
+        self.size = size
+        self.version = version
+        self.requests = 0
+
+    def page(self, number: int) -> tuple[bytes, dict[str, str]]:
+        """Return body and validator of a page."""
+        version = self.version if number % CHANGED == 0 else 0
+        noise = random.Random(f"{number} {version}").randbytes(self.size // 2).hex()
+        body = f"<!doctype html><title>{number}</title><p>{noise}</p>".encode()
+        return body, {"ETag": f'"{number}-{version}"'} if number % 2 else {"Last-Modified": _DATES[version]}
+
+
+class _PlainHandler(BaseHTTPRequestHandler):
+    server: PlainServer
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def do_GET(self) -> None:
+        self.server.requests += 1
+        if self.path == "/robots.txt":
+            self._answer(200, b"User-agent: *\nDisallow: /private/\n", {"Content-Type": "text/plain"})
+            return
+        body, validator = self.server.page(int(self.path.rpartition("/")[2]))
+        asked = self.headers.get("If-None-Match") or self.headers.get("If-Modified-Since")
+        if asked in validator.values():
+            self._answer(304, b"", validator)
+        else:
+            self._answer(200, body, {"Content-Type": "text/html; charset=utf-8", **validator})
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            if status != 304 or name != "Content-Length":
+                self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class has this name
+        pass
+
+
+@dataclass
+class Web:
+    """A web that is served.
+
+    Attributes:
+        proxy: leads to it.
+        frontier: URLs of its pages.
+        requests: tells how many requests came, those that found the frontier not counted.
+    """
+
+    proxy: CountingProxy
+    frontier: pa.Table
+    requests: Callable[[], int]
+
+
+@contextlib.contextmanager
+def plain_web(pages: int, size: int, version: int) -> Iterator[Web]:
+    """Serve plain pages over HOSTS hosts."""
+    urls = [f"http://site{number % HOSTS}.test/page/{number}" for number in range(pages)]
+    rows = [
+        {"article_id": "a", "article_shard": 0, "url": url, "host": url.split("/")[2], "host_shard": 0,
+         "provenance": "citation", "rank": rank}
+        for rank, url in enumerate(urls)
+    ]  # fmt: skip
+    with PlainServer(size, version) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        proxy = CountingProxy(("127.0.0.1", server.server_port))
+        yield Web(proxy, pa.Table.from_pylist(rows, schema=FRONTIER.schema), lambda: server.requests)
+        server.shutdown()
+
+
+@contextlib.contextmanager
+def mini_web(topics: int, week: int) -> Iterator[Web]:
+    """Serve the mini web; its frontier is what its articles of week 0 cite and what a search finds for them."""
+    settings = MiniwebSettings(topics=topics, week=week, growth=0.0, slow_seconds=0.0, crawl_delay=0.0)
+    source = SourceSettings(miniweb=settings)
+    with MiniwebServer(settings) as server:
+        parts = [
+            read_articles(partition=partition, source=source, source_name="miniweb", article_shards=1, seed=1)
+            for partition in open_source(source).partitions()
+        ]
+        articles = merge_articles(pa.concat_tables(parts))
+        searching = SearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
+        search = search_articles(articles, searching, connect_to=server.connect_to)
+        frontier = build_frontier(articles, search, CrawlSettings(), article_shard=0, host_shards=1)
+        server.requests.clear()
+        host, _, port = server.address.rpartition(":")
+        yield Web(CountingProxy((host, int(port))), frontier, server.requests.total)
+
+
+def crawl(root: str, web: Web, refresh: str, left_out: int) -> dict[str, Any]:
+    """Crawl all but the last few of a web's URLs in a process of its own.
+
+    Returns:
+        Rows, drops by reason, the pages' digest, seconds, peak bytes, bytes moved, and requests.
+    """
+    kept = web.frontier.filter(pc.is_null(web.frontier.column("drop_reason"))).column("url").to_pylist()
+    asked = sorted(set(kept))[: -left_out or None]
+    frontier = web.frontier.filter(pc.is_in(web.frontier.column("url"), pa.array(asked)))
+    Store(root).write_bytes("frontier.arrow", _ipc(frontier))
+    task = json.dumps({"root": root, "address": web.proxy.address, "refresh": refresh})
+    call = [sys.executable, "-m", "benchmarks.recrawl", "--one"]
+    done = subprocess.run(call, input=task, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"the crawl failed:\n{done.stderr}")
+    return {**json.loads(done.stdout.splitlines()[-1]), "bytes": web.proxy.moved, "requests": web.requests()}
+
+
+def _ipc(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def run_one() -> None:
+    """Run the crawl described on standard input and print its figures as JSON."""
+    task = json.load(sys.stdin)
+    store = Store(task["root"])
+    table = pa.ipc.open_file(store.read_bytes("frontier.arrow")).read_all()
+    urls = sorted({row["url"] for row in table.to_pylist() if row["drop_reason"] is None})
+    run = Run(store, InlineExecutor())
+    frontier = run.stage(FRONTIER, lambda urls: table, shards=1, inputs={}, arguments={"urls": urls})
+    started = time.perf_counter()
+    pages = run.stage(
+        PAGES,
+        crawl_shard,
+        shards=1,
+        inputs={"frontier": gathered(frontier)},
+        settings=CrawlSettings(refresh=task["refresh"], host_delay_seconds=0, host_concurrency=4, backoff_seconds=0.1),
+        arguments={"host_shards": 1},
+        shard_argument="shard",
+        context={
+            "root": store.root,
+            "connect_to": {"*.test": task["address"]},
+            "progress": lambda _: None,
+        },
+        scratch="scratch",
+    )
+    record = pages.records[0]
+    found = {
+        "seconds": time.perf_counter() - started,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "rows": record.written.rows,
+        "drops": record.drops,
+        "digest": record.written.digest,
+    }
+    print(json.dumps(found))
+
+
+def measure(name: str, serve: Callable[[int], contextlib.AbstractContextManager[Web]]) -> tuple[float, bool]:
+    """Crawl a web four times and print the figures; `serve` takes 0, or 1 for the changed web.
+
+    Returns:
+        Share of the first crawl's bytes that the unchanged web moves, and whether it keeps the pages' digest.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    crawls = (("first", 0, "", 1), ("one URL more", 0, "", 0), ("unchanged", 0, "b", 0), ("changed", 1, "c", 0))
+    print(name)
+    with tempfile.TemporaryDirectory() as root:
+        for label, version, refresh, left_out in crawls:
+            with serve(version) as web:
+                figures = found[label] = crawl(root, web, refresh, left_out)
+            shares = (figures[key] / found["first"][key] for key in ("bytes", "requests", "seconds"))
+            print(
+                f"  {label:13}{figures['rows']:6} URLs{figures['bytes'] / 1e6:9.2f} MB{figures['requests']:7} requests"
+                f"{figures['seconds']:7.1f} s{figures['peak'] / 1e6:6.0f} MB held   "
+                f"of the first: bytes {{:.2%}}, requests {{:.1%}}, seconds {{:.0%}}".format(*shares)
+            )
+        print(f"  refused: {', '.join(f'{reason} {count}' for reason, count in figures['drops'].items()) or 'none'}")
+    share = found["unchanged"]["bytes"] / found["first"]["bytes"]
+    return share, found["unchanged"]["digest"] == found["one URL more"]["digest"]
+
+
+def main() -> int:
+    """Print the figures of each crawl and its share of the first; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=2_000)
+    parser.add_argument("--size", type=int, default=30_000, help="bytes of a plain page")
+    parser.add_argument("--topics", type=int, default=60, help="articles of the mini web")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        run_one()
+        return 0
+    share, same = measure(
+        f"{options.pages} plain pages of {options.size} bytes",
+        lambda version: plain_web(options.pages, options.size, version),
+    )
+    _, mini_same = measure(f"mini web of {options.topics} topics", lambda version: mini_web(options.topics, version))
+    digests = "the same" if same and mini_same else "changed"
+    print(f"unchanged / first {share:.2%} of the bytes   bar {BAR:.0%};  digests {digests}")
+    return 0 if share < BAR and same and mini_same else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
