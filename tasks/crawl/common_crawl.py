@@ -25,7 +25,7 @@ from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.visit import refused_row
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class CaptureIndex:
     def __init__(self, url: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
         """Make the client; nothing is asked yet."""
         self._settings = settings
-        self._service = Service(url, settings, settings.common_crawl, connect_to, serial=True)
+        self._service = Service(url, settings, settings.common_crawl, connect_to, queue=host_of(url))
 
     def close(self) -> None:
         """Close the connection."""
@@ -260,7 +260,7 @@ class RemoteRecords:
         self._settings = settings
         limits = settings.common_crawl
         self._service = Service(
-            limits.data_url, settings, limits, connect_to, serial=False, connections=limits.connections
+            limits.data_url, settings, limits, connect_to, queue=None, connections=limits.connections
         )
 
     def close(self) -> None:

@@ -1,7 +1,10 @@
 """Settings of archives that are read over the network: Common Crawl, and the Internet Archive."""
 
+import re
+
 from pydantic import Field, field_validator
 
+from tasks.crawl.reasons import PAGE_REASONS
 from tasks.crawl.urls import BadUrlError, normalise_url
 from tasks.settings import Settings, tuning
 
@@ -52,6 +55,13 @@ class WaybackSettings(Settings):
     """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
 
     enabled: bool = Field(False, description="ask the archive for pages that are gone from the web")
+    reasons: tuple[str, ...] = Field(
+        (
+            "http_404", "http_410", "dns_error", "connect_error", "host_unavailable", "redirect_loop",
+            "too_many_redirects", "empty_body",
+        ),
+        description="reasons of pages that count as gone",
+    )  # fmt: skip
     availability_url: str = Field(
         "https://archive.org/wayback/available", description="where the closest capture of a URL is asked for"
     )
@@ -68,7 +78,20 @@ class WaybackSettings(Settings):
     backoff_seconds: float = tuning(10.0, "wait before the first retry; each further wait is twice as long", ge=0)
     max_backoff_seconds: float = tuning(300.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
 
-    @field_validator("availability_url", "pages_url")
+    @field_validator("reasons")
     @classmethod
-    def _urls(cls, value: str) -> str:
+    def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for value in values:
+            if value not in PAGE_REASONS and not re.fullmatch(r"http_[1-9]\d\d", value):
+                raise ValueError(f"{value!r}: expected a reason of a page, such as http_404 or dns_error")
+        return values
+
+    @field_validator("availability_url")
+    @classmethod
+    def _availability_url(cls, value: str) -> str:
         return service_url(value)
+
+    @field_validator("pages_url")
+    @classmethod
+    def _pages_url(cls, value: str) -> str:
+        return f"{service_url(value).removesuffix('/')}/"

@@ -32,7 +32,7 @@ class Service:
         patience: CommonCrawlSettings | WaybackSettings,
         connect_to: Mapping[str, str],
         *,
-        serial: bool,
+        queue: str | None,
         connections: int = 1,
     ) -> None:
         """Make the client.
@@ -43,12 +43,13 @@ class Service:
             settings: settings of the crawl: User-Agent, contact, limits.
             patience: delay, retries and back-off.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
-            serial: whether requests are spaced and never two at a time, over all processes of this machine.
+            queue: name under which requests are spaced and never two at a time, over all processes of this machine;
+                None where they need not be.
             connections: connections kept open.
         """
         self.url = url
         self._patience = patience
-        self._serial = serial
+        self._queue = queue
         self._host = host_of(url)
         web = settings.model_copy(
             update={
@@ -94,7 +95,7 @@ class Service:
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         tries = 0
         while True:
-            with turn(self._host, self._patience.delay_seconds) if self._serial else nullcontext(Turn()) as own:
+            with nullcontext(Turn()) if self._queue is None else turn(self._queue, self._patience.delay_seconds) as own:
                 answer = self._asked(url, max_bytes, headers, inspect)
                 if isinstance(answer, Response):
                     if answer.status not in _TRANSIENT_STATUS:
@@ -109,7 +110,7 @@ class Service:
                 raise fault
             logger.info("%s: %s; the next request in %.1f s", self._host, fault.reason, wait)
             tries += 1
-            if not self._serial:
+            if self._queue is None:
                 time.sleep(wait)
 
     def _asked(

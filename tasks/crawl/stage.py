@@ -14,6 +14,7 @@ from tasks.crawl.journal import Journal
 from tasks.crawl.look_ups import LookUps
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.wayback import replace_dead
 from tasks.shard import Scratch
 
 
@@ -80,7 +81,8 @@ def crawl_shard(
     """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`).
 
     Captures are those of archive files, and those that an index has (`indexed`). A crawl of the web takes over from an
-    earlier one on the same root (`tasks.crawl.earlier.find_earlier`).
+    earlier one on the same root (`tasks.crawl.earlier.find_earlier`); dead links are looked for in the Internet Archive
+    where the settings say so.
     """
     known = [table for table in (captures, indexed) if table is not None]
     earlier = None
@@ -89,7 +91,7 @@ def crawl_shard(
     with Journal(
         scratch.filesystem, scratch.path, rows=settings.journal_rows, seconds=settings.journal_seconds
     ) as journal:
-        yield from crawl_batches(
+        rows = crawl_batches(
             frontier,
             pa.concat_tables(known) if known else None,
             settings,
@@ -98,3 +100,10 @@ def crawl_shard(
             progress=progress,
             earlier=earlier,
         )
+        if not settings.wayback.enabled:
+            yield from rows
+            return
+        with Journal(
+            scratch.filesystem, f"{scratch.path}/wayback", rows=settings.journal_rows, seconds=settings.journal_seconds
+        ) as found:
+            yield from replace_dead(rows, settings, journal=found, connect_to=connect_to)

@@ -83,9 +83,9 @@ def archive() -> Iterator[CommonCrawl]:
 def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
     common = {
         "indexes": ["http://index.cc.test/index"], "data_url": "http://data.cc.test/data", "delay_seconds": 0.0,
-        "backoff_seconds": 0.01, "retries": 1, "total_seconds": 2.0, **settings.pop("common_crawl", {}),
+        "backoff_seconds": 0.01, "retries": 1, "total_seconds": 20.0, **settings.pop("common_crawl", {}),
     }  # fmt: skip
-    return CrawlSettings(**{**FAST, "common_crawl": common, **settings})
+    return CrawlSettings(**{**FAST, "read_seconds": 10.0, "common_crawl": common, **settings})
 
 
 def looked_up(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> Any:

@@ -1,0 +1,165 @@
+"""The Internet Archive in place of dead links: the closest capture of a page that is gone from the web.
+
+Asked is its availability interface, and then the capture as it was stored (the `id_` form, without the archive's own
+banner and links). All processes of this machine take turns, at the pace of the settings.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode
+
+import pyarrow as pa
+
+from storage.schemas import PAGES
+from tasks.crawl.http import Response
+from tasks.crawl.journal import Journal
+from tasks.crawl.safety import FetchError
+from tasks.crawl.service import Service
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.urls import BadUrlError, archived_url, host_of, join_url
+from tasks.crawl.visit import response_columns
+
+logger = logging.getLogger(__name__)
+
+_MAX_ANSWER_BYTES = 100_000
+_TIMESTAMP = re.compile(r"\d{14}")
+# Faults of an answer that say something about the capture, not about the archive.
+_OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body"})
+
+
+class Wayback:
+    """A client of the archive; a context manager."""
+
+    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
+        """Make the clients; nothing is asked yet.
+
+        Args:
+            settings: settings of the crawl.
+            connect_to: pattern of host -> `address:port` where connections are made instead.
+        """
+        self._settings = settings
+        chosen = settings.wayback
+        queue = host_of(chosen.availability_url)  # one for both services: it is one archive
+        self._index = Service(chosen.availability_url, settings, chosen, connect_to, queue=queue)
+        self._pages = Service(chosen.pages_url, settings, chosen, connect_to, queue=queue)
+        self._failures = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._index.close()
+        self._pages.close()
+
+    def row(self, dead: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the row of a dead link with the page of its closest capture.
+
+        It stays as it is where the archive has no capture or none that can be used. Where the archive did not answer,
+        its reason says so: `index_failed`, `index_bad_answer`, `archive_failed` or `archive_bad_answer`.
+        """
+        url = dead["url"]
+        if archived_url(url) is not None or url.startswith(self._pages.url):
+            return dict(dead)
+        try:
+            if self._failures >= self._settings.host_failure_limit:
+                raise FetchError("index_failed", f"{self._failures} requests in a row failed")
+            timestamp = self._closest(url)
+            answer = None if timestamp is None else self._capture(timestamp, url)
+        except FetchError as fault:
+            self._failures += 1
+            logger.warning("%s was not looked for in the archive: %s", url, fault)
+            return {**dead, "reason": fault.reason}
+        self._failures = 0
+        found = {} if answer is None else response_columns(answer, self._settings)
+        if found.get("reason", "none") is not None:
+            return dict(dead)
+        # The capture's validators mean nothing to the server that the page was once fetched from.
+        return {**dead, **found, "etag": None, "last_modified": None, "archive": self._pages.url}
+
+    def _closest(self, url: str) -> str | None:
+        """Return the time of the closest capture that is a success or leads on, or None."""
+        wanted = {"timestamp": self._settings.wayback.timestamp} if self._settings.wayback.timestamp else {}
+        try:
+            answer = self._index.get(
+                f"{self._index.url}?{urlencode({'url': url, **wanted})}", max_bytes=_MAX_ANSWER_BYTES
+            )
+        except FetchError as fault:
+            raise FetchError("index_failed", fault) from fault
+        if not answer.success:
+            raise FetchError("index_failed", f"HTTP {answer.status}")
+        try:
+            closest = json.loads(answer.body)["archived_snapshots"].get("closest")
+            if not closest:
+                return None
+            timestamp, status = str(closest["timestamp"]), str(closest.get("status", "200"))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise FetchError("index_bad_answer", repr(answer.body[:80])) from error
+        if not _TIMESTAMP.fullmatch(timestamp):
+            raise FetchError("index_bad_answer", repr(timestamp[:80]))
+        return timestamp if status[:1] in ("2", "3") else None
+
+    def _capture(self, timestamp: str, url: str) -> Response | None:
+        """Return the capture closest to a time, redirects within the archive followed; None where it leads nowhere."""
+        target = f"{self._pages.url}{timestamp}id_/{url}"
+        for _ in range(self._settings.max_redirects + 1):
+            try:
+                answer = self._pages.get(target, max_bytes=self._settings.max_bytes)
+            except FetchError as fault:
+                if fault.reason in _OF_THE_CAPTURE:
+                    return None
+                raise FetchError("archive_failed", fault) from fault
+            if answer.location is None:
+                return answer
+            try:
+                target = join_url(target, answer.location, allowed_hosts=["*"])
+            except BadUrlError:
+                return None
+            if not target.startswith(self._pages.url):
+                raise FetchError("archive_bad_answer", f"a redirect to {target}")
+        return None
+
+
+def replace_dead(
+    batches: Iterable[pa.RecordBatch],
+    settings: CrawlSettings,
+    *,
+    journal: Journal,
+    connect_to: Mapping[str, str],
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows of `pages` in their order, those of dead links as `Wayback.row` makes them.
+
+    Args:
+        batches: the rows.
+        settings: settings of the crawl; which reasons are those of dead links is one of them.
+        journal: dead links looked for so far, in a directory of their own; the new ones are added.
+        connect_to: pattern of host -> `address:port` where connections are made instead.
+    """
+    dead = found = 0
+    with Wayback(settings, connect_to) as archive:
+        for batch in batches:
+            start = 0
+            for place, reason in enumerate(batch.column("reason").to_pylist()):
+                if reason not in settings.wayback.reasons:
+                    continue
+                if place > start:
+                    yield batch.slice(start, place - start)
+                start = place + 1
+                row = batch.slice(place, 1).to_pylist()[0]
+                if row["url"] in journal:  # from before a stop, for each URL comes once
+                    kept = next(journal.batches([row["url"]]))
+                else:
+                    row = archive.row(row)
+                    journal.append(row)
+                    kept = pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
+                dead += 1
+                found += kept.column("reason").null_count
+                yield kept
+            if start < batch.num_rows:
+                yield batch.slice(start)
+    logger.info("%d of %d dead links are in the archive", found, dead)
