@@ -141,9 +141,8 @@ def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
     for curve in curves:
         if curve.name in _JUDGES and (points := curve.series["validation"]):
             step, value = min(points, key=lambda point: point[1])
-            blocks.append(
-                Text(f"Validated {len(points):,} times; the lowest value, {value:.4f}, was at step {step:,}.")
-            )
+            times = "once" if len(points) == 1 else f"{len(points):,} times"
+            blocks.append(Text(f"Validated {times}; the lowest value, {value:.4f}, was at step {step:,}."))
     return blocks + [Picture(curve.title, plots.curve_picture(curve)) for curve in curves]
 
 
@@ -209,9 +208,9 @@ def attention_section(found: Samples) -> Section:
     if not pictures:
         return Section("attention", title, [Text("No system with attention has a summary to show.")])
     legend = Text(
-        "A column is a token of the summary, a row a ranked paragraph with the host of its page: the darker, the more "
-        "of the token's attention it has. Dotted lines part sentences; a box marks the paragraph that a sentence "
-        "looked at most, which is its citation. A dot before letters says that they go on with a word."
+        "A column is a token of the summary, a row a ranked paragraph with the host of its page: the stronger its "
+        "colour, the more of the token's attention it has. Dotted lines part sentences; a box marks the paragraph that "
+        "a sentence looked at most, which is its citation. A dot before letters says that they go on with a word."
     )
     return Section("attention", title, [legend, *pictures])
 
@@ -222,7 +221,7 @@ def graphs_section(found: Samples) -> Section:
     for article in found.articles:
         if article.graph is not None:
             caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
-            legend = Text("Nodes are ranked paragraphs, clockwise from the top; the darker an edge, the higher its "
+            legend = Text("Nodes are ranked paragraphs, clockwise from the top; the stronger an edge, the higher "
                           "weight among those of its graph.")  # fmt: skip
             return Section("graphs", title, [legend, Picture(caption, plots.graph_picture(article.graph))])
     return Section("graphs", title, [Text("No sample article has a graph.")])
