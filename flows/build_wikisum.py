@@ -7,11 +7,11 @@ from prefect import flow
 from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
-from flows.evaluate import evaluate, report
+from flows.evaluate import evaluate, published, report
 from flows.session import Session, walk_flow
 from flows.train import train_ranker, train_summarizer
 from tasks.notification import notify
-from tasks.publishing import finish_build
+from tasks.publishing import record_build
 
 
 @flow(
@@ -39,7 +39,8 @@ def build(session: Session) -> str:
     train_ranker(config)
     train_summarizer(config)
     evaluate(config)
-    return finish_build(session.run, config.model_dump(mode="json"), session.once(report))
+    record_build(session.run, config.model_dump(mode="json"), session.once(report).record)
+    return session.once(published)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from tasks.decoding import DecodingSettings, decode_shard
 from tasks.inputs import DirectoryResult, Input, StageResult, contents, every, same
 from tasks.notification import notify
 from tasks.progress import ProgressLog
-from tasks.publishing import summarise
+from tasks.publishing import publish_report, summarise
 from tasks.reporting.report import write_report
 from tasks.scoring import score_predictions
 
@@ -31,9 +31,13 @@ class Evaluation:
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{config.preset}", on_failure=[notify], on_crashed=[notify])
-def evaluate(config: BuildConfig = DEFAULT) -> None:
-    """Decode, score and report, building what is missing before that."""
-    walk_flow(config, report)
+def evaluate(config: BuildConfig = DEFAULT) -> str:
+    """Decode, score, report and publish the report, building what is missing before that.
+
+    Returns:
+        The score table and the path of the report, as text.
+    """
+    return walk_flow(config, published)
 
 
 def evaluation(session: Session) -> Evaluation:
@@ -102,6 +106,12 @@ def score(session: Session, name: str, predictions: StageResult) -> StageResult:
         settings=session.config.scoring,
         name=name,
     )
+
+
+def published(session: Session) -> str:
+    """Write the report and keep its parts as artifacts; return its summary and path as text."""
+    made = session.once(report)
+    return "" if session.run.planning else publish_report(session.run.store, made)
 
 
 def report(session: Session) -> DirectoryResult:

@@ -95,14 +95,6 @@ def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> 
     return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
 
 
-def finish_build(run: Run, config: dict[str, Any], report: DirectoryResult) -> str:
-    """Publish the report and write the build's manifest, `latest` last; return the report's summary and path."""
-    text = publish_report(run.store, report)
-    assert report.record is not None
-    record_build(run, config, report.record)
-    return text
-
-
 def record_build(run: Run, config: dict[str, Any], report: DirectoryRecord | None = None) -> Build:
     """Write and return the manifest of what a walk has made, with its report if it has one."""
     now = datetime.now(UTC)
