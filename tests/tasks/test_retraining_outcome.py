@@ -1,0 +1,184 @@
+"""The end of a retraining run: what is kept, in which order, and what a run that was killed there finds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
+
+from storage import schemas
+from storage.builds import latest_build
+from storage.errors import StorageError
+from storage.registry import (
+    promote_version,
+    read_champion,
+    read_frozen,
+    read_version,
+    save_version,
+    usable,
+    version_numbers,
+)
+from storage.store import Store
+from tasks.inputs import DirectoryResult, StageResult
+from tasks.retraining.outcome import Judged, finish_retraining, promote_by_hand, settle
+from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
+from tasks.stage import InlineExecutor, Run
+
+IDS = [f"{number:016x}" for number in range(8)]
+
+
+def table(dataset: schemas.Dataset, rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, dataset.schema)
+
+
+def articles_of(*, count: int) -> pa.Table:
+    rows = [{"article_id": id_, "title": f"Title {id_}", "lead": "A lead.", "split": "test"} for id_ in IDS[:count]]
+    return table(schemas.ARTICLES, rows)
+
+
+def paragraphs_of(*, count: int) -> pa.Table:
+    return table(schemas.PARAGRAPHS, [{"article_id": id_, "paragraph_id": 0, "text": "x"} for id_ in IDS[:count]])
+
+
+def vocabulary_of(*, name: str) -> pa.Table:
+    return table(schemas.VOCABULARY, [{"model": name.encode(), "pieces": 1, "sentences": 1}])
+
+
+def predictions_of(*, name: str) -> pa.Table:
+    rows = [{"article_id": id_, "system": "ht-small", "summary": f"{name} of {id_}", "tokens": [], "attention": []}
+            for id_ in IDS]  # fmt: skip
+    return table(schemas.PREDICTIONS, rows)
+
+
+def scores_of(*, f1: float) -> pa.Table:
+    scored = [(id_, f1 + 0.001 * place) for place, id_ in enumerate(IDS)]
+    rows = [{"article_id": id_, "system": "ht-small", "metric": metric, "precision": f1,
+             "recall": f1, "f1": value}
+            for id_, value in scored for metric in ("rouge1", "rougeL")]  # fmt: skip
+    return table(schemas.SCORES, rows)
+
+
+def model_of(*, name: str, directory: Path) -> dict[str, Any]:
+    (directory / "model.safetensors").write_text(name)
+    return {"published": ["model.safetensors"]}
+
+
+def week(root: Path, name: str, f1: float, **changes: Any) -> str:
+    """Retrain: a model called `name` whose scores are about `f1`."""
+    settings = RetrainingSettings(**{"week": "2026-W01", "keep": 1, **changes})
+    run = Run(Store(str(root)), InlineExecutor())
+
+    def stage(dataset: schemas.Dataset, function: Any, label: str, **arguments: Any) -> StageResult:
+        return run.stage(dataset, function, shards=1, inputs={}, arguments=arguments, name=label)
+
+    frozen = (stage(schemas.ARTICLES, articles_of, "frozen_articles", count=8),
+              stage(schemas.PARAGRAPHS, paragraphs_of, "frozen_paragraphs", count=8))  # fmt: skip
+    vocabulary = stage(schemas.VOCABULARY, vocabulary_of, "vocabulary", name="v")
+
+    def judged(name: str, f1: float, models: dict[str, DirectoryResult]) -> Judged:
+        return Judged(vocabulary, models, stage(schemas.PREDICTIONS, predictions_of, f"{name}_predictions", name=name),
+                      stage(schemas.SCORES, scores_of, f"{name}_scores", f1=f1))  # fmt: skip
+
+    models = {kind: run.directory(kind, model_of, version=1, inputs={}, arguments={"name": name})
+              for kind in (RANKER, SUMMARIZER)}  # fmt: skip
+    there = champion_models(run.store)
+    champion = None
+    if there is not None:
+        before = there.version.scores["rougeL"] - 0.0035
+        champion = there, judged("champion", round(before, 6), dict(there.models))
+    challenger, config = judged(name, f1, models), {"preset": "miniweb"}
+
+    @flow(name="finish")
+    def finish() -> str:
+        return finish_retraining(run, config, settings, frozen, challenger, champion, seed=1, started=0.0)
+
+    return finish()
+
+
+def artifacts(key: str) -> Iterator[Any]:
+    with get_client(sync_client=True) as client:
+        yield from client.read_artifacts(artifact_filter=ArtifactFilter(key=ArtifactFilterKey(any_=[key])))
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_weeks_of_retraining(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+
+    text = week(tmp_path, "first", 0.2)
+    assert text.startswith("2026-W01: version 1 promoted: the first version\n")
+    frozen = read_frozen(store)
+    build = latest_build(store)
+    assert frozen is not None
+    assert build is not None
+    assert (frozen.build, frozen.seed, len(frozen.articles)) == (build.name, 1, 1)
+    first = read_version(store, 1)
+    assert (first.build, first.parent, first.label) == (build.name, None, "2026-W01")
+    assert first.scores == {"rouge1": pytest.approx(0.2035), "rougeL": pytest.approx(0.2035)}
+    assert first.computed["frozen_articles"] == [1, 1]
+    assert (store.exists(f"{first.models[RANKER]}/model.safetensors"), usable(store, 1)) == (True, True)
+    assert not list(artifacts("champion-challenger"))  # there was nobody to challenge
+
+    text = week(tmp_path, "second", 0.3, week="2026-W02")
+    assert "version 2 promoted: better than the champion: +10.00 points of ROUGE-L" in text
+    assert read_champion(store).version == 2  # type: ignore[union-attr]
+    assert read_version(store, 2).parent == 1
+    assert read_version(store, 2).computed["frozen_articles"] == [0, 1]
+    assert read_frozen(store) == frozen
+
+    text = week(tmp_path, "third", 0.25, week="2026-W03")
+    assert "version 3 refused: not better than the champion: -5.00 points of ROUGE-L" in text
+    assert read_champion(store).version == 2  # type: ignore[union-attr]
+    assert version_numbers(store) == [1, 2, 3]
+    assert [usable(store, number) for number in (1, 2, 3)] == [
+        True,
+        True,
+        True,
+    ]  # the champion, the one before, the newest
+
+    week(tmp_path, "fourth", 0.35, week="2026-W04")
+    champion = read_champion(store)
+    assert champion is not None
+    assert (champion.version, champion.previous) == (4, 2)
+    assert [usable(store, number) for number in (1, 2, 3, 4)] == [False, True, False, True]
+    with pytest.raises(StorageError, match=r"version 3 below .* \(pruned\). Choose one of 2, 4"):
+        promote_by_hand(store, 3)
+
+    cards = [artifact.data for artifact in artifacts("model-card")]
+    assert len(cards) == 4
+    assert any("Model card: version 4" in card for card in cards)
+    assert store.read_bytes("registry/cards/000004.md").decode() in cards
+    pages = [artifact.data for artifact in artifacts("champion-challenger")]
+    assert len(pages) == 3
+    assert any("version 3 refused" in page.replace("\\", "") and "third" in page for page in pages)
+    assert len(list(artifacts("retrained-shards"))) == 4
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_run_killed_before_the_pointer_moved_is_settled_by_the_next(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    settings = RetrainingSettings(keep=2)
+    week(tmp_path, "first", 0.2)
+    first = read_version(store, 1)
+    second = {
+        **vars(first),
+        "number": 2,
+        "label": "2026-W02",
+        "parent": 1,
+        "verdict": {"promoted": True, "reason": "so"},
+    }
+    save_version(store, type(first)(**second))
+    assert read_champion(store).version == 1  # type: ignore[union-attr]
+    assert "champion: version 2" in settle(store, read_version(store, 2), settings)
+    promote_version(store, 1, at="later", why="rolled back")
+    assert "champion: version 1" in settle(store, read_version(store, 2), settings)  # what people did stays
+
+
+def test_rolling_back_says_what_it_did(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    with pytest.raises(StorageError, match=r"no version 7 below .*; there are: none"):
+        promote_by_hand(store, 7)
