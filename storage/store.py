@@ -6,6 +6,7 @@ but one shard, and what changed can be told per pair of shards, because every ro
 """
 
 import errno
+import glob
 import hashlib
 import io
 import itertools
@@ -313,6 +314,8 @@ class Store:
 @contextmanager
 def _local_sink(path: Path) -> Iterator[IO[bytes]]:
     path.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):  # of a writer that was killed
+        leftover.unlink(missing_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:

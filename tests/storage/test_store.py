@@ -212,3 +212,6 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     done = run_python(script, tmp_path)
     assert done.returncode == -9
     assert store.read_bytes("a/file") == b"old"
+    assert len(names(tmp_path / "a")) == 2
+    store.write_bytes("a/file", b"newer")
+    assert names(tmp_path / "a") == ["file"]
