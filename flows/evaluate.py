@@ -7,8 +7,9 @@ from prefect import flow
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
 from flows.intake import find_articles
+from flows.ranked import ranked, ranker
 from flows.session import Session, walk_flow
-from flows.train import attention, ranked, ranker, summarizer
+from flows.train import attention, summarizer
 from storage import schemas
 from tasks.baselines import predict_baselines
 from tasks.decoding import DecodingSettings, decode_shard

@@ -8,9 +8,9 @@ from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus
 from flows.evaluate import baseline
+from flows.ranked import ranked
 from flows.session import Session, walk_flow
 from flows.systems import systems
-from flows.train import ranked
 from tasks.inputs import DirectoryResult, contents, every
 from tasks.notification import notify
 from tasks.publishing import publish_report

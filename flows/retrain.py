@@ -9,8 +9,9 @@ from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
 from flows.corpus import corpus, vocabulary
 from flows.judging import freeze, judge
+from flows.ranked import ranked, ranker, train_ranking
 from flows.session import Session, walk_flow
-from flows.train import attention, ranked, ranker, summarizer, train_ranking, train_system
+from flows.train import attention, summarizer, train_system
 from storage.registry import version_of
 from tasks.inputs import DirectoryResult
 from tasks.retraining.outcome import finish_retraining, settle

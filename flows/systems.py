@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from flows.corpus import corpus
 from flows.evaluate import decode, score
+from flows.ranked import ranked
 from flows.session import Session
-from flows.train import ranked, train_predictor, train_system
+from flows.train import train_predictor, train_system
 from storage import schemas
 from tasks.examples import build_examples
 from tasks.inputs import DirectoryResult, StageResult, only, same

@@ -18,7 +18,7 @@ CRAWL = {"intake", "search", "frontier", "pages", "documents"}
 def call(environment: dict[str, str], *arguments: object) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *map(str, arguments)], check=False, cwd=PROJECT, env=environment, capture_output=True,
-        text=True, timeout=400,
+        text=True, timeout=1200,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done.stdout
@@ -30,7 +30,7 @@ def rows(root: Path, stage: str) -> pa.Table:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: Path) -> None:
     environment = {
         **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
