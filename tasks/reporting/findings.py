@@ -29,6 +29,7 @@ _FUNNEL = {
     "articles": "articles",
     "search": "search results",
     "captures": "archived captures",
+    "captures-indexed": "captures an index names",
     "frontier": "URLs of articles",
     "pages": "pages",
     "documents": "documents",

@@ -51,6 +51,7 @@ _OF_STAGE: Mapping[str, Mapping[str, str]] = {
     "articles": ARTICLE_REASONS,
     "search": {**FRONTIER_REASONS, **SEARCH_REASONS},
     "captures": CAPTURE_REASONS,
+    "captures-indexed": CAPTURE_REASONS,
     "frontier": FRONTIER_REASONS,
     "pages": PAGE_REASONS,
     "documents": {**PAGE_REASONS, **DOCUMENT_REASONS},
