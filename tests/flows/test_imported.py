@@ -10,13 +10,19 @@ import torch
 
 from flows.config import BuildConfig
 from flows.evaluate import report
+from flows.session import Session
 from flows.train import summarizer
 from models.vocabulary import Vocabulary
+from storage.formats.ranked_wikisum import write_item
 from storage.schemas import PARAGRAPHS
+from storage.store import Store
 from tasks.ranked_wikisum import paragraphs_of
-from tasks.ranked_wikisum.files import items_bytes
+from tasks.ranked_wikisum.exporting import items_of
+from tasks.ranked_wikisum.files import items_bytes, marks_of
 from tasks.ranked_wikisum.importing import import_examples
+from tasks.stage import InlineExecutor, Run
 from tests.flows.recording import keys, walked
+from tests.tasks import summarizer_examples as ours
 
 TITLE, BEGIN, END = 3, 4, 5
 
@@ -66,6 +72,39 @@ def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder:
         "models/summarizer", "predictions", "scores", "reports",
     }  # fmt: skip
     assert {len(result.shards) for name, result in session.run.stages.items() if name != "vocabulary"} == {4}
+
+
+def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(tmp_path: Path) -> None:
+    """Everything but Prefect is real."""
+    torch.set_num_threads(1)
+    folder = tmp_path / "ranked"
+    folder.mkdir()
+    (folder / "spm.model").write_bytes(ours.vocabulary().model)
+    words = ours.vocabulary()
+    for split in ("train", "valid", "test"):
+        parts = items_of(ours.examples(split), None, words)
+        items = [write_item(item, marks_of(words), place=split) for _, item in parts]
+        (folder / f"WIKI.{split}.0.pt").write_bytes(items_bytes(items, "pt"))
+    given = config(
+        folder,
+        summarizer=ours.TINY.model_dump() | {"graph": "none"},
+        training=ours.FEW.model_dump() | {"steps": 5},
+        decoding={"beam": 2, "min_length": 2, "max_length": 12, "device": "cpu"},
+        report={"significance": {"resamples": 50}},
+    )
+    executor = InlineExecutor()
+    session = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
+    made = session.once(report).record
+    assert made is not None
+    assert made.metrics["test_articles"] == 4
+    assert set(made.metrics["f1"]) == {"ht", "lead", "lexrank", "oracle"}
+    assert made.metrics["f1"]["oracle"] > 50  # the lead is among the paragraphs
+    model = session.run.directories["models/summarizer"].record
+    assert model is not None
+    assert model.metrics["steps"] == 5
+    again = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
+    again.once(report)
+    assert all(plan.done == plan.shards for plan in again.run.plans)
 
 
 def test_a_changed_file_is_another_shard_and_the_others_stay(folder: Path, tmp_path: Path) -> None:
