@@ -9,10 +9,11 @@ from flows.temporary_server import use_prefect_api
 from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.store import Store
+from tasks.notification import notify
 from tasks.retraining.outcome import promote_by_hand
 
 
-@flow(name="promote", flow_run_name="promote-version-{to}")
+@flow(name="promote", flow_run_name="promote-version-{to}", on_failure=[notify], on_crashed=[notify])
 def promote(root: str, to: int) -> str:
     """Make version `to` below `root` the champion; return what happened.
 

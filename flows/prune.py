@@ -10,10 +10,11 @@ from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.pruning import carry_out, plan_pruning
 from storage.store import Store
+from tasks.notification import notify
 from tasks.retraining.outcome import describe_pruning
 
 
-@flow(name="prune", flow_run_name="prune-keep-{keep}")
+@flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])
 def prune(root: str, keep: int = 3, dry_run: bool = False) -> str:
     """Prune the root, or with `dry_run` only say what would go; return what happened."""
     return prune_root(root, keep, dry_run=dry_run)

@@ -14,6 +14,7 @@ from flows.session import Session, walk_flow
 from flows.train import attention, summarizer, train_system
 from storage.registry import version_of
 from tasks.inputs import DirectoryResult
+from tasks.notification import notify
 from tasks.retraining.outcome import finish_retraining, settle
 from tasks.retraining.warm_start import (
     PREDICTOR,
@@ -29,7 +30,12 @@ from tasks.retraining.warm_start import (
 )
 
 
-@flow(name="retrain", flow_run_name="retrain-{config.preset}-{config.retraining.period}")
+@flow(
+    name="retrain",
+    flow_run_name="retrain-{config.preset}-{config.retraining.period}",
+    on_failure=[notify],
+    on_crashed=[notify],
+)
 def retrain(config: BuildConfig = DEFAULT) -> str:
     """Take in what is new, train a challenger, judge it against the champion, and promote it if it is better.
 
