@@ -17,7 +17,7 @@ import pytest
 from flows.child_processes import free_port, start, stop, wait_for_api
 from tests.end_to_end.faults import build, content, models, running, without
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 AFTER_CORPUS = ("models", "ranked", "graphs", "examples", "predictions", "scores", "reports", "ranking_scores")
 
 
@@ -257,10 +257,14 @@ def test_a_training_out_of_memory_names_the_setting_of_its_batches(
     undisturbed: Path, tmp_path: Path, tiny_environment: dict[str, str]
 ) -> None:
     root = untrained(undisturbed, tmp_path / "data")
-    with running(root, tiny_environment, tmp_path / "log") as going:
+    large = (
+        "--summarizer.preset=ht", "--summarizer.max-paragraphs=24", "--summarizer.max-paragraph-tokens=100",
+        "--training.batch-tokens=100000",
+    )  # fmt: skip
+    with running(root, tiny_environment, tmp_path / "log", *large) as going:
         going.until(lambda: list(root.glob("models/summarizer/*/config.json")))
-        for worker in going.workers():
-            worker.rlimit(psutil.RLIMIT_AS, (worker.memory_info().vms, psutil.RLIM_INFINITY))
+        for worker in going.workers():  # room for threads, not for a batch of gigabytes
+            worker.rlimit(psutil.RLIMIT_AS, (worker.memory_info().vms + (600 << 20), psutil.RLIM_INFINITY))
         assert going.wait() == 1
         assert re.search(r"models/summarizer: TrainingError: out of memory on cpu .*lower batch_tokens", going.said())
     same_after(root, tiny_environment, tmp_path / "again", undisturbed)
