@@ -57,7 +57,10 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
                     str(DATASETS[result.stage].blamed): value,
                     "rows": told["rows"],
                     "refused": sum(told["drops"].values()),
-                    "reasons": ", ".join(f"{reason} {count:,}" for reason, count in told["drops"].items()),
+                    "reasons": ", ".join(
+                        f"{reason} {count:,}"
+                        for reason, count in sorted(told["drops"].items(), key=lambda drop: (-drop[1], drop[0]))
+                    ),
                 }
                 for value, told in summary["worst"].items()
             ],

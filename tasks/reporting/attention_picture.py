@@ -1,5 +1,6 @@
 """A picture of paragraph attention over time: which page a summarizer looked at, token by token."""
 
+import math
 from collections.abc import Callable
 from functools import cache
 
@@ -35,12 +36,12 @@ def attention_picture(attention: Attention) -> bytes:
     row_of = {int(rank): row for row, rank in enumerate(kept)}
     top = max(float(rows.max()), 1e-9)
     drawn = drawn_tokens(attention)
-    starts = range(0, drawn, _STRIP)
-    width = min(_STRIP, drawn) if len(starts) == 1 else _STRIP
+    width = math.ceil(drawn / math.ceil(drawn / _STRIP))  # strips of about one length
+    starts = range(0, drawn, width)
 
     def strip(start: int) -> Callable[[Axes], None]:
         def panel(axes: Axes) -> None:
-            stop = min(start + _STRIP, drawn)
+            stop = min(start + width, drawn)
             axes.imshow(
                 rows[:, start:stop], cmap=_SHADES, vmin=0, vmax=top, aspect="auto",
                 extent=(-0.5, stop - start - 0.5, len(rows) - 0.5, -0.5),
@@ -56,7 +57,7 @@ def attention_picture(attention: Attention) -> bytes:
             tokens = [_shown(_head(token, _TOKEN_CHARACTERS)) for token in attention.tokens[start:stop]]
             axes.set_xticks(range(stop - start), tokens, rotation=90, fontsize=8, parse_math=False)
             axes.set_yticks(range(len(rows)), [_shown(label) for label in labels], fontsize=8, parse_math=False)
-            axes.set_xlim(-0.5, max(width, 1) - 0.5)
+            axes.set_xlim(-0.5, width - 0.5)
             axes.tick_params(length=0, pad=2)
             axes.grid(visible=False)
             axes.spines[:].set_visible(False)

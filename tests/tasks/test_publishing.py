@@ -23,7 +23,10 @@ def artifact(key: str) -> Any:
 
 def pages(*, shard: int) -> pa.Table:
     """Shard 0 holds two hosts of which one fails, shard 1 a host that fails more often."""
-    hosts = [("good.example", None), ("bad.example", "timeout")] if shard == 0 else [("worse.example", "http_404")] * 2
+    reasons = ["connection", "http_404", "http_404"]
+    hosts = (
+        [("good.example", None), ("bad.example", "timeout")] if shard == 0 else [("worse.example", r) for r in reasons]
+    )
     return pa.Table.from_pylist([{"host": host, "reason": reason} for host, reason in hosts], schema=PAGES.schema)
 
 
@@ -44,7 +47,7 @@ def test_the_worst_hosts_of_all_shards_are_in_the_counts(tmp_path: Path) -> None
     summary = summarise(run.stage(PAGES, pages, shards=2, inputs={}, shard_argument="shard"))
 
     assert list(summary["worst"].items()) == [
-        ("worse.example", {"rows": 2, "drops": {"http_404": 2}}),
+        ("worse.example", {"rows": 3, "drops": {"connection": 1, "http_404": 2}}),
         ("bad.example", {"rows": 1, "drops": {"timeout": 1}}),
     ]
 
@@ -62,7 +65,7 @@ def test_a_crawl_leaves_its_worst_hosts_and_a_training_its_curves(prefect_server
     small(str(tmp_path))
 
     assert json.loads(artifact("stage-pages-failures").json()["data"]) == [
-        {"host": "worse.example", "rows": 2, "refused": 2, "reasons": "http_404 2"},
+        {"host": "worse.example", "rows": 3, "refused": 3, "reasons": "http_404 2, connection 1"},
         {"host": "bad.example", "rows": 1, "refused": 1, "reasons": "timeout 1"},
     ]
     curves = artifact("training-ht-rank").json()["data"]
