@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 
+_OF_BYTES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 _BLOCK_ROWS = 1024
+_BLOCK_BYTES = 16 << 20  # of text and bodies: a thousand large pages would be too much to hold
 
 
 class TableDigest:
-    """Digests a table that comes in pieces; how it is cut into pieces does not matter."""
+    """Digests a table that comes in pieces; how it is cut into pieces does not matter.
+
+    Rows are digested in blocks that end where the values say, not the pieces: after so many rows, or so many bytes.
+    """
 
     def __init__(self, columns: Sequence[str]) -> None:
         """Take the columns to digest."""
@@ -24,6 +29,7 @@ class TableDigest:
         self._digest = hashlib.sha256()
         self._pending: list[pa.Table] = []
         self._rows = 0
+        self._bytes = 0
 
     def update(self, piece: pa.Table) -> None:
         """Add rows.
@@ -31,14 +37,20 @@ class TableDigest:
         Raises:
             TypeError: a column's type is none that the schemas use.
         """
-        self._pending.append(piece.select(self._columns))
-        self._rows += piece.num_rows
-        if self._rows >= _BLOCK_ROWS:
-            rows = pa.concat_tables(self._pending)
-            whole = rows.num_rows - rows.num_rows % _BLOCK_ROWS
-            for start in range(0, whole, _BLOCK_ROWS):
-                self._add_block(rows.slice(start, _BLOCK_ROWS))
-            self._pending, self._rows = [rows.slice(whole)], rows.num_rows - whole
+        rows = piece.select(self._columns)
+        ends = np.cumsum(_row_bytes(rows))
+        start = 0
+        while start < rows.num_rows:
+            before = int(ends[start - 1]) if start else 0
+            full = int(np.searchsorted(ends, before + _BLOCK_BYTES - self._bytes)) + 1  # rows until the bytes are full
+            stop = min(full, start + _BLOCK_ROWS - self._rows, rows.num_rows)
+            self._pending.append(rows.slice(start, stop - start))
+            self._rows += stop - start
+            self._bytes += int(ends[stop - 1]) - before
+            start = stop
+            if self._rows >= _BLOCK_ROWS or self._bytes >= _BLOCK_BYTES:
+                self._add_block(pa.concat_tables(self._pending))
+                self._pending, self._rows, self._bytes = [], 0, 0
 
     def hexdigest(self) -> str:
         """Return 32 hex digits; call it once, at the end."""
@@ -63,6 +75,16 @@ def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     digest = TableDigest(columns)
     digest.update(table)
     return digest.hexdigest()
+
+
+def _row_bytes(rows: pa.Table) -> np.ndarray:
+    """Return for each row the bytes of its strings and bodies; those in lists are not counted."""
+    total = np.zeros(rows.num_rows, np.int64)
+    for column in rows.columns:
+        kind = column.type
+        if any(is_kind(kind) for is_kind in _OF_BYTES):
+            total += pc.fill_null(pc.binary_length(column), 0).to_numpy().astype(np.int64)
+    return total
 
 
 def _feed(digest: "_Hash", array: pa.Array) -> None:

@@ -1,5 +1,6 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,5 +65,19 @@ def test_a_digest_in_pieces_is_the_digest_of_the_whole() -> None:
     for size in (1, 700, 1024, 4999):
         digest = TableDigest(["a", "b"])
         for start in range(0, 5000, size):
+            digest.update(table.slice(start, size))
+        assert digest.hexdigest() == expected
+
+
+def test_large_values_end_a_block_wherever_the_pieces_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [None if i % 7 == 0 else bytes(i % 90) for i in range(300)]
+    table = pa.table({"a": list(range(300)), "b": pa.array(values, pa.large_binary())})
+    of_rows = table_digest(table, ["a", "b"])
+    monkeypatch.setattr("storage.digests._BLOCK_BYTES", 200)
+    expected = table_digest(table, ["a", "b"])
+    assert expected != of_rows  # more blocks than one
+    for size in (1, 3, 10, 299):
+        digest = TableDigest(["a", "b"])
+        for start in range(0, 300, size):
             digest.update(table.slice(start, size))
         assert digest.hexdigest() == expected
