@@ -26,11 +26,13 @@ logger = logging.getLogger(__name__)
 
 # RFC 9110, 8.8.3. A server's `*` sent back to it would make it confirm whatever it has.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
-_LOOKED_AT = ["url", "reason", "final_url", "sha256", "etag", "last_modified", "fetched_at", "stale_reason"]
+_LOOKED_AT = [
+    "url", "reason", "final_url", "sha256", "etag", "last_modified", "fetched_at", "stale_reason", "archive",
+]  # fmt: skip
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
 _OF_NO_PAGE = frozenset(
     {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "mirror_hosts", "host_failure_limit",
-     "lookup_seconds", "connect_seconds", "read_seconds", "total_seconds"}
+     "lookup_seconds", "connect_seconds", "read_seconds", "total_seconds", "max_decoded_archive_bytes", "wayback"}
 )  # fmt: skip
 
 
@@ -83,10 +85,11 @@ class EarlierPages:
         self._record = record
         refreshed = record.settings["refresh"] != settings.refresh
         young = (datetime.now(UTC) - timedelta(days=settings.fresh_days)).timestamp()
+        same_archive = CrawlSettings(**_fields(record)).recipe()["wayback"] == settings.recipe()["wayback"]
         self._pages: dict[str, StoredPage] = {}
         for batch in store.read_batches(record.path, record.written.sha256, _LOOKED_AT):
             for row in batch.to_pylist():
-                if row["reason"] is None:
+                if row["reason"] is None and (row["archive"] is None or same_archive):
                     self._pages[row["url"]] = _stored(row, refreshed, young)
 
     def __len__(self) -> int:
@@ -179,17 +182,21 @@ def _records(store: Store, shard: int) -> Iterator[ShardRecord]:
 def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) -> bool:
     if record.version != PAGES.version or record.settings.get("host_shards") != host_shards:
         return False
-    fields = {name: value for name, value in record.settings.items() if name in CrawlSettings.model_fields}
     try:
-        theirs, ours = CrawlSettings(**fields).recipe(), settings.recipe()
+        theirs, ours = CrawlSettings(**_fields(record)).recipe(), settings.recipe()
     except ValidationError:
         return False
     return all(theirs[name] == ours[name] for name in ours if name not in _OF_NO_PAGE)
 
 
+def _fields(record: ShardRecord) -> dict[str, Any]:
+    return {name: value for name, value in record.settings.items() if name in CrawlSettings.model_fields}
+
+
 def _stored(row: dict[str, Any], refreshed: bool, young: float) -> StoredPage:
     fetched_at = 0.0 if row["fetched_at"] is None else row["fetched_at"].timestamp()
-    etag, modified = row["etag"], row["last_modified"]
+    # Those of an archived page are the archive's, or of another time.
+    etag, modified = (row["etag"], row["last_modified"]) if row["archive"] is None else (None, None)
     return StoredPage(
         row["final_url"],
         row["sha256"],

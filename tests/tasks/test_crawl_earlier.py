@@ -300,6 +300,15 @@ def test_nothing_is_taken_over_from_settings_under_which_a_page_might_differ(
         assert not any(hit.conditional for hit in server.log)
 
 
+def test_settings_that_concern_only_failures_change_no_page(tmp_path: Path) -> None:
+    with LoopbackServer({"/": answer(body(0))}) as server:
+        build(tmp_path, server, ["http://a.test/"])
+        server.log.clear()
+        build(tmp_path, server, ["http://a.test/"], total_seconds=1.4, host_failure_limit=5)
+        build(tmp_path, server, ["http://a.test/"], wayback={"enabled": True})
+        assert server.log == []
+
+
 def test_nothing_is_taken_over_from_another_number_of_host_shards(tmp_path: Path) -> None:
     with LoopbackServer({"/": page(body(0), ETag='"1"')}) as server:
         build(tmp_path, server, ["http://a.test/"], host_shards=2)
