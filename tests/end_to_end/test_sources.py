@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
 from flows.corpus import find_paragraphs
 from flows.session import Session
+from storage.builds import latest_build
 from storage.formats.example import write_example
 from storage.formats.tfrecord import write_records
 from storage.parts import read_parts, whole
@@ -362,3 +364,58 @@ def test_sections_as_documents_of_their_lead(tmp_path: Path, over: str) -> None:
         }
     assert found.counts["paragraphs"] == (3, {})
     assert found.refused == {}
+
+
+def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> None:
+    source = write_records_file(
+        tmp_path,
+        {"title": "Arlen Bridge", "lead": BRIDGE_LEAD, "documents": [{"url": "n", "paragraphs": [ARCHES, TOLLS]}]},
+        {"title": "Tamsin ferry", "lead": FERRY_LEAD, "documents": [{"url": "n", "text": f"{CHAINS}\nMenu"}]},
+        {"title": "Arlen", "lead": "Arlen is a town.", "references": []},
+    )
+    root = str(tmp_path / "data")
+    settings = {"preset": "records", "root": root, "shards": {"articles": 1, "hosts": 1}, "source": source}
+    text = build_corpus(BuildConfig.model_validate({**settings, "engine": {"kind": "threads"}}))
+    assert text.splitlines()[:-2] == [
+        "stage              kept  refused",
+        "articles              2  no_sources 1",
+        "search                0",
+        "frontier              0",
+        "pages                 0",
+        "documents             0",
+        "given                 2",
+        "paragraphs            3  too_short 1",
+        "features              3",
+        "vocabulary            1",
+    ]
+    build = latest_build(Store(root))
+    assert build is not None and build.report is None and build.models == {}
+    assert text.endswith(f"builds/{build.name}.json")
+    assert sorted(build.stages["given"]) == sorted(build.stages["paragraphs"]) == ["0"]
+
+
+@pytest.mark.shared_data
+def test_papers_and_what_cites_them_are_documents_of_their_summary(tmp_path: Path, shared_data: Path) -> None:
+    with gzip.open(shared_data / "scisummnet_mds.jsonl.gz", "rt", encoding="utf-8") as stream:
+        papers = [json.loads(line) for line, _ in zip(stream, range(40), strict=False)]
+    lines = [
+        {
+            "title": paper["title"],
+            "lead": paper["summary"],
+            "documents": [
+                {"url": f"{paper['id']}#paper", "title": paper["title"], "paragraphs": paper["paper_sentences"]},
+                {"url": f"{paper['id']}#citances", "paragraphs": paper["citances"]},
+            ],
+        }
+        for paper in papers
+    ]
+    found = ended(tmp_path / "data", write_records_file(tmp_path, *lines))
+    assert found.counts["articles"] == (40, {})
+    assert found.counts["given"] == (80, {})
+    drops = {
+        "too_short": 543, "markup": 298, "duplicate": 163, "mostly_symbols": 129, "clone_of_part": 84, "no_letters": 67,
+        "no_sentence": 33, "mostly_links": 1,
+    }  # fmt: skip
+    assert found.counts["paragraphs"] == (6202, drops)
+    (url, text), *_ = reversed(found.kept["TnT - A Statistical Part-Of-Speech Tagger"])
+    assert (url, text) == ("A00-1031#citances", papers[0]["citances"][-1])
