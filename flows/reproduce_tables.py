@@ -13,7 +13,7 @@ from flows.session import Session, walk_flow
 from flows.systems import systems
 from tasks.inputs import DirectoryResult, contents, every
 from tasks.notification import notify
-from tasks.publishing import publish_report
+from tasks.publishing import publish_report, record_build
 from tasks.tables.efficiency import measure_efficiency
 from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, systems_to_run, training_of
 from tasks.tables.tables import PAGE, write_tables
@@ -35,9 +35,13 @@ def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
 
 
 def publish(session: Session) -> str:
-    """Walk everything and publish the tables; return their text."""
+    """Walk everything and publish the tables; return their text. Pruning spares what a manifest names."""
     made = session.once(tables)
-    return "" if session.run.planning else publish_report(session.run.store, made, PAGE)
+    if session.run.planning:
+        return ""
+    text = publish_report(session.run.store, made, PAGE)
+    record_build(session.run, session.config.model_dump(mode="json"), made.record, latest=False)
+    return text
 
 
 def tables(session: Session) -> DirectoryResult:

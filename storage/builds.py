@@ -34,10 +34,11 @@ class Build:
     report: str | None = None
 
 
-def save_build(store: Store, build: Build) -> None:
-    """Write a manifest, then point `latest` to it; both writes are atomic."""
+def save_build(store: Store, build: Build, *, latest: bool = True) -> None:
+    """Write a manifest, then, unless it is not to be the latest, point `latest` to it; both writes are atomic."""
     store.write_bytes(f"builds/{build.name}.json", json.dumps(asdict(build), indent=1, ensure_ascii=False).encode())
-    store.write_bytes(LATEST, json.dumps({"build": build.name}).encode())
+    if latest:
+        store.write_bytes(LATEST, json.dumps({"build": build.name}).encode())
 
 
 def latest_build(store: Store) -> Build | None:

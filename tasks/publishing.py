@@ -98,8 +98,17 @@ def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> 
     return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
 
 
-def record_build(run: Run, config: dict[str, Any], report: DirectoryRecord | None = None) -> Build:
-    """Write and return the manifest of what a walk has made, with its report if it has one."""
+def record_build(
+    run: Run, config: dict[str, Any], report: DirectoryRecord | None = None, *, latest: bool = True
+) -> Build:
+    """Write and return the manifest of what a walk has made, with its report if it has one.
+
+    Args:
+        run: the walk, all of it done.
+        config: the whole configuration.
+        report: what it wrote of it.
+        latest: whether it is what people mean by the latest build; else it is only kept from being pruned.
+    """
     now = datetime.now(UTC)
     stages = {
         name: {str(shard): record.path for shard, record in result.records.items()}
@@ -116,7 +125,7 @@ def record_build(run: Run, config: dict[str, Any], report: DirectoryRecord | Non
         counts={name: summarise(result) for name, result in run.stages.items()},
         report=None if report is None else report.path,
     )
-    save_build(run.store, build)
+    save_build(run.store, build, latest=latest)
     return build
 
 

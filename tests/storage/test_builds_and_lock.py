@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.builds import Build, latest_build, read_build, save_build
+from storage.builds import Build, build_names, latest_build, read_build, save_build
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.store import Store
@@ -20,6 +20,9 @@ def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
     save_build(store, later)
     assert latest_build(store) == later
     assert read_build(store, BUILD.name) == BUILD
+    save_build(store, Build("20261122-101500", *list(vars(BUILD).values())[1:]), latest=False)
+    assert latest_build(store) == later
+    assert build_names(store) == [BUILD.name, later.name, "20261122-101500"]
 
 
 def test_an_unknown_build_is_answered_with_those_there_are(tmp_path: Path) -> None:
