@@ -95,9 +95,11 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
     before = 0 if cuda else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for step, batch in enumerate(chosen, start=1):
         if step == 3:  # the first two warm up
+            _finish(device)
             started = clock()
         updater.update(step, schedule(step), [batch], float((batch.target[:, 1:] != PAD).sum()))
-    seconds = clock() - started  # an update ends with its numbers on the CPU
+    _finish(device)
+    seconds = clock() - started
     peak = torch.cuda.max_memory_allocated(device) / 2**20 if cuda else 0
     timed = chosen[2:]
     real, padded = (sum(getattr(b, name) for b in timed) for name in ("source_tokens", "padded_tokens"))
@@ -107,6 +109,12 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
         "examples_per_second": sum(batch.examples for batch in timed) / seconds,
         "peak_mb": peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before,
     }
+
+
+def _finish(device: torch.device) -> None:
+    """Wait for what the device has still to do."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 def main() -> None:
