@@ -6,8 +6,9 @@ with its reason, and after a broken stretch reading goes on at the next record t
 
 import glob
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from tasks.hashing import shard_of
 logger = logging.getLogger(__name__)
 
 _SKIP_BYTES = 65_536
+_ROWS = 10_000
 # Types that hold a page. The others (warcinfo, request, metadata, conversion) are no captures and have no row.
 _CAPTURES = frozenset({"response", "resource", "revisit"})
 
@@ -76,23 +78,34 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
     Raises:
         OSError: the file cannot be opened or read.
     """
-    rows: list[dict[str, Any]] = []
+
+    def table(rows: Iterable[dict[str, Any]]) -> pa.Table:
+        return _table(rows, file, host_shards)
+
     try:
         with OpenArchive(file, settings.max_decoded_archive_bytes) as archive:
             try:
-                rows = list(_captures(archive, settings))
+                return table(_captures(archive, settings))
             except _NotPerRecordError:
-                rows = list(_decoded_captures(archive, settings))
+                return table(_decoded_captures(archive, settings))
     except DamagedError as error:
         logger.warning("%s cannot be read: %s", file, error)
-        rows = [_broken("unsupported_compression", 0)]
+        return table([_broken("unsupported_compression", 0)])
     except ScratchFullError as error:
         logger.warning("%s is left out: %s", file, error)
-        rows = [_broken("archive_too_large", 0)]
-    for row in rows:
-        row["file"] = file
-        row["host_shard"] = 0 if row["url"] is None else shard_of(host_of(row["url"]), host_shards)
-    return pa.Table.from_pylist(rows, schema=CAPTURES.schema)
+        return table([_broken("archive_too_large", 0)])
+
+
+def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Table:
+    """Return rows with their file and host shard; as Python objects there are but so many at a time."""
+    tables = [CAPTURES.schema.empty_table()]
+    remaining = iter(rows)
+    while group := list(islice(remaining, _ROWS)):
+        for row in group:
+            row["file"] = file
+            row["host_shard"] = 0 if row["url"] is None else shard_of(host_of(row["url"]), host_shards)
+        tables.append(pa.Table.from_pylist(group, schema=CAPTURES.schema))
+    return pa.concat_tables(tables).combine_chunks()
 
 
 class _NotPerRecordError(Exception):

@@ -159,6 +159,8 @@ def replace_dead(
                     kept = pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
                 dead += 1
                 found += kept.column("reason").null_count
+                if dead % 100 == 0:
+                    logger.info("%d of %d dead links are in the archive so far", found, dead)
                 yield kept
             if start < batch.num_rows:
                 yield batch.slice(start)
