@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -192,6 +194,65 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
     assert archive.look_ups() == urls
     pages(archive, tmp_path, urls)
     assert (archive.look_ups(), archive.reads()) == (urls, 8)
+
+
+KILLED_CRAWL = """
+import json, sys
+from pathlib import Path
+from tasks.crawl.settings import CrawlSettings
+from tests.tasks.test_crawl_common_crawl import look_up_and_read
+look_up_and_read(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), CrawlSettings(**json.loads(sys.argv[4])))
+"""
+
+
+def look_up_and_read(address: str, folder: Path, urls: list[str], settings: CrawlSettings) -> list[dict[str, Any]]:
+    """Both stages of a shard, in folders that outlive a stop."""
+    connect_to = {"*.test": address}
+    with LookUps(pafs.LocalFileSystem(), str(folder / "look-ups"), rows=1000) as made:
+        captures = look_up_captures(
+            frontier(urls), settings, host_shard=0, made=made, connect_to=connect_to, progress=lambda _: None
+        )
+    with local_journal(folder) as journal:
+        table = crawl_pages(
+            frontier(urls), captures, settings, journal=journal, connect_to=connect_to, progress=lambda _: None
+        )
+    return table.to_pylist()
+
+
+@pytest.mark.parametrize(("sign", "look_ups", "reads"), [("a.test%2F4", 9, 8), ("bytes", 8, 9)])
+def test_killed_shard_repeats_only_what_it_was_waiting_for(
+    sign: str, look_ups: int, reads: int, archive: CommonCrawl, tmp_path: Path
+) -> None:
+    """Killed by SIGKILL in its fifth look-up, or in its fifth read of a record."""
+    urls = [f"http://a.test/{n}" for n in range(8)]
+    for url in urls:
+        archive.add(url, http(b"<p>" + url.encode()))
+    settings = options(archive, common_crawl={"connections": 1})
+    running: list[subprocess.Popen[bytes]] = []
+
+    def killing(real: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
+        def handle(exchange: Exchange) -> None:
+            fifth = sign == "bytes" and exchange.headers.get("range") and archive.reads() == 5
+            if running and (sign in exchange.path or fifth):
+                running.pop().kill()
+                return
+            real(exchange)
+
+        return handle
+
+    for path in ("/index", f"/data/{FILE}"):
+        archive.pages[path] = killing(archive.pages[path])  # type: ignore[arg-type]
+    call = [
+        sys.executable, "-c", KILLED_CRAWL, archive.address, str(tmp_path), json.dumps(urls),
+        settings.model_dump_json(),
+    ]  # fmt: skip
+    with subprocess.Popen(call, cwd=Path(__file__).parents[2]) as process:
+        running.append(process)
+        assert process.wait(120) == -9
+    rows = look_up_and_read(archive.address, tmp_path, urls, settings)
+    assert [row["reason"] for row in rows] == [None] * 8
+    assert (len(archive.look_ups()), archive.reads()) == (look_ups, reads)
+    assert sorted(set(archive.look_ups())) == urls
 
 
 def raw(text: bytes, status: str = "200 OK", **headers: str) -> Callable[[CommonCrawl, Exchange], bytes]:
