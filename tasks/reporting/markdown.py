@@ -109,7 +109,7 @@ def _table(table: Table) -> str:
 def _cell(cell: Cell) -> str:
     text = _lines(cell.text)
     text = f"**{text}**" if cell.strong and text else text
-    return f"{text} {escape(f'({cell.note})')}" if cell.note else text
+    return f"{text}<br>{escape(f'({cell.note})')}" if cell.note else text
 
 
 def _lines(text: str) -> str:

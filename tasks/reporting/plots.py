@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from PIL import Image
@@ -25,6 +26,7 @@ INK, _GRID = "#2d3748", "#e2e8f0"
 _DOTS = 40  # a curve of fewer points has each marked
 _BINS = 40
 _PALETTE = 64  # colours of a picture
+_MARGIN = 0.08  # inches
 
 
 def curve_picture(curve: Curve) -> bytes:
@@ -142,13 +144,13 @@ def graph_picture(graph: Graph) -> bytes:
             axes.scatter(places[:, 0], places[:, 1], s=130, color="white", edgecolor=INK, linewidth=0.8, zorder=2)
             for rank, (x, y) in enumerate(places):
                 axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=INK, zorder=3)
-            axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal")
-            axes.set_title(f"{title}: {len(edges):,} edges", fontsize=10)
+            axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.4), aspect="equal")
+            axes.text(0, 1.25, f"{title}: {len(edges):,} edges", fontsize=10, ha="center")
             axes.axis("off")
 
         return panel
 
-    return _draw(circle("similarity", graph.similarity), circle("discourse", graph.discourse), width=7.2, height=3.8)
+    return _draw(circle("similarity", graph.similarity), circle("discourse", graph.discourse), width=7.2, height=4.0)
 
 
 def _draw(*panels: Callable[[Axes], None], width: float = 5.4, height: float = 3.2) -> bytes:
@@ -159,7 +161,7 @@ def draw_panels(
     panels: Sequence[Callable[[Axes], None]], *, width: float, height: float, stacked: bool = False
 ) -> Figure:
     """Return a figure of panels, side by side or one under the other; sizes in inches."""
-    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=120, layout=ConstrainedLayoutEngine(h_pad=_MARGIN, w_pad=_MARGIN))
     rows, columns = (len(panels), 1) if stacked else (1, len(panels))
     for axes, panel in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
         axes.grid(color=_GRID, linewidth=0.8)

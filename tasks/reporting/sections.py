@@ -222,7 +222,7 @@ def graphs_section(found: Samples) -> Section:
         if article.graph is not None:
             caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
             legend = Text("Nodes are ranked paragraphs, clockwise from the top; the stronger an edge, the higher "
-                          "weight among those of its graph.")  # fmt: skip
+                          "its weight among those of its graph.")  # fmt: skip
             return Section("graphs", title, [legend, Picture(caption, plots.graph_picture(article.graph))])
     return Section("graphs", title, [Text("No sample article has a graph.")])
 

@@ -83,7 +83,7 @@ def test_the_artifact_shows_decision_verdict_intervals_and_examples() -> None:
     text = challenge_artifact(compared({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.5}), "Version 2 was not promoted.")
 
     assert text.startswith("## Champion and challenger\n\nVersion 2 was not promoted\\.\n\nThe challenger")
-    assert "| **ROUGE\\-L** | 37\\.50 \\(25\\.00 to 50\\.00\\) | **50\\.00** \\(50\\.00 to 50\\.00\\) |" in text
+    assert "| **ROUGE\\-L** | 37\\.50<br>\\(25\\.00 to 50\\.00\\) | **50\\.00**<br>\\(50\\.00 to 50\\.00\\) |" in text
     assert "| champion\\: version 1\\, F1 25\\.00 | challenger\\: version 2\\, F1 50\\.00 |" in text
     assert "| Old a\\. | New a\\. |" in text
     assert text.count("data:image/png;base64,") == 1
