@@ -55,7 +55,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
         if isinstance(result, str):
             Console(soft_wrap=True).print(result, highlight=False, markup=False)
         return 0
-    except (StorageError, StageFailedError, ValueError, FileNotFoundError) as error:
+    except (StorageError, StageFailedError, ValueError, FileNotFoundError, ConnectionError) as error:
         errors.print(f"[red]{program} stopped[/red]: {error}", highlight=False)
         return 1
     except KeyboardInterrupt:

@@ -19,7 +19,7 @@ _TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 
 
-class MediaWikiError(Exception):
+class MediaWikiError(ValueError):
     """A query that the wiki refuses.
 
     Attributes:
@@ -116,11 +116,10 @@ class MediaWikiApi:
             self._next_start = time.monotonic() + self._delay
             if answer is not None:
                 return answer
+            asked = f"; it asks to wait {wait:.0f} s" if wait else ""
             wait = max(wait or 0.0, min(self._backoff * 2.0**attempt, self._longest_wait))
             if attempt == self._retries or wait > self._longest_wait:
-                raise ConnectionError(
-                    f"{self._url}: {reason}, after {attempt + 1} requests; it asks to wait {wait:.0f} s"
-                )
+                raise ConnectionError(f"{self._url}: {reason}, after {attempt + 1} requests{asked}")
             logger.info("%s: %s; the next request in %.1f s", self._url, reason, wait)
             self._next_start = time.monotonic() + max(wait, self._delay)
         raise AssertionError("the last attempt returns or raises")

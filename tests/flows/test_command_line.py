@@ -1,4 +1,5 @@
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -116,4 +117,20 @@ def test_a_missing_archive_is_named_before_anything_starts(command: Callable[...
     )  # fmt: skip
     assert done.returncode == 1
     assert "no file matches" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_wiki_that_cannot_be_reached_is_named_before_anything_starts(
+    command: Callable[..., Done], tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        api = f"http://127.0.0.1:{taken.getsockname()[1]}/w/api.php"
+    (tmp_path / "titles.txt").write_text("Ada\n")
+    done = command(
+        "--root", str(tmp_path / "data"), "--preset", "records", "--source.kind", "mediawiki",
+        "--source.mediawiki.titles", str(tmp_path / "titles.txt"), "--source.mediawiki.contact", "team@example.org",
+        "--source.mediawiki.api", api, "--source.mediawiki.retries", "0",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"build-wikisum stopped: {api}: connect_error: " in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
