@@ -31,6 +31,8 @@ from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.schemas import Dataset
 
 _READ_BYTES = 1 << 20
+_BUFFER_BYTES = 4 << 20
+_BATCH_ROWS = 256
 ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
 
 
@@ -214,7 +216,7 @@ class Store:
     def read_batches(self, name: str, sha256: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield a shard, or some of its columns, in batches after checking its bytes.
 
-        One row group is in memory at a time.
+        Less than a row group is in memory at a time; no batch reaches over the end of one.
 
         Raises:
             CorruptShardError: the file is gone, cut short or changed.
@@ -223,9 +225,10 @@ class Store:
             with self._source(name) as source:
                 _check_bytes(name, source, sha256)
                 source.seek(0)
-                parquet = pq.ParquetFile(source)
+                # Buffered, a row group is decompressed piece by piece, not all at once.
+                parquet = pq.ParquetFile(source, buffer_size=_BUFFER_BYTES, pre_buffer=False)
                 for index in range(parquet.num_row_groups):
-                    yield from parquet.read_row_group(index, columns=columns).to_batches()
+                    yield from parquet.iter_batches(_BATCH_ROWS, row_groups=[index], columns=columns)
         except FileNotFoundError as error:
             raise CorruptShardError(name, "the file is gone") from error
 

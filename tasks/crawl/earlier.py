@@ -105,7 +105,7 @@ class EarlierPages:
 
 
 class EarlierReader:
-    """Reads the rows of an earlier shard in order of URL; one row group is in memory at a time."""
+    """Reads the rows of an earlier shard in order of URL; one batch is in memory at a time."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
@@ -124,9 +124,10 @@ class EarlierReader:
             CorruptShardError: the file has been damaged since it was opened.
         """
         while self._batch is None or url not in self._places:
+            self._batch = None  # or two were held while the next one is read
             self._batch = next(self._batches)
             self._places = {each: place for place, each in enumerate(self._batch.column("url").to_pylist())}
-        whole = self._batch.slice(self._places[url], 1)
+        whole = self._batch.take(pa.array([self._places[url]]))  # a slice would hold all of the batch
         newer = () if row is None else ("stale_reason",) if _is_stale(row) else _OF_A_REQUEST
         columns = [
             row.column(name) if row is not None and name in newer else whole.column(name) for name in PAGES.schema.names
