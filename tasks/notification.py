@@ -35,26 +35,26 @@ class NotificationSettings(Settings):
         return url
 
 
-def notify(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
+def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
     """Tell the webhook of the run's settings, or of the environment, that a run failed; a hook of Prefect's.
 
     A run within another one says nothing, for the outer one fails as well. A webhook that cannot be reached is
     logged and changes nothing; its URL, which may be a secret, is not.
     """
-    url = _webhook(run.parameters)
-    if url is None or run.parent_task_run_id is not None:
+    url = _webhook(flow_run.parameters)
+    if url is None or flow_run.parent_task_run_id is not None:
         return
     message = (state.message or "")[:_MESSAGE_CHARACTERS]
-    link = url_for(run)
+    link = url_for(flow_run)
     told = {
-        "text": f"{flow.name}: run {run.name} is {state.name}. {message}{f' {link}' if link else ''}",
+        "text": f"{flow.name}: run {flow_run.name} is {state.name}. {message}{f' {link}' if link else ''}",
         "flow": flow.name,
-        "run": run.name,
+        "run": flow_run.name,
         "state": state.name,
         "message": message,
         "url": link,
     }
-    log = flow_run_logger(run, flow)
+    log = flow_run_logger(flow_run, flow)
     try:
         requests.post(url, json=told, timeout=_SECONDS).raise_for_status()
     except requests.RequestException as error:
