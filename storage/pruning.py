@@ -162,7 +162,7 @@ def _needed(name: str, files: set[str], directories: set[str], builds: list[str]
     if match := _SHARD.match(name):
         return not match["damaged"] and f"{name.rpartition('.')[0]}.parquet" in files
     if match := _DIRECTORY.match(name):
-        return match["path"] in directories and not _TEMPORARY.search(name)
+        return match["path"] in directories and not (_TEMPORARY.search(name) or name.endswith(".damaged"))
     if match := _BUILD.match(name):
         return match["name"] in builds
     return False

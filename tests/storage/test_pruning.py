@@ -185,6 +185,14 @@ def test_manifests_go_first_and_records_before_what_they_vouch_for(tmp_path: Pat
     assert not (tmp_path / "models/ranker").exists()  # no empty folders stay behind
 
 
+def test_what_was_set_aside_in_a_kept_directory_goes(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    path = root.model("models/ranker", 1)
+    root.write(f"{path}/model.safetensors.damaged")
+    root.build({}, {"models/ranker": path})
+    assert list(plan_pruning(root.store, 1).sizes) == [f"{path}/model.safetensors.damaged"]
+
+
 def test_keeping_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="keep is 0: expected at least 1"):
         plan_pruning(Store(str(tmp_path)), 0)
