@@ -15,6 +15,7 @@ import cloudpickle
 from prefect import get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
+from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.exceptions import TerminationSignal
 from prefect.futures import PrefectFuture, as_completed
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
@@ -23,7 +24,7 @@ from prefect.tasks import Task, exponential_backoff
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
 from storage.store import Store
-from tasks.failure_logs import describe, log_expected_failures_in_one_line
+from tasks.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.inputs import StageResult
 from tasks.publishing import publish_stage, publish_training
 from tasks.settings import Settings, tuning
@@ -33,6 +34,7 @@ from tasks.stage import Outcome, StagePlan
 _HEARTBEAT_SECONDS = 15.0
 _WATCH_SECONDS = 1.0
 _SAVE_SECONDS = 60
+_SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: a server that is started again takes a while
 
 
 class EngineSettings(Settings):
@@ -174,6 +176,8 @@ def _outcome(future: PrefectFuture[Any]) -> Outcome:
             "its process was killed, or did not start and said why above. If the machine ran out of memory, lower "
             "engine.workers, the number of articles a shard (raise shards.articles), or batch_tokens of the stage"
         )
+    except ConcurrencySlotAcquisitionError as error:  # asked of the server for the task's tag
+        return error
     return outcome
 
 
@@ -203,7 +207,21 @@ class PrefectExecutor:
                 self._runner = outer
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
-        """Submit every job and wait for all; an exception is an outcome, never raised."""
+        """Submit every job and wait for all; an exception is an outcome, never raised.
+
+        What was not started because the Prefect server was away is submitted again: only people need the server.
+        """
+        outcomes = self._submit(make, jobs)
+        for seconds in _SERVER_WAITS:
+            lost = [job for job in jobs if isinstance(outcomes[job.name], ConcurrencySlotAcquisitionError)]
+            if not lost:
+                break
+            get_run_logger().warning("the Prefect server is away; trying again in %.0f s", seconds)
+            time.sleep(seconds)
+            outcomes.update(self._submit(make, lost))
+        return outcomes
+
+    def _submit(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
         assert self._runner is not None, "jobs run inside `serving`"
         log = get_run_logger()
         stage, started = jobs[0].stage, time.monotonic()
@@ -233,7 +251,8 @@ class PrefectExecutor:
             if isinstance(outcome, BaseException):
                 log.error("%s failed: %s", name, describe(outcome))
             elif isinstance(outcome, DirectoryRecord):
-                publish_training(Store(jobs[0].root), outcome)
+                with unless_prefect_is_away(f"the artifact of {name}"):
+                    publish_training(Store(jobs[0].root), outcome)
             if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
                 said = time.monotonic()
                 remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))
@@ -242,4 +261,5 @@ class PrefectExecutor:
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
         """Log a stage's counts and keep them as an artifact."""
-        get_run_logger().info("%s", publish_stage(result, planned))
+        with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
+            get_run_logger().info("%s", publish_stage(result, planned))

@@ -6,11 +6,14 @@ screen. The errors that this project raises on purpose carry that line; only of 
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
+
+import httpx
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -18,6 +21,7 @@ _LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
 _PROJECT = Path(__file__).parents[1]
 _ROOMS = ("storage", "models", "tasks", "flows")
 _OF_THE_WORLD = (ConnectionError, TimeoutError, FileNotFoundError)
+_log = logging.getLogger(__name__)
 _current: ContextVar[str | None] = ContextVar("worked on", default=None)
 
 
@@ -43,6 +47,15 @@ def names_what_failed(make: Callable[P, T]) -> Callable[P, T]:
             _current.reset(token)
 
     return named
+
+
+@contextmanager
+def unless_prefect_is_away(what: str) -> Iterator[None]:
+    """Leave out what is only for people to look at where the Prefect server does not answer, and say so."""
+    try:
+        yield
+    except httpx.HTTPError as error:
+        _log.warning("the Prefect server did not take %s: %s: %s", what, type(error).__name__, error)
 
 
 def log_expected_failures_in_one_line() -> None:

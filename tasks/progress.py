@@ -8,6 +8,8 @@ from prefect import get_run_logger
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.exceptions import MissingContextError
 
+from tasks.failure_logs import unless_prefect_is_away
+
 _LOG_SECONDS = 10.0
 _ARTIFACT_SECONDS = 3.0
 
@@ -48,7 +50,8 @@ class ProgressLog:
                 get_run_logger().info("%s: %s", self.name, progress)
             if finished or now - self._published >= _ARTIFACT_SECONDS:
                 self._published = now
-                self._publish(progress)
+                with unless_prefect_is_away(f"the progress of {self.name}"):
+                    self._publish(progress)
         except MissingContextError:
             self._outside = True  # used as a library
 
