@@ -1,0 +1,53 @@
+"""Registry and pruning on a real S3-compatible server: no renames, no folders, and a pointer all the same."""
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from storage.builds import Build, build_names, save_build
+from storage.pruning import carry_out, plan_pruning
+from storage.registry import Version, promote_version, read_champion, save_version, version_numbers
+from storage.store import Store
+from tests.storage.object_store import CREDENTIALS, object_store, uri
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with object_store() as port:
+        yield port
+
+
+@pytest.fixture
+def store(server: int, monkeypatch: pytest.MonkeyPatch) -> Store:
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    return Store(uri(server, uuid.uuid4().hex))
+
+
+def shard(store: Store, key: int) -> str:
+    file = f"examples/part-00000.{key:016x}.parquet"
+    store.write_bytes(file, b"rows")
+    store.write_bytes(file.replace(".parquet", ".json"), b"{}")
+    return file
+
+
+def test_a_bucket_is_pruned_to_what_the_last_build_and_the_champion_need(store: Store) -> None:
+    files = [shard(store, number) for number in range(4)]
+    store.write_bytes("examples/notes.txt", b"mine")
+    for number, file in enumerate(files[:3]):
+        name = f"20260101-{number:06d}-abcdef"
+        save_build(store, Build(name, "", {}, {"examples": {"0": file}}, {}, {}))
+        save_version(store, Version(number + 1, "", f"W{number}", name, None, {}, file, {}, {}, {}))
+        if number == 0:
+            promote_version(store, 1, at="monday", why="the first version")
+    champion = read_champion(store)
+    assert champion is not None
+    assert (champion.version, version_numbers(store)) == (1, [1, 2, 3])
+    found = plan_pruning(store, keep=1)
+    assert (found.versions, found.young) == ((1, 3), 0)
+    carry_out(store, found)
+    assert build_names(store) == ["20260101-000000-abcdef", "20260101-000002-abcdef"]
+    names = [f"part-00000.{number:016x}.{ending}" for number in (0, 2) for ending in ("json", "parquet")]
+    assert sorted(store.sizes("examples")) == sorted([*names, "notes.txt"])
+    assert plan_pruning(store, keep=1).sizes == {}
