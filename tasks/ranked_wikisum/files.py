@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -44,8 +45,14 @@ def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
 
 
 def file_digest(folder: Store, name: str) -> str:
-    """Return the SHA-256 of a file, hex; raises OSError."""
-    digest = hashlib.sha256()
+    """Return the SHA-256 of a file, hex; raises OSError. A process reads a file for it once, until the file changes."""
+    info = folder.filesystem.get_file_info(folder.path(name))
+    return _digest(folder.root, name, info.size, info.mtime_ns)
+
+
+@cache
+def _digest(root: str, name: str, _size: int | None, _mtime_ns: int | None) -> str:
+    folder, digest = Store(root), hashlib.sha256()
     with folder.filesystem.open_input_stream(folder.path(name)) as stream:
         while chunk := stream.read(_READ_BYTES):
             digest.update(chunk)
