@@ -90,6 +90,11 @@ class Build:
                 continue
         return found
 
+    def left_behind(self, seconds: float = 15) -> list[list[str]]:
+        """The command lines of its processes that are still there after a while."""
+        _, left = psutil.wait_procs(self.members(), timeout=seconds)
+        return [_command(one) for one in left]
+
     def kill_workers(self) -> None:
         for worker in self.workers():
             worker.send_signal(signal.SIGKILL)
