@@ -34,7 +34,8 @@ class SectionsSettings(Settings):
     target: Literal["section", "lead"] = Field(
         "section",
         description="section: each section is a topic with the URLs it cites; lead: the lead is the target and the "
-        "sections are its documents (003), given by the source and not fetched",
+        "sections are its documents (003), given by the source and not fetched; texts that have lost their full stops, "
+        "as those of FreshWiki, want paragraphs.filter.preset none",
     )
     paths: tuple[str, ...] = Field(
         (),
