@@ -36,7 +36,8 @@ def build(session: Session) -> str:
     if session.run.planning:
         session.once(report)
         return ""
-    train_ranker(config)
+    if config.imported is None:  # else paragraphs came ranked
+        train_ranker(config)
     train_summarizer(config)
     evaluate(config)
     record_build(session.run, config.model_dump(mode="json"), session.once(report).record)
