@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from prefect.client.schemas.objects import ConcurrencyLimitConfig
+from prefect.client.schemas.schedules import CronSchedule
 
 from flows.config import BuildConfig
 from flows.corpus import corpus, vocabulary
@@ -125,3 +128,13 @@ def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> No
     assert done.stdout == "would prune 0 files, 0 bytes\nkept 0 bytes: builds none; versions none\n"
     with root_lock(Store(str(tmp_path))), pytest.raises(RootBusyError, match="another build is running"):
         prune_root(str(tmp_path), 2, dry_run=True)
+
+
+def test_a_week_is_planned_once_and_never_beside_another() -> None:
+    written = yaml.safe_load((PROJECT / "prefect.yaml").read_text())
+    (retrain,) = [one for one in written["deployments"] if one["name"] == "retrain"]
+    (schedule,) = retrain["schedules"]
+    weekly = CronSchedule(cron=schedule["cron"], timezone=schedule["timezone"])
+    assert (weekly.cron, weekly.timezone) == ("0 3 * * 1", "Etc/UTC")  # Mondays at 3
+    limit = ConcurrencyLimitConfig.model_validate(retrain["concurrency_limit"])
+    assert (limit.limit, limit.collision_strategy.value) == (1, "CANCEL_NEW")
