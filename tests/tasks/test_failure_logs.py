@@ -1,12 +1,13 @@
 import logging
 
+import httpx
 import pyarrow as pa
 import pytest
 
 from storage.errors import CorruptShardError
 from storage.schemas import FEATURES
 from storage.store import Store
-from tasks.failure_logs import describe, is_expected, log_expected_failures_in_one_line
+from tasks.failure_logs import describe, is_expected, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.grouping import by_article, join_by_article
 from tasks.stage import InlineExecutor, Run, StageFailedError
 
@@ -75,3 +76,13 @@ def test_notes_are_part_of_the_description() -> None:
     error = ValueError("bad")
     error.add_note("while working on page http://a/b")
     assert describe(error) == "ValueError: bad (while working on page http://a/b)"
+
+
+def test_a_server_that_is_away_costs_a_warning_and_a_bug_is_raised(caplog: pytest.LogCaptureFixture) -> None:
+    with unless_prefect_is_away("the progress of ranker"):
+        raise httpx.ConnectError("refused")
+    assert [record.getMessage() for record in caplog.records] == [
+        "the Prefect server did not take the progress of ranker: ConnectError: refused"
+    ]
+    with pytest.raises(KeyError), unless_prefect_is_away("the progress of ranker"):
+        raise KeyError("x")
