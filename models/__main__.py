@@ -7,7 +7,7 @@ import torch
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.registry import PRESETS, build_summarizer
 
-LEDGER_WORDS = 32_000  # SYSTEMS.md counts parameters at this vocabulary
+LEDGER_WORDS = 32_000  # the published counts are at this vocabulary
 
 
 def count_parameters(preset: str, vocabulary_size: int = LEDGER_WORDS) -> int:

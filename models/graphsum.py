@@ -42,17 +42,17 @@ Graph = Literal["similarity", "discourse"]
 
 @dataclass(frozen=True)
 class GraphSumConfig:
-    """The size of GraphSum; the defaults are those of its authors' WikiSum run (SYSTEMS.md).
+    """The size of GraphSum; the defaults are those of its authors' WikiSum run.
 
     Attributes:
         vocabulary_size: V.
         pad: id of the padding token.
         model_size: D.
         feed_forward_size: hidden size of feed-forward layers.
-        heads: attention and pooling heads (SYSTEMS.md: 8).
-        word_layers: layers over the tokens of a paragraph (SYSTEMS.md: 6).
-        graph_layers: layers over paragraphs (SYSTEMS.md: 2).
-        decoder_layers: layers of the decoder (SYSTEMS.md: 8).
+        heads: attention and pooling heads (8 in the published runs).
+        word_layers: layers over the tokens of a paragraph (6 in the published runs).
+        graph_layers: layers over paragraphs (2 in the published runs).
+        decoder_layers: layers of the decoder (8 in the published runs).
         graph: which graph the batch has to bring.
         sigma: width of the penalty -(1 - G)^2 / (2 sigma^2) on the logits of paragraph attention.
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.

@@ -1,6 +1,6 @@
 """HT, the hierarchical Transformer of Liu and Lapata (000 sec. 3.2): local layers, global layers, a flat decoder.
 
-The paper and the code its authors released differ in many small points (SYSTEMS.md, table HT); each is a field of
+The paper and the code its authors released differ in many small points (named below); each is a field of
 `HierarchicalConfig`, so that one architecture serves as both.
 
 Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, S tokens of an article, H heads of a
@@ -30,7 +30,7 @@ Graph = Literal["none", "similarity", "discourse"]
 
 @dataclass(frozen=True)
 class HierarchicalConfig:
-    """The size and the switches of HT; the defaults are the released README's (SYSTEMS.md).
+    """The size and the switches of HT; the defaults are the released README's.
 
     Attributes:
         vocabulary_size: V.

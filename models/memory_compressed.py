@@ -43,8 +43,8 @@ class MemoryCompressedConfig:
         heads: attention heads.
         layers: local, compressed, local and so on (001 sec. 4.3: 3; 000 sec. 4: 5).
         source_tokens: most tokens of an article that are read, best paragraphs first (both: 3,000).
-        block: tokens of a block of local attention (SYSTEMS.md: 256).
-        window: tokens that the convolution makes one, its kernel and its stride (SYSTEMS.md: 3).
+        block: tokens of a block of local attention (256 in the published runs).
+        window: tokens that the convolution makes one, its kernel and its stride (3 in the published runs).
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
         norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
         norm_epsilon: that of every LayerNorm.

@@ -1,4 +1,4 @@
-"""Attention to the words of each paragraph by itself, paragraphs folded into the batch (SYSTEMS.md, "An identity").
+"""Attention to the words of each paragraph by itself, paragraphs folded into the batch.
 
 The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and
 never a matrix of target positions by all words of an article: each paragraph is attended alone, and what was read

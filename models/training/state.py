@@ -24,7 +24,7 @@ class TrainerSettings:
         accumulation: batches an update sees on each process.
         label_smoothing: see `token_loss`.
         clip_norm: largest gradient norm; None = as it comes.
-        betas: of Adam (SYSTEMS.md: .9 and .998).
+        betas: of Adam (released HT: .9 and .998).
         epsilon: of Adam.
         log_interval: steps between lines of metrics.
         validation_interval: steps between validations, each followed by a checkpoint.
