@@ -36,17 +36,17 @@ from storage.store import Store
 ARTIFACTS = ("model-card", "champion-challenger")
 BY_ARTICLE = ("articles", "search", "frontier", "paragraphs", "features")
 BY_RANKED = ("ranked", "ranking_scores", "graphs", "examples")
-# The first champion is trained half, so that starting from it is worth a promotion until there is little left to learn.
+# The first champion has hardly begun to learn, so that a week's training from it is worth a promotion until it is not.
 SMALL: dict[str, Any] = {
     "crawl": {"max_bytes": 2_000_000},
     "shards": {"articles": 24, "hosts": 12},
     "vocabulary": {"pieces": 2000},
     "ranker": {"embedding": 48, "hidden": 48, "steps": 150, "validate_every": 50, "validation_paragraphs": 40},
     "summarizer": {"max_paragraphs": 4, "max_paragraph_tokens": 40, "max_target_tokens": 80},
-    "training": {"steps": 100, "batch_tokens": 1500, "warmup": 50, "validation_interval": 100, "keep_best": 1,
+    "training": {"steps": 50, "batch_tokens": 1500, "warmup": 50, "validation_interval": 50, "keep_best": 1,
                  "decoded_articles": 0},
     "decoding": {"beam": 2, "max_length": 60, "min_length": 8},
-    "retraining": {"ranker_steps": 60, "ranker_gain": 0.1, "summarizer_steps": 120, "warmup": 20, "restart": 0.5,
+    "retraining": {"ranker_steps": 60, "ranker_gain": 0.1, "summarizer_steps": 150, "warmup": 20, "restart": 0.5,
                    "test_shards": 2, "margin": 0.5, "keep": 2},
 }  # fmt: skip
 
