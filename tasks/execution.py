@@ -70,8 +70,6 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     Raises:
         ValueError: Dask is asked for and not installed.
     """
-    # Threads of torch that spin while they wait starve each other when the machine has other work; children inherit it.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
