@@ -1,7 +1,8 @@
 """Delete what no kept build and no kept model version needs: mark what their manifests name, sweep the rest.
 
-Only files whose names this project gives are ever looked at; anything else below the root is left alone. A file that
-is younger than the newest build's manifest is left too: it belongs to a build that was interrupted and will go on.
+Only files whose names this project gives are ever looked at; anything else below the root is left alone, and so are
+other roots in folders of it. A file that is younger than the newest build's manifest is left too: it belongs to a build
+that was interrupted and will go on.
 The caller holds the root's lock, so that no build is running meanwhile.
 """
 
@@ -21,10 +22,11 @@ from storage.store import Store
 _KEY = "[0-9a-f]{16}"
 _SHARD = re.compile(rf"^(?P<stage>[a-z_]+)/part-\d{{5}}\.{_KEY}\.(parquet|json)(?P<damaged>\.damaged)?$")
 _SCRATCH = re.compile(rf"^(?P<stage>[a-z_]+)/\.scratch-\d{{5}}\.{_KEY}/")
-_DIRECTORY = re.compile(rf"^(?P<path>[^/.][^/]*(?:/[^/.][^/]*)?/{_KEY})(?:\.json|/.+)$")
+_DIRECTORY = re.compile(rf"^(?P<path>(?:reports|tables|(?:models|efficiency)/[^/]+)/{_KEY})(?:\.json|/.+)$")
 _RECORD = re.compile(rf"[./]{_KEY}\.json$")
 _TEMPORARY = re.compile(r"(^|/)\.[^/]+\.[0-9a-f]{32}\.tmp$|^\.probe-[0-9a-f]{32}$")
 _BUILD = re.compile(r"^builds/(?P<name>[^/]+)\.json$")
+_FOLDERS = frozenset({*DATASETS, "models", "efficiency", "reports", "tables", "builds", "registry"})
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,9 @@ def _files(store: Store) -> Iterator[pafs.FileInfo]:
 
 
 def _ours(name: str) -> bool:
+    folder, below, _ = name.partition("/")
+    if below and folder not in _FOLDERS:
+        return False
     if match := _SHARD.match(name) or _SCRATCH.match(name):
         return match["stage"] in DATASETS
     return name != LATEST and any(pattern.search(name) for pattern in (_TEMPORARY, _DIRECTORY, _BUILD))

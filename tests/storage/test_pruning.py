@@ -193,6 +193,17 @@ def test_what_was_set_aside_in_a_kept_directory_goes(tmp_path: Path) -> None:
     assert list(plan_pruning(root.store, 1).sizes) == [f"{path}/model.safetensors.damaged"]
 
 
+def test_a_root_in_a_folder_of_the_root_is_left_alone(tmp_path: Path) -> None:
+    outer, inner = Root(tmp_path), Root(tmp_path / "titles")
+    inner.build({"examples": {"0": inner.shard("examples", 1)}}, {"models/ranker": inner.model("models/ranker", 1)},
+                inner.model("reports", 1))  # fmt: skip
+    inner.write(f"examples/.part-00001.{2:016x}.parquet.{2:032x}.tmp")
+    outer.model("pictures", 1)  # somebody else's folder whose names look like ours
+    outer.clock = inner.clock
+    outer.build({}, {})
+    assert plan_pruning(outer.store, 1).sizes == {}
+
+
 def test_keeping_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="keep is 0: expected at least 1"):
         plan_pruning(Store(str(tmp_path)), 0)
