@@ -68,8 +68,9 @@ def database_url(given: str) -> str:
         ValueError: it is of another database; the message leaves the password out.
     """
     scheme, separator, rest = given.partition("://")
-    if not separator or scheme not in ("postgres", "postgresql", "postgresql+asyncpg"):
-        raise ValueError(f"DATABASE_URL begins with {scheme[:20]!r}: expected postgresql://user:password@host/database")
+    if scheme not in ("postgres", "postgresql", "postgresql+asyncpg") or not separator:
+        begins = f"begins with {scheme[:20]!r}" if separator else "names no kind of database"
+        raise ValueError(f"DATABASE_URL {begins}: expected postgresql://user:password@host/database")
     return f"postgresql+asyncpg://{rest}"
 
 

@@ -46,6 +46,9 @@ def test_only_postgresql_is_taken_and_no_password_shown() -> None:
     with pytest.raises(ValueError, match="DATABASE_URL begins with 'mysql'") as refused:
         database_url("mysql://u:hush@h/d")
     assert "hush" not in str(refused.value)
+    with pytest.raises(ValueError, match="DATABASE_URL names no kind of database") as refused:
+        database_url("u:hush@h/d")
+    assert "hush" not in str(refused.value)
 
 
 def test_a_port_that_is_taken_is_passed_over_and_a_host_that_is_none_is_named() -> None:
