@@ -1,8 +1,10 @@
 """Files that belong together in a directory (a trained model, a report): published whole, the record last."""
 
+import contextlib
 import hashlib
 import json
 import tempfile
+import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -71,6 +73,8 @@ def publish_directory(
 ) -> DirectoryRecord:
     """Upload a folder's files where the root is remote, then write the record that makes it done.
 
+    What was set aside in the folder as damaged, and what a killed writer left, is no part of the directory.
+
     Args:
         store: where to publish.
         folder: what `working_directory` returned, filled.
@@ -86,12 +90,11 @@ def publish_directory(
         StorageError: a file could not be written.
     """
     files = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not _is_leftover(path.name)):
         relative = path.relative_to(folder).as_posix()
-        data = path.read_bytes()
-        files[relative] = hashlib.sha256(data).hexdigest()
+        files[relative] = _sha256(path)
         if not store.is_local:
-            store.write_bytes(f"{directory_path(name, key)}/{relative}", data)
+            store.write_bytes(f"{directory_path(name, key)}/{relative}", path.read_bytes())
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
     record = DirectoryRecord(name, key, files, digest, settings, inputs, metrics, seconds)
     content = json.dumps(asdict(record), indent=1, sort_keys=True, ensure_ascii=False).encode()
@@ -118,11 +121,26 @@ def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
     for file, sha256 in record.files.items():
         path = folder / file
         if not store.is_local and not (path.exists() and _sha256(path) == sha256):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(store.read_bytes(f"{record.path}/{file}"))
+            with contextlib.suppress(FileNotFoundError):  # said below
+                _replace(path, store.read_bytes(f"{record.path}/{file}"))
         if not path.exists() or _sha256(path) != sha256:
             raise CorruptShardError(f"{record.path}/{file}", "its bytes are not those of its record")
     return folder
+
+
+def _is_leftover(name: str) -> bool:
+    return name.endswith(".damaged") or (name.startswith(".") and name.endswith(".tmp"))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file in one step: other processes of this machine may be reading the one that is there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _sha256(path: Path) -> str:

@@ -1,0 +1,79 @@
+"""Published directories: what belongs to one, and how many processes fetch it at once."""
+
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from storage.builds import Build, save_build
+from storage.directories import (
+    DirectoryRecord,
+    fetch_directory,
+    find_directory,
+    publish_directory,
+    working_directory,
+)
+from storage.errors import CorruptShardError
+from storage.pruning import carry_out, plan_pruning
+from storage.store import Store
+from tests.storage.object_store import CREDENTIALS, object_store, uri
+
+NAME, KEY = "models/ranker", "0123456789abcdef"
+FILE = "model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with object_store() as port:
+        yield port
+
+
+@pytest.fixture
+def remote(server: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
+    """A store on an object store, with a temporary folder of the test's own."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return Store(uri(server, uuid.uuid4().hex))
+
+
+def published(store: Store) -> DirectoryRecord:
+    folder = working_directory(store, NAME, KEY)
+    (folder / FILE).write_bytes(b"weights")
+    return publish_directory(
+        store, folder, name=NAME, key=KEY, published=[FILE], settings={}, inputs={}, metrics={}, seconds=1.0
+    )
+
+
+def test_a_directory_made_anew_beside_damaged_files_survives_pruning(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    folder = working_directory(store, NAME, KEY)
+    (folder / f"{FILE}.damaged").write_bytes(b"weigh")
+    (folder / f".{FILE}.{0:032x}.tmp").write_bytes(b"wei")
+    (folder / ".writing-state.json.tmp").write_bytes(b"{")
+    record = published(store)
+    assert list(record.files) == [FILE]
+    save_build(store, Build("20260101-000001-abcdef", "", {}, {}, {NAME: record.path}, {}))
+    carry_out(store, plan_pruning(store, 1))
+    assert find_directory(store, NAME, KEY) == record
+
+
+def test_a_file_fetched_again_is_replaced_and_not_written_over(remote: Store) -> None:
+    record = published(remote)
+    path = working_directory(remote, NAME, KEY) / FILE
+    path.write_bytes(b"another")
+    with path.open("rb") as reading:  # as a process does that loads the model
+        assert fetch_directory(remote, record) == path.parent
+        assert reading.read() == b"another"
+    assert path.read_bytes() == b"weights"
+    assert [file.name for file in path.parent.iterdir()] == [FILE]
+
+
+def test_a_file_that_is_gone_from_an_object_store_is_named(remote: Store) -> None:
+    record = published(remote)
+    (working_directory(remote, NAME, KEY) / FILE).unlink()
+    remote.delete(f"{record.path}/{FILE}")
+    with pytest.raises(CorruptShardError, match=r"models/ranker/0123456789abcdef/model\.safetensors is damaged"):
+        fetch_directory(remote, record)
