@@ -47,10 +47,11 @@ def retrain(config: BuildConfig = DEFAULT) -> str:
 
 def challenge(session: Session) -> str:
     """Walk everything; a period that has its version already is only settled."""
-    started, store = time.monotonic(), session.run.store
-    settings = session.config.retraining
-    crawl = session.config.crawl.model_copy(update={"refresh": settings.period})
-    session.config = config = session.config.model_copy(update={"crawl": crawl})
+    started, store, given = time.monotonic(), session.run.store, session.config
+    # The week it is now, also of a run that ends in the next one or finds a damaged shard there and walks again.
+    settings = given.retraining.model_copy(update={"week": given.retraining.period})
+    crawl = given.crawl.model_copy(update={"refresh": settings.period})
+    session.config = config = given.model_copy(update={"crawl": crawl, "retraining": settings})
     made = version_of(store, settings.period)
     if made is not None:
         return settle(store, made, settings, planning=session.run.planning)

@@ -14,8 +14,8 @@ from flows.config import BuildConfig
 from flows.corpus import corpus, vocabulary
 from flows.judging import freeze, judge
 from flows.prune import prune_root
-from flows.retrain import new_ranker, new_summarizer
-from flows.session import Session
+from flows.retrain import challenge, new_ranker, new_summarizer
+from flows.session import Session, planning_session
 from flows.train import ranker, summarizer
 from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError
@@ -119,6 +119,14 @@ def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> Non
     first = [job.stage for job in after if job.key not in known]
     assert set(first) >= {"pages"}
     assert not {"intake", "articles", "search", "frontier"} & set(first)
+
+
+def test_a_run_that_lasts_into_another_week_stays_that_of_its_own(tmp_path: Path) -> None:
+    session = planning_session(config(root=str(tmp_path)))
+    session.once(challenge)
+    settings = session.config.retraining
+    assert settings.week is not None
+    assert session.config.crawl.refresh == settings.week == settings.period
 
 
 def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> None:
