@@ -55,6 +55,7 @@ def train_ranking(
 def ranked(session: Session) -> Ranked:
     """Keep the L' best paragraphs of every article, judge them, draw their graphs, and turn them into token ids."""
     built, best = session.once(corpus), session.once(best_paragraphs)
+    method = ranking_method(session)
     table1 = session.run.stage(
         schemas.RANKING_SCORES,
         score_rankings,
@@ -66,8 +67,14 @@ def ranked(session: Session) -> Ranked:
             "ranked": same(best),
         },
         settings=session.config.ranking_scores,
+        arguments={} if method == "ranking" else {"method": method},
     )
     return Ranked(best, table1, session.once(graphs), session.once(examples))
+
+
+def ranking_method(session: Session) -> str:
+    """Return what puts paragraphs in order: the method of the settings; those that are imported stay as found."""
+    return session.config.ranking.method if session.config.imported is None else "found"
 
 
 def best_paragraphs(session: Session) -> StageResult:
@@ -76,18 +83,15 @@ def best_paragraphs(session: Session) -> StageResult:
     read: dict[str, Input] = {
         "articles": same(built.articles), "paragraphs": same(built.paragraphs), "features": same(built.features),
     }  # fmt: skip
-    settings, arguments = config.ranking, {}
     if config.imported is None:
         read["ranker_directory"] = contents(session.once(ranker))
-    else:
-        settings, arguments = settings.model_copy(update={"method": "found"}), {"ranker_directory": None}
     return session.run.stage(
         schemas.RANKED,
         rank_paragraphs,
         shards=len(built.articles.shards),
         inputs=read,
-        settings=settings,
-        arguments=arguments,
+        settings=config.ranking.model_copy(update={"method": ranking_method(session)}),
+        arguments={} if config.imported is None else {"ranker_directory": None},
     )
 
 

@@ -272,7 +272,11 @@ RANKING_SCORES = Dataset(
         [
             _column("article_id", pa.string(), "article of the valid or test split"),
             _column("split", pa.string(), "valid | test"),
-            _column("method", pa.string(), "similarity | ranking (the rows of 000 Table 1)"),
+            _column(
+                "method",
+                pa.string(),
+                "similarity | ranking (the rows of 000 Table 1) | rouge | found, as paragraphs were ranked",
+            ),
             _column("paragraphs", pa.int32(), "L': how many best paragraphs were joined"),
             _column(
                 "rouge_l_recall",

@@ -1,7 +1,7 @@
 """How much of the lead the best paragraphs hold: ranked + features -> ranking_scores (000 Table 1).
 
-The L' best paragraphs by the learned ranker, and by tf-idf similarity with the title (the baseline of 000 sec. 4),
-are joined and their ROUGE-L recall against the lead is taken.
+The L' best paragraphs in the order they were ranked in, by the learned ranker as a rule, and by tf-idf similarity with
+the title (the baseline of 000 sec. 4), are joined and their ROUGE-L recall against the lead is taken.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,12 @@ class RankingScoreSettings(Settings):
 
 
 def score_rankings(
-    articles: pa.Table, paragraphs: pa.Table, features: pa.Table, ranked: pa.Table, settings: RankingScoreSettings
+    articles: pa.Table,
+    paragraphs: pa.Table,
+    features: pa.Table,
+    ranked: pa.Table,
+    settings: RankingScoreSettings,
+    method: str = "ranking",
 ) -> pa.Table:
     """Score both orders of paragraphs on the articles of the chosen splits.
 
@@ -43,11 +48,12 @@ def score_rankings(
         paragraphs: table of the `paragraphs` dataset.
         features: table of the `features` dataset; order of `similarity` is by falling `title_similarity`, of equals
             the lower `paragraph_id` first.
-        ranked: table of the `ranked` dataset; order of `ranking` is by `rank`.
+        ranked: table of the `ranked` dataset; order of `method` is by `rank`.
         settings: values of L', stemming, splits.
+        method: what ranked them, see `RankingSettings`; similarity is scored once where it did.
 
     Returns:
-        Table of the `ranking_scores` dataset: for each article similarity, then ranking, each for every L'.
+        Table of the `ranking_scores` dataset: for each article similarity, then `method`, each for every L'.
 
     Raises:
         ValueError: an L' is below 1, or a feature's paragraph is not there.
@@ -61,9 +67,10 @@ def score_rankings(
     for article_id, article, candidates, labels, best in join_by_article(wanted, paragraphs, features, ranked):
         lead = _words(article["lead"][0].as_py(), settings.stemmed)
         texts = best.sort_by("rank")["text"].to_pylist()
-        for method, order in (("similarity", _by_similarity(article_id, candidates, labels)), ("ranking", texts)):
+        orders = {"similarity": _by_similarity(article_id, candidates, labels), method: texts}
+        for name, order in orders.items():
             for length, recall in recalls(lead, order, settings):
-                row = (article_id, article["split"][0].as_py(), method, length, recall)
+                row = (article_id, article["split"][0].as_py(), name, length, recall)
                 for column, value in zip(columns.values(), row, strict=True):
                     column.append(value)
     return pa.table(columns, schema=RANKING_SCORES.schema)

@@ -115,9 +115,9 @@ class Table1Row:
     """One way to rank, as in 000 Table 1.
 
     Attributes:
-        method: similarity | ranking.
+        method: similarity | ranking | rouge | found.
         measured: L' -> ROUGE-L recall of the test split, percent.
-        published: L' -> the figure of 000 for WikiSum, percent.
+        published: L' -> the figure of 000 for WikiSum, percent; empty for a way that 000 has not.
     """
 
     method: str

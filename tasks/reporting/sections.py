@@ -14,7 +14,12 @@ from tasks.reporting.reasons import meaning
 from tasks.reporting.samples import Sample, Samples
 from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, headline_sentence, metric_name
 
-_METHODS = {"similarity": "tf-idf similarity with the title", "ranking": "learned ranker"}
+_METHODS = {
+    "similarity": "tf-idf similarity with the title",
+    "ranking": "learned ranker",
+    "rouge": "ROUGE-2 recall against the lead",
+    "found": "the order they came in",
+}
 _BASELINES = {
     "lead": "lead: the title and the best paragraphs, cut at the length of the target",
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
@@ -83,7 +88,8 @@ def table1_section(table1: Table1) -> Section:
     for row in table1.rows:
         name = _METHODS.get(row.method, row.method)
         rows.append([Cell(name), Cell("this build"), *_recalls(row.measured, table1.cutoffs, strong=True)])
-        rows.append([Cell(name), Cell("paper, WikiSum"), *_recalls(row.published, table1.cutoffs)])
+        if row.published:
+            rows.append([Cell(name), Cell("paper, WikiSum"), *_recalls(row.published, table1.cutoffs)])
     columns = ["paragraphs ranked by", "corpus", *[f"L' = {cutoff}" for cutoff in table1.cutoffs]]
     caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {_articles(table1.articles)}"
     blocks: list[Block] = [

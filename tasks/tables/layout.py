@@ -107,7 +107,8 @@ def _missing(table: PublishedTable, measured: Measured) -> str:
     if table.measure == "recall":
         ran = {row.method for row in measured.table1.rows}
         absent = [row.label for row in table.rows if row.system not in ran]
-        return f"Not run: {', '.join(absent)} (no test article has ranked paragraphs)." if absent else ""
+        reason = "paragraphs were ranked in another way" if ran else "no test article has ranked paragraphs"
+        return f"Not run: {', '.join(absent)} ({reason})." if absent else ""
     for row in table.rows:
         reason = measured.reasons.get(row.system) or _unscored(table, row, measured)
         if reason:

@@ -72,6 +72,8 @@ def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder:
         "models/summarizer", "predictions", "scores", "reports",
     }  # fmt: skip
     assert {len(result.shards) for name, result in session.run.stages.items() if name != "vocabulary"} == {4}
+    # Their order is nobody's ranking.
+    assert {job.arguments.get("method") for job in jobs if job.stage == "ranking_scores"} == {"found"}
 
 
 def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(tmp_path: Path) -> None:

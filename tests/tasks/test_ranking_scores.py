@@ -63,6 +63,17 @@ def test_both_orders_by_hand() -> None:
     ]
 
 
+def test_the_order_goes_by_the_name_of_what_made_it() -> None:
+    inputs = tables({"b": ("test", "one two")}, {"b": [(0, "one", 0.1), (1, "none", 0.2)]}, {"b": [0, 1]})
+    config = RankingScoreSettings(paragraphs=(1,))
+    found = score_rankings(*inputs, config, method="found")
+    assert found.select(["method", "rouge_l_recall"]).to_pylist() == [
+        {"method": "similarity", "rouge_l_recall": 0.0},
+        {"method": "found", "rouge_l_recall": 0.5},
+    ]
+    assert score_rankings(*inputs, config, method="similarity")["method"].to_pylist() == ["similarity"]
+
+
 def test_stemming_is_a_setting() -> None:
     inputs = tables({"b": ("valid", "rivers rising")}, {"b": [(4, "the river rises", 0.0)]}, {"b": [4]})
     assert [row[4] for row in scores(inputs, RankingScoreSettings(paragraphs=(1,)))] == [1.0, 1.0]

@@ -8,6 +8,7 @@ import pytest
 
 import tests.tasks.reporting_tables as made
 from tasks import articles, clones, paragraph_filter
+from tasks.reporting.blocks import Table
 from tasks.reporting.curves import ranker_curves, summarizer_curves
 from tasks.reporting.findings import (
     costs,
@@ -20,6 +21,7 @@ from tasks.reporting.findings import (
     table1,
 )
 from tasks.reporting.reasons import meaning
+from tasks.reporting.sections import table1_section
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.verdicts import headline_sentence
 from tests.tasks.reporting_tables import count
@@ -121,6 +123,19 @@ def test_table1_is_the_mean_over_test_articles_in_percent() -> None:
     assert [(row.method, dict(row.measured), dict(row.published)) for row in found.rows] == [
         ("similarity", {5: 37.5}, {5: 24.86}),
         ("ranking", {5: 62.5, 7: 100.0}, {5: 39.38}),
+    ]
+
+
+def test_an_order_that_000_has_not_stands_without_published_figures() -> None:
+    found = table1(made.ranking_scores(("a", "test", "similarity", 5, 0.25), ("a", "test", "found", 5, 0.5)))
+
+    assert [(row.method, dict(row.published)) for row in found.rows] == [("similarity", {5: 24.86}), ("found", {})]
+    (table, _) = table1_section(found).blocks
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["tf-idf similarity with the title", "this build", "25.00"],
+        ["tf-idf similarity with the title", "paper, WikiSum", "24.86"],
+        ["the order they came in", "this build", "50.00"],
     ]
 
 

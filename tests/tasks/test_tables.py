@@ -167,6 +167,8 @@ def test_recalls_and_parameters() -> None:
     rows = section(BY_NAME["000-1"], found).blocks[0].rows  # type: ignore[union-attr]
     assert [cell.text for cell in rows[1]][:4] == ["Ranking", "39.38", "50.00", "46.74"]
     assert rows[0][2].text == "not run"
+    unranked = measured(NOWHERE, ranking=ranking_scores(("a", "test", "similarity", 5, 0.5)))
+    assert "Not run: Ranking (paragraphs were ranked in another way)." in texts(unranked, "000-1")
     rows = section(BY_NAME["002-5"], found).blocks[0].rows  # type: ignore[union-attr]
     # 13,753,600 parameters of 12 bytes are the published 165.0 MB.
     assert [cell.note for cell in rows[0]][4:] == ["13,753,600", "", "40 articles"]
