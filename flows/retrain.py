@@ -15,7 +15,7 @@ from flows.train import attention, summarizer, train_system
 from storage.registry import version_of
 from tasks.inputs import DirectoryResult
 from tasks.notification import notify
-from tasks.retraining.outcome import finish_retraining, settle
+from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
 from tasks.retraining.warm_start import (
     PREDICTOR,
     RANKER,
@@ -55,6 +55,8 @@ def challenge(session: Session) -> str:
     made = version_of(store, settings.period)
     if made is not None:
         return settle(store, made, settings, planning=session.run.planning)
+    if not session.run.planning:
+        move_late_pointer(store)
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
     start = champion if settings.vocabulary == "champion" else None
     if start is not None:

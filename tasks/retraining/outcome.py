@@ -17,6 +17,7 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from storage.pruning import Pruning, carry_out, plan_pruning
 from storage.registry import (
     FOLDER,
+    Champion,
     FrozenSplit,
     Version,
     promote_version,
@@ -136,15 +137,32 @@ def settle(store: Store, version: Version, settings: RetrainingSettings, *, plan
     """
     if planning:
         return describe(version)
-    champion = read_champion(store)
-    seen = {entry["version"] for entry in champion.history} if champion else set()
-    if version.verdict["promoted"] and version.number not in seen:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        champion = promote_version(store, version.number, at=now, why=str(version.verdict["reason"]))
+    champion = move_pointer(store, version)
     assert champion is not None, "the first version is always promoted"
     pruned = plan_pruning(store, settings.keep)
     carry_out(store, pruned)
     return f"{describe(version)}\nchampion: version {champion.version}\n{describe_pruning(pruned, done=True)}"
+
+
+def move_pointer(store: Store, version: Version) -> Champion | None:
+    """Promote a version whose verdict says so, unless that was done before; return the champion there is then.
+
+    A version that has never been champion takes the place of the one it was judged against, and of no other.
+    """
+    champion = read_champion(store)
+    seen = {entry["version"] for entry in champion.history} if champion else set()
+    beaten = champion is None or champion.version == version.parent
+    if version.verdict["promoted"] and version.number not in seen and beaten:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        champion = promote_version(store, version.number, at=now, why=str(version.verdict["reason"]))
+    return champion
+
+
+def move_late_pointer(store: Store) -> None:
+    """Promote the newest version where the run that made it was killed before it could."""
+    newest = max(version_numbers(store), default=None)
+    if newest is not None:
+        move_pointer(store, read_version(store, newest))
 
 
 def describe(version: Version) -> str:

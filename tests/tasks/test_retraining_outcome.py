@@ -24,7 +24,7 @@ from storage.registry import (
 )
 from storage.store import Store
 from tasks.inputs import DirectoryResult, StageResult
-from tasks.retraining.outcome import Judged, finish_retraining, promote_by_hand, settle
+from tasks.retraining.outcome import Judged, finish_retraining, move_late_pointer, promote_by_hand, settle
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
 from tasks.stage import InlineExecutor, Run
@@ -176,6 +176,22 @@ def test_a_run_killed_before_the_pointer_moved_is_settled_by_the_next(tmp_path: 
     assert "champion: version 2" in settle(store, read_version(store, 2), settings)
     promote_version(store, 1, at="later", why="rolled back")
     assert "champion: version 1" in settle(store, read_version(store, 2), settings)  # what people did stays
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_the_next_week_starts_from_a_version_whose_pointer_was_not_moved(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    move_late_pointer(store)
+    assert read_champion(store) is None
+    week(tmp_path, "first", 0.2)
+    first = read_version(store, 1)
+    better = {"parent": 1, "verdict": {"promoted": True, "reason": "so"}}
+    save_version(store, type(first)(**{**vars(first), **better, "number": 2, "label": "2026-W02"}))
+    move_late_pointer(store)
+    assert read_champion(store).version == 2  # type: ignore[union-attr]
+    save_version(store, type(first)(**{**vars(first), **better, "number": 3, "label": "2026-W03"}))
+    move_late_pointer(store)
+    assert read_champion(store).version == 2  # type: ignore[union-attr]  # it was judged against version 1
 
 
 def test_rolling_back_says_what_it_did(tmp_path: Path) -> None:
