@@ -136,7 +136,7 @@ def _plain_captures(
                     yield _capture(headers, offset, record, settings)
             return
         except Exception as error:
-            if _concerns_file(error):
+            if concerns_file(error):
                 raise
             place = max(int(records.offset or 0), offset)
             logger.warning("archive record at %d cannot be read: %s", place, str(error).strip().splitlines()[:1])
@@ -169,7 +169,7 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
                 pass
             start, damaged = member.end, False
         except Exception as error:
-            if _concerns_file(error):
+            if concerns_file(error):
                 raise
             if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
                 raise _NotPerRecordError from error
@@ -178,8 +178,8 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
             start, damaged = archive.next_start(place + 1, decoded=False), True
 
 
-def _concerns_file(error: Exception) -> bool:
-    """Say whether an error is of the file rather than of a record in it."""
+def concerns_file(error: Exception) -> bool:
+    """Say whether an error is of the file, or of the disk or network it lies on, rather than of a record in it."""
     return (isinstance(error, OSError) and error.errno is not None) or isinstance(error, ScratchFullError)
 
 

@@ -7,6 +7,7 @@ offsets in that. Memory holds a block of either form, however large the file or 
 """
 
 import contextlib
+import errno
 import io
 import logging
 import re
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol, Self, cast
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 from warcio.archiveiterator import ArchiveIterator
 
@@ -57,8 +59,39 @@ def open_archive(file: str) -> BinaryIO:
     if "://" in file:
         filesystem, path = pafs.FileSystem.from_uri(file)
         # Buffered, because every read of an object store is a request.
-        return io.BufferedReader(filesystem.open_input_file(path), _SCAN_BLOCK)
+        return io.BufferedReader(_RemoteFile(filesystem.open_input_file(path)), _SCAN_BLOCK)
     return Path(file).open("rb", buffering=_SCAN_BLOCK)
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file that fails with an error number, as a disk does: that tells a lost network from a damaged record."""
+
+    def __init__(self, file: pa.NativeFile) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._file.read(len(buffer))
+        except OSError as error:
+            raise OSError(error.errno or errno.EIO, str(error)) from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class OpenArchive:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from tasks.crawl.archive import parse_date
+from tasks.crawl.archive import concerns_file, parse_date
 from tasks.crawl.archive_file import DamagedError, OpenArchive
 from tasks.crawl.common_crawl import RemoteRecords, records_in
 from tasks.crawl.http import Response, named_faults, read_body
@@ -97,12 +97,18 @@ class Replay:
 
         A URL without a capture takes that of the same address under the other of http and https. Redirects are
         followed within the archive; `final_url` says where they led.
+
+        Raises:
+            OSError: an archive file cannot be opened or read, which says nothing about the page.
+            ScratchFullError: its decoded copy passes the limit.
         """
         first: dict[str, Any] | None = None
         for number in range(max(1, len(self._places(url, ())))):
             try:
                 row = self._follow(url, number)
             except Exception as error:
+                if concerns_file(error):
+                    raise
                 logger.exception("reading the capture of %s failed unexpectedly", url)
                 row = page_row(Visit(url, url), FetchError("internal_error", error), self._settings)
             row["seconds"] = 0.0
@@ -172,12 +178,18 @@ class Replay:
 
     def _decoded(self, url: str, records: Callable[[], Any], *, decode: bool) -> Response | dict[str, Any]:
         record = _first(records)
-        date = parse_date(record.rec_headers.get_header("WARC-Date"))
         if record.rec_type == "metadata":
-            return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": date}
+            return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": _date(record)}
         if record.rec_headers.get_header(CITED_URL):
             url = self._target(record)
         raw = _RecordBytes(record.raw_stream)
+        try:
+            return self._response(url, record, raw, decode=decode)
+        finally:
+            if raw.failure is not None:  # which the readers between took for a fault of the page
+                raise raw.failure
+
+    def _response(self, url: str, record: Any, raw: "_RecordBytes", *, decode: bool) -> Response:
         if record.rec_type == "resource":
             answer = HTTPResponse(
                 body=io.BufferedReader(raw, 65_536),
@@ -188,6 +200,7 @@ class Replay:
             )
         else:
             answer = _http_response(raw)
+        date = _date(record)
         headers = {name.lower(): value for name, value in answer.headers.items()}
         body, received, fault = b"", 0, None
         try:
@@ -212,25 +225,36 @@ class Replay:
         return self._files[name]
 
 
+def _date(record: Any) -> datetime | None:
+    return parse_date(record.rec_headers.get_header("WARC-Date"))
+
+
 def _first(records: Callable[[], Any]) -> Any:
     """Return the first record.
 
     Raises:
         FetchError: there is none.
+        OSError: the file cannot be read.
+        ScratchFullError: its decoded copy passes the limit.
     """
     try:
         return next(records())
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if concerns_file(error):
             raise
         raise FetchError("malformed_response", error) from error
 
 
 class _RecordBytes(io.RawIOBase):
-    """The bytes of a record as a raw stream that the standard library can read from."""
+    """The bytes of a record as a raw stream that the standard library can read from.
+
+    Attributes:
+        failure: why the file could not be read on, or None.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+        self.failure: OSError | None = None
 
     def readable(self) -> bool:
         return True
@@ -240,6 +264,10 @@ class _RecordBytes(io.RawIOBase):
             data = self._stream.read(len(buffer))
         except DamagedError as error:
             raise FetchError("truncated_body", error) from error
+        except OSError as error:
+            if concerns_file(error):
+                self.failure = error
+            raise
         buffer[: len(data)] = data
         return len(data)
 

@@ -11,12 +11,15 @@ import pyarrow.compute as pc
 import pytest
 
 from storage.schemas import ARTICLES, CAPTURES
+from storage.store import Store
 from tasks.crawl.archive import archive_files, file_state, index_archive
 from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.reasons import CAPTURE_REASONS
+from tasks.crawl.replay import Replay
 from tasks.crawl.settings import CrawlSettings
 from tasks.hashing import shard_of
+from tests.storage.object_store import BUCKET, CREDENTIALS, object_store, proxy, uri
 from tests.tasks.loopback_server import frontier, local_journal
 
 HTML = b"<html><p>From the archive.</p></html>"
@@ -190,6 +193,39 @@ def test_archive_files(tmp_path: Path) -> None:
     before = file_state(named)
     (tmp_path / "b.warc").write_bytes(b"xy")
     assert file_state(named) != before
+
+
+def test_archive_that_is_gone_fails_the_shard_rather_than_its_pages(tmp_path: Path) -> None:
+    file = tmp_path / "a.warc"
+    file.write_bytes(record(URL, http()))
+    options = CrawlSettings(archive=(str(file),))
+    captures = index_archive(str(file), options, host_shards=1)
+    file.unlink()
+    with pytest.raises(FileNotFoundError, match=r"a\.warc"):
+        replayed(tmp_path, [URL], captures, options)
+
+
+@pytest.mark.slow  # the client asks ten times before it gives up
+def test_object_store_that_fails_amid_a_body_fails_the_shard_rather_than_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    urls = ["http://a.test/small", "http://b.test/large"]
+    with object_store() as port, proxy(port) as between:
+        content = [record(urls[0], http()), record(urls[1], http(b"<p>" + b"x" * 3_000_000))]
+        Store(uri(between.port, "archives")).write_bytes("a.warc", b"".join(content))
+        file = f"s3://{BUCKET}/archives/a.warc?scheme=http&endpoint_override=127.0.0.1:{between.port}"
+        options = CrawlSettings(archive=(file,))
+        captures = index_archive(file, options, host_shards=1)
+        assert captures.column("reason").to_pylist() == [None, None]
+        with Replay(captures, options) as replay:
+            assert replay.row(urls[0])["body"] == HTML
+            assert replay.row(urls[1])["bytes"] == 3_000_003
+            assert replay.row(urls[0])["body"] == HTML  # the first megabyte is read ahead
+            between.failing = {"GET"}
+            with pytest.raises(OSError, match="AWS Error"):
+                replay.row(urls[1])
 
 
 def test_archive_without_captures_is_an_error(tmp_path: Path) -> None:
