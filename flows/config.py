@@ -99,6 +99,15 @@ class BuildConfig(Settings):
             check_predictable(find_preset(self.summarizer.preset).architecture)
         return self
 
+    @model_validator(mode="after")
+    def _scores_are_at_hand(self) -> Self:
+        if self.decoding.guidance.reads_scores and (self.imported is not None or self.ranking.method == "found"):
+            raise ValueError(
+                "decoding.alignment is 'ranked', but paragraphs that are imported or stand as found have no scores: "
+                "expected a ranking of one's own, or 'predicted' or 'none'"
+            )
+        return self
+
 
 def merge(under: Any, over: Any) -> Any:
     """Return nested settings `under` with those of `over` in their place."""

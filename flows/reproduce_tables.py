@@ -10,12 +10,12 @@ from flows.corpus import corpus
 from flows.evaluate import baseline
 from flows.ranked import ranked
 from flows.session import Session, walk_flow
-from flows.systems import systems
+from flows.systems import chosen, systems
 from tasks.inputs import DirectoryResult, contents, every
 from tasks.notification import notify
 from tasks.publishing import publish_report, record_build
 from tasks.tables.efficiency import measure_efficiency
-from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, systems_to_run, training_of
+from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, training_of
 from tasks.tables.tables import PAGE, write_tables
 
 
@@ -48,7 +48,7 @@ def tables(session: Session) -> DirectoryResult:
     """Make the tables."""
     config, made = session.config, session.once(ranked)
     built, (baselines, baseline_scores) = session.once(corpus), session.once(baseline)
-    _, reasons = systems_to_run(config.tables, config.baselines.systems)
+    _, reasons = session.once(chosen)
     evaluated = session.once(systems)
     looked_at = [evaluated[name].summaries for name in shown_in(config.tables, "attention") if name in evaluated]
     models = {name: one.model.record for name, one in evaluated.items()}

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from flows.corpus import corpus
 from flows.evaluate import decode, score
-from flows.ranked import ranked
+from flows.imported import imported
+from flows.ranked import ranked, ranking_method
 from flows.session import Session
 from flows.train import train_predictor, train_system
 from storage import schemas
@@ -27,7 +28,7 @@ class Evaluated:
 def systems(session: Session) -> dict[str, Evaluated]:
     """Train, decode and score the systems that are asked for and trained; equal work is done once."""
     config = session.config
-    run, _ = systems_to_run(config.tables, config.baselines.systems)
+    run, _ = session.once(chosen)
     models: dict[str, DirectoryResult] = {}
     predictors: dict[str, DirectoryResult] = {}
     decoded: dict[tuple[str, str], StageResult] = {}
@@ -57,6 +58,27 @@ def systems(session: Session) -> dict[str, Evaluated]:
             decoded[work] = summaries
         evaluated[name] = Evaluated(models[recipe], summaries, score(session, f"scores-{name}", summaries))
     return evaluated
+
+
+def chosen(session: Session) -> tuple[list[str], dict[str, str]]:
+    """Return the systems that are run, and of the others why they are not."""
+    config = session.config
+    return systems_to_run(config.tables, config.baselines.systems, impossible(session))
+
+
+def impossible(session: Session) -> dict[str, str]:
+    """Return the systems that read what this corpus does not have, and what that is."""
+    settings, given = session.config.imported, session.once(imported)
+    drawn = settings is None or given is None or given.graphs is not None or settings.texts == "all"
+    reasons = {}
+    for name, system in SYSTEMS.items():
+        if settings is not None and not system.ranked:
+            reasons[name] = "imported paragraphs came ranked"
+        elif system.graph != "none" and not drawn:
+            reasons[name] = "the imported shards hold no graphs, and no texts of the training split to draw them from"
+        elif system.decoding.get("alignment") == "ranked" and ranking_method(session) == "found":
+            reasons[name] = "no ranker scored the paragraphs"
+    return reasons
 
 
 def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:

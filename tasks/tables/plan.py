@@ -19,12 +19,15 @@ _UNASKED = "not among the systems asked for"
 _NO_BASELINE = "not among the baselines of the settings"
 
 
-def systems_to_run(settings: TableSettings, baselines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def systems_to_run(
+    settings: TableSettings, baselines: Sequence[str], impossible: Mapping[str, str] | None = None
+) -> tuple[list[str], dict[str, str]]:
     """Return the systems of the chosen tables that are run, and of the others why they are not.
 
     Args:
         settings: which tables and systems.
         baselines: the extractive systems that are run.
+        impossible: system -> why this corpus cannot run it.
     """
     needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
     run: list[str] = []
@@ -36,7 +39,7 @@ def systems_to_run(settings: TableSettings, baselines: Sequence[str]) -> tuple[l
             reason = "" if name in baselines else _NO_BASELINE
         else:
             asked = not settings.systems or name in settings.systems
-            reason = "" if asked else _UNASKED
+            reason = (impossible or {}).get(name, "") if asked else _UNASKED
         if reason:
             reasons[name] = reason
         else:

@@ -39,6 +39,8 @@ def test_the_paper_preset_has_the_papers_numbers() -> None:
         ({"ranker": {"hiden": 1}}, "ranker.hiden"),
         ({"preset": "wikipedia"}, "preset"),
         ({"shards": {"articles": 0}}, "shards.articles"),
+        ({"ranking": {"method": "found"}, "decoding": {"alignment": "ranked"}}, "alignment is 'ranked'"),
+        ({"imported": {"folder": "f", "vocabulary": "v"}, "decoding": {"alignment": "ranked"}}, "have no scores"),
     ],
 )
 def test_a_wrong_setting_is_named(given: dict[str, object], complaint: str) -> None:

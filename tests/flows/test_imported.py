@@ -11,6 +11,7 @@ import torch
 from flows.config import BuildConfig
 from flows.evaluate import report
 from flows.session import Session
+from flows.systems import chosen
 from flows.train import summarizer
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import write_item
@@ -132,6 +133,21 @@ def test_graphs_that_came_are_read_and_others_need_texts(folder: Path, tmp_path:
     (folder / "WIKI.train.0.json").write_bytes(items_bytes([], "json"))
     _, came = walked(config(folder, **graph), summarizer, tmp_path / "root")
     assert {job.stage for job in came} == {"vocabulary", "examples", "articles", "graphs", "models/summarizer"}
+
+
+def test_the_tables_tell_which_systems_need_what_was_not_imported(folder: Path, tmp_path: Path) -> None:
+    asked = ["ft-600", "ft-600-unranked", "ht-similarity", "pht", "pht-extprob"]
+    given = {"tables": {"tables": ["000-2", "002-2"], "systems": asked}}
+    session, _ = walked(config(folder, **given), chosen, tmp_path / "root")
+    run, reasons = session.once(chosen)
+    assert run == ["lead", "lexrank", "ft-600", "pht"]
+    assert {name: reasons[name] for name in asked if name not in run} == {
+        "ft-600-unranked": "imported paragraphs came ranked",
+        "ht-similarity": "the imported shards hold no graphs, and no texts of the training split to draw them from",
+        "pht-extprob": "no ranker scored the paragraphs",
+    }
+    session, _ = walked(config(folder, imported={"texts": "all"}, **given), chosen, tmp_path / "root")
+    assert "ht-similarity" in session.once(chosen)[0]
 
 
 def test_paragraphs_are_decoded_of_the_articles_asked_for(folder: Path, words: Vocabulary) -> None:
