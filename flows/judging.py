@@ -20,7 +20,11 @@ from tasks.scoring import score_predictions
 
 
 def freeze(session: Session) -> tuple[StageResult, StageResult]:
-    """Return articles and paragraphs of the frozen test split: as pinned, or copied now from the corpus."""
+    """Return articles and paragraphs of the frozen test split: as pinned, or copied now from the corpus.
+
+    Raises:
+        ValueError: no article could be frozen, so that no version could ever be judged.
+    """
     pinned = read_frozen(session.run.store)
     if pinned is not None:
         return frozen_stages(session.run.store, pinned, session.config.seed)
@@ -36,6 +40,11 @@ def freeze(session: Session) -> tuple[StageResult, StageResult]:
         shard_argument="shard",
         name="frozen_articles",
     )
+    if not session.run.planning and not any(record.written.rows for record in articles.in_order):
+        raise ValueError(
+            "the corpus has no test article with a candidate paragraph: expected at least one, on which the models of "
+            "all weeks are judged"
+        )
     paragraphs = session.run.stage(
         schemas.PARAGRAPHS,
         freeze_paragraphs,

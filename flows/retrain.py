@@ -61,12 +61,12 @@ def challenge(session: Session) -> str:
     start = champion if settings.vocabulary == "champion" else None
     if start is not None:
         session.give(vocabulary, start.vocabulary)
+    frozen = freeze(session)
     session.give(ranker, new_ranker(session, start))
     session.give(summarizer, new_summarizer(session, start))
     models = {RANKER: session.once(ranker), SUMMARIZER: session.once(summarizer)}
     if config.decoding.guidance.reads_predictor:
         models[PREDICTOR] = session.once(attention)
-    frozen = freeze(session)
     challenger = judge(session, "challenger", frozen, session.once(corpus).vocabulary, models)
     before = None
     if champion is not None:

@@ -5,18 +5,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import yaml
 from prefect.client.schemas.objects import ConcurrencyLimitConfig
 from prefect.client.schemas.schedules import CronSchedule
 
 from flows.config import BuildConfig
-from flows.corpus import corpus, vocabulary
+from flows.corpus import Corpus, corpus, vocabulary
 from flows.judging import freeze, judge
 from flows.prune import prune_root
 from flows.retrain import challenge, new_ranker, new_summarizer
 from flows.session import Session, planning_session
 from flows.train import ranker, summarizer
+from storage import schemas
 from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError
 from storage.lock import root_lock
@@ -27,6 +29,7 @@ from tasks.inputs import DirectoryResult, StageResult
 from tasks.retraining.outcome import Judged
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, ChampionModels
 from tasks.shard import Job
+from tasks.stage import InlineExecutor, Run
 from tests.flows.recording import walked
 
 PROJECT = Path(__file__).parents[2]
@@ -108,6 +111,24 @@ def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
     assert [(job.arguments["shard"], job.arguments["of"], job.arguments["articles"]) for job in frozen] == [
         (0, 2, 40), (1, 2, 40),
     ]  # fmt: skip
+
+
+def no_articles() -> pa.Table:
+    return schemas.ARTICLES.schema.empty_table()
+
+
+def no_paragraphs() -> pa.Table:
+    return schemas.PARAGRAPHS.schema.empty_table()
+
+
+def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
+    executor = InlineExecutor()
+    session = Session(config(), executor, Run(Store(str(tmp_path)), executor))  # type: ignore[arg-type]
+    articles = session.run.stage(schemas.ARTICLES, no_articles, shards=1, inputs={})
+    paragraphs = session.run.stage(schemas.PARAGRAPHS, no_paragraphs, shards=1, inputs={})
+    session.give(corpus, Corpus(articles, paragraphs, articles, articles))
+    with pytest.raises(ValueError, match="the corpus has no test article with a candidate paragraph"):
+        freeze(session)
 
 
 def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> None:
