@@ -188,7 +188,7 @@ class _Finder:
         self._failures = 0
 
     def rows(self, url: str) -> list[dict[str, Any]]:
-        """Return the rows of a URL and of its redirects."""
+        """Return the rows of a URL and of its redirects; the one that could not be looked up has the reason."""
         rows: list[dict[str, Any]] = []
         target: str | None = url
         asked: list[str] = []
@@ -198,7 +198,7 @@ class _Finder:
                 lines = self._lines(target)
             except FetchError as fault:
                 logger.warning("%s was not looked up: %s", target, fault)
-                return [*rows, _row(url, fault.reason)]
+                return [*rows, _row(target, fault.reason)]
             rows += [self._place(target, line) for line in lines]
             target = lines[0].redirect if lines and 300 <= lines[0].status < 400 else None
         return rows

@@ -152,6 +152,15 @@ def test_redirects_are_looked_up_too(archive: CommonCrawl, tmp_path: Path) -> No
     assert rows["http://a.test/gone"]["reason"] == "http_404"
 
 
+def test_redirect_to_what_could_not_be_looked_up_is_not_called_missing(archive: CommonCrawl, tmp_path: Path) -> None:
+    moved = http(b"", "301 Moved", "Location: //b.test/there")
+    archive.add(URL, moved, status="301", redirect="http://b.test/there")
+    real = archive.pages["/index"]
+    archive.pages["/index"] = lambda e: e.send(answer(b"", "403 Forbidden")) if "b.test" in e.path else real(e)
+    rows = pages(archive, tmp_path, [URL], fetch_missing=True)
+    assert (rows[URL]["reason"], rows[URL]["final_url"]) == ("index_failed", "http://b.test/there")
+
+
 def test_second_index_is_asked_where_the_first_has_nothing(archive: CommonCrawl, tmp_path: Path) -> None:
     archive.add(URL, http(b"<p>second"))
     archive.pages["/empty"] = lambda e: e.send(answer(b'{"pages": 0}' if "showNumPages" in e.path else b"", **PLAIN))
