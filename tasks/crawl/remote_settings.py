@@ -5,6 +5,7 @@ import re
 from pydantic import Field, field_validator
 
 from tasks.crawl.reasons import PAGE_REASONS
+from tasks.crawl.turns import LONGEST_WAIT
 from tasks.crawl.urls import BadUrlError, normalise_url
 from tasks.settings import Settings, tuning
 
@@ -34,11 +35,15 @@ class CommonCrawlSettings(Settings):
     captures: int = Field(2, ge=1, description="captures of one URL that are tried, newest first")
     max_record_bytes: int = Field(12_000_000, gt=0, description="limit for a record as it lies in the archive")
     total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
-    delay_seconds: float = tuning(1.0, "between look-ups, of all processes of this machine together", ge=0)
+    delay_seconds: float = tuning(
+        1.0, "between look-ups, of all processes of this machine together", ge=0, le=LONGEST_WAIT
+    )
     connections: int = tuning(4, "records read at the same time by one shard", ge=1)
     retries: int = tuning(5, "further requests after one that failed for now", ge=0)
     backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
-    max_backoff_seconds: float = tuning(120.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
+    max_backoff_seconds: float = tuning(
+        120.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0, le=LONGEST_WAIT
+    )
 
     @field_validator("indexes")
     @classmethod
@@ -72,11 +77,16 @@ class WaybackSettings(Settings):
     )  # fmt: skip
     total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
     delay_seconds: float = tuning(
-        4.0, "between the starts of requests, of all processes of this machine together: 15 a minute", ge=0
+        4.0,
+        "between the starts of requests, of all processes of this machine together: 15 a minute",
+        ge=0,
+        le=LONGEST_WAIT,
     )
     retries: int = tuning(3, "further requests after one that failed for now", ge=0)
     backoff_seconds: float = tuning(10.0, "wait before the first retry; each further wait is twice as long", ge=0)
-    max_backoff_seconds: float = tuning(300.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
+    max_backoff_seconds: float = tuning(
+        300.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0, le=LONGEST_WAIT
+    )
 
     @field_validator("reasons")
     @classmethod

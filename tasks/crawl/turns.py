@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-_LONGEST = 900.0  # a stranger time in the file is a clock that was put right
+LONGEST_WAIT = 900.0  # seconds; a later time in the file is of a clock that was put right
 
 
 class Turn:
@@ -34,7 +34,7 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
 
     Args:
         service: name of the service, such as its host.
-        delay: seconds between the starts of two turns.
+        delay: seconds between the starts of two turns, at most `LONGEST_WAIT`, as a pause is.
 
     Raises:
         PermissionError: another user owns the folder of the turns.
@@ -44,7 +44,7 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
     with _file(service).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         wait = _read(file) - time.time()
-        if 0 < wait <= _LONGEST:
+        if 0 < wait <= LONGEST_WAIT:
             time.sleep(wait)
         taken = Turn()
         following = time.time() + delay

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.turns import turn
+from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
+from tasks.crawl.turns import LONGEST_WAIT, turn
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +81,13 @@ def test_strange_time_is_no_wait(content: bytes, tmp_path: Path) -> None:
     with turn("a.test", 0.0):
         entered = True
     assert entered
+
+
+@pytest.mark.parametrize("settings", [CommonCrawlSettings, WaybackSettings])
+@pytest.mark.parametrize("name", ["delay_seconds", "max_backoff_seconds"])
+def test_no_wait_can_be_set_that_would_be_taken_for_a_strange_time(
+    settings: type[CommonCrawlSettings] | type[WaybackSettings], name: str
+) -> None:
+    assert getattr(settings(**{name: LONGEST_WAIT}), name) == 900.0
+    with pytest.raises(ValueError, match="less than or equal to 900"):
+        settings(**{name: 900.5})
