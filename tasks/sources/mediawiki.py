@@ -15,7 +15,7 @@ from pydantic import Field
 
 from tasks.settings import Settings, tuning
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
-from tasks.sources.dump.pages import Page, Site
+from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.mediawiki_api import MediaWikiApi, MediaWikiError
 from tasks.sources.source import Article, Partition
@@ -146,7 +146,10 @@ class MediaWikiSource:
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:
         """Yield the titles of the articles of a category, then those of its subcategories, level by level."""
-        name = self._settings.category.partition(":")[2] or self._settings.category
+        name = self._settings.category
+        prefix, colon, rest = name.partition(":")
+        if colon and _site(api).namespaces.get(" ".join(prefix.replace("_", " ").split()).casefold()) == CATEGORY:
+            name = rest.strip()
         level, seen = [f"Category:{name}"], {f"Category:{name}"}
         for depth in range(self._settings.category_depth + 1):
             below: list[str] = []

@@ -114,6 +114,13 @@ def test_a_category_is_read_to_its_depth() -> None:
     assert [article.title for article in deep] == ["Ada", "Bo", "Cy", "Di"]
 
 
+@pytest.mark.parametrize("category", ["Dune: Part One", "category:Dune: Part One", "Catégorie: Dune: Part One"])
+def test_a_colon_in_the_name_of_a_category_begins_no_namespace(category: str) -> None:
+    with wiki("Ada", categories={"Category:Dune: Part One": ["Ada"]}) as server:
+        articles = read(source(server, category=category))
+    assert [article.title for article in articles] == ["Ada"]
+
+
 def test_a_digest_follows_the_revisions(tmp_path: Path) -> None:
     with wiki("Ada", "Bo", "Cy") as server:
         wiki_source = source(server, listed(tmp_path, "Ada", "Bo", "Cy"), partition_pages=1)
