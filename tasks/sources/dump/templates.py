@@ -101,13 +101,7 @@ def _measure(arguments: Arguments) -> str:
 
 def _continues(unit: str, following: list[str]) -> bool:
     """Say whether a number belongs to a measure in two units (6 ft 2 in), rather than to the rounding."""
-    return len(following) == 2 and (unit, following[1]) in {
-        ("ft", "in"),
-        ("lb", "oz"),
-        ("st", "lb"),
-        ("mi", "yd"),
-        ("mi", "ft"),
-    }
+    return len(following) == 2 and (unit, following[1]) in _PAIRS
 
 
 def _date(arguments: Arguments) -> str:
