@@ -78,6 +78,7 @@ def fetch_documents(session: Session) -> StageResult:
     """Search, crawl host by host, and extract the text of every page."""
     config, stage, shards = session.config, session.run.stage, session.config.shards
     articles = session.once(find_articles)
+    whenever = config.crawl.model_copy(update={"refresh": ""})  # of what does not hang on when pages are asked for
     search = stage(
         schemas.SEARCH,
         search_articles,
@@ -91,7 +92,7 @@ def fetch_documents(session: Session) -> StageResult:
         build_frontier,
         shards=shards.articles,
         inputs={"articles": same(articles), "search": same(search)},
-        settings=config.crawl.model_copy(update={"refresh": ""}),  # which pages there are does not hang on when
+        settings=whenever,
         arguments={"host_shards": shards.hosts},
         shard_argument="article_shard",
     )
@@ -103,7 +104,7 @@ def fetch_documents(session: Session) -> StageResult:
             index_shard,
             shards=len(files),
             inputs={},
-            settings=config.crawl,
+            settings=whenever,
             arguments={"host_shards": shards.hosts},
             per_shard={"file": files},
         )

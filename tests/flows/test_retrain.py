@@ -132,14 +132,17 @@ def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
 
 
 def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> None:
-    settings = config()
+    archive = tmp_path / "pages.warc"
+    archive.touch()
+    settings = config(crawl={"archive": [str(archive)], "fetch_missing": True})
     week = settings.model_copy(update={"crawl": settings.crawl.model_copy(update={"refresh": "2026-W47"})})
     _, before = walked(settings, corpus, tmp_path)
     _, after = walked(week, corpus, tmp_path)
     known = {job.key for job in before}
     first = [job.stage for job in after if job.key not in known]
     assert set(first) >= {"pages"}
-    assert not {"intake", "articles", "search", "frontier"} & set(first)
+    assert {"captures"} <= {job.stage for job in after}
+    assert not {"intake", "articles", "search", "frontier", "captures"} & set(first)
 
 
 def test_a_run_that_lasts_into_another_week_stays_that_of_its_own(tmp_path: Path) -> None:
