@@ -58,21 +58,6 @@ def predict_baselines(articles: pa.Table, ranked: pa.Table, settings: BaselineSe
     return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
 
 
-def lead_summaries(articles: pa.Table, ranked: pa.Table, settings: BaselineSettings) -> pa.Table:
-    """Return the `lead` predictions alone; see `predict_baselines`."""
-    return predict_baselines(articles, ranked, settings.model_copy(update={"systems": ("lead",)}))
-
-
-def lexrank_summaries(articles: pa.Table, ranked: pa.Table, settings: BaselineSettings) -> pa.Table:
-    """Return the `lexrank` predictions alone; see `predict_baselines`."""
-    return predict_baselines(articles, ranked, settings.model_copy(update={"systems": ("lexrank",)}))
-
-
-def oracle_summaries(articles: pa.Table, ranked: pa.Table, settings: BaselineSettings) -> pa.Table:
-    """Return the `oracle` predictions alone; see `predict_baselines`."""
-    return predict_baselines(articles, ranked, settings.model_copy(update={"systems": ("oracle",)}))
-
-
 def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tuple[str, str, str, list[str]]]:
     """Yield id, title, target and paragraph texts of each article of the split that has a paragraph."""
     wanted = articles.filter(pc.and_(pc.is_null(articles["drop_reason"]), pc.equal(articles["split"], split)))
