@@ -1,4 +1,4 @@
-"""tf.train.Example messages, read and written without TensorFlow or protobuf.
+"""tf.train.Example messages, read without TensorFlow or protobuf.
 
 Example  { Features features = 1 }                Features { map<string, Feature> feature = 1 }
 Feature  { oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List int64_list = 3 }
@@ -6,7 +6,7 @@ Feature  { oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List 
 """
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 Values = Sequence[bytes] | Sequence[float] | Sequence[int]
 
@@ -29,18 +29,6 @@ def read_example(message: bytes) -> dict[str, Values]:
             except UnicodeDecodeError as error:
                 raise ValueError(f"a feature's name is no UTF-8: {pair[1][:40]!r}") from error
     return features
-
-
-def write_example(features: Mapping[str, Values]) -> bytes:
-    """Return an Example. A list's kind is that of its first value; an empty one counts as bytes.
-
-    Raises:
-        TypeError: a value is of another kind than the first of its list.
-    """
-    entries = b""
-    for name, values in features.items():
-        entries += _field(1, _field(1, name.encode()) + _field(2, _feature(values)))
-    return _field(1, entries)
 
 
 def _values(feature: bytes) -> Values:
@@ -118,30 +106,3 @@ def _bytes(content: bytes | int, wire: int) -> bytes:
     if wire != _BYTES or isinstance(content, int):
         raise ValueError(f"expected an Example, but a message has the wire type {wire}")
     return content
-
-
-def _feature(values: Values) -> bytes:
-    first = values[0] if values else b""
-    for value in values:
-        if type(value) is not type(first):
-            raise TypeError(f"expected values of one kind, got {type(first).__name__} and {type(value).__name__}")
-    if isinstance(first, bytes):
-        return _field(_BYTES_LIST, b"".join(_field(1, value) for value in values if isinstance(value, bytes)))
-    if isinstance(first, float):
-        return _field(_FLOAT_LIST, _field(1, struct.pack(f"<{len(values)}f", *values)))
-    if isinstance(first, int) and not isinstance(first, bool):
-        packed = b"".join(_number(value & ((1 << 64) - 1)) for value in values if isinstance(value, int))
-        return _field(_INT64_LIST, _field(1, packed))
-    raise TypeError(f"expected bytes, float or int, got {type(first).__name__}")
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _number(number << 3 | _BYTES) + _number(len(content)) + content
-
-
-def _number(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*encoded, value])

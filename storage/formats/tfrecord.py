@@ -1,11 +1,11 @@
-"""TFRecord files, read and written without TensorFlow.
+"""TFRecord files, read without TensorFlow.
 
 A record: its length (8 bytes, little-endian), the masked CRC-32C of these 8 bytes, the data, the masked CRC-32C of the
 data. There is nothing else in the file.
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from storage.formats.crc32c import masked_crc32c
@@ -42,13 +42,6 @@ def read_records(stream: BinaryIO, *, place: str) -> Iterator[tuple[int, bytes]]
         _check(data, _FOOT.unpack(foot)[0], f"{where}: its data")
         yield offset, data
         offset += _HEAD.size + length + _FOOT.size
-
-
-def write_records(stream: BinaryIO, records: Iterable[bytes]) -> None:
-    """Write records one after the other."""
-    for data in records:
-        length = struct.pack("<Q", len(data))
-        stream.write(length + _FOOT.pack(masked_crc32c(length)) + data + _FOOT.pack(masked_crc32c(data)))
 
 
 def _check(data: bytes, stored: int, what: str) -> None:

@@ -14,12 +14,11 @@ from flows.config import BuildConfig
 from flows.corpus import find_paragraphs
 from flows.session import Session
 from storage.builds import latest_build
-from storage.formats.example import write_example
-from storage.formats.tfrecord import write_records
 from storage.parts import read_parts, whole
 from storage.store import Store
 from tasks.publishing import summarise
 from tasks.stage import InlineExecutor, Run
+from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.dump_files import write_multistream
 from tests.tasks.loopback_server import LoopbackServer, answer
 from tests.tasks.mediawiki_server import WikiServer

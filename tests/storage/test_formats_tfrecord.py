@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.formats.crc32c import crc32c, masked_crc32c
-from storage.formats.tfrecord import read_records, write_records
+from storage.formats.tfrecord import read_records
+from tests.storage.tfrecord_files import write_records
 
 
 def slow_crc32c(data: bytes) -> int:

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from storage.formats.example import write_example
-from storage.formats.tfrecord import write_records
 from tasks.sources import SourceSettings, open_source
 from tasks.sources.source import Article
 from tasks.sources.tensor2tensor import Tensor2TensorSettings, Tensor2TensorSource
+from tests.storage.tfrecord_files import write_example, write_records
 
 WIKI = "https://en.wikipedia.org/wiki/"
 
