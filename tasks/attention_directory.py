@@ -1,6 +1,5 @@
 """A trained attention predictor on disk: its weights, its shape, and which summarizer's attention it learned."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import torch
 from models.attention_predictor import AttentionPredictor
 from models.training.checkpoints import copy_file_atomically, write_text_atomically
 from models.training.weights import load_weights
-from tasks.summarizer_directory import WEIGHTS as SUMMARIZER_WEIGHTS
+from tasks.summarizer_directory import weights_digest
 
 WEIGHTS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
 PUBLISHED = (WEIGHTS, CONFIG)
@@ -57,9 +56,3 @@ def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | 
     predictor = AttentionPredictor.from_config_dict(config)
     load_weights(predictor, directory / WEIGHTS)
     return predictor.to(device).eval()
-
-
-def weights_digest(summarizer: Path) -> str:
-    """Return the SHA-256 of a trained summarizer's best weights, hex."""
-    with (summarizer / SUMMARIZER_WEIGHTS).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -34,9 +34,9 @@ from models.training.prefetch import prefetch
 from models.training.schedule import noam
 from models.training.state import TrainingError, TrainingStopped
 from models.training.trainer import stop_on_sigterm
-from tasks.attention_directory import METRICS, PUBLISHED, save_predictor, weights_digest
+from tasks.attention_directory import METRICS, PUBLISHED, save_predictor
 from tasks.settings import Settings, tuning
-from tasks.summarizer_directory import TrainedSummarizer, load_summarizer
+from tasks.summarizer_directory import TrainedSummarizer, load_summarizer, weights_digest
 from tasks.training import ArticleShards, TrainingShards, validation_examples
 
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9  # of Adam, as for the summarizers

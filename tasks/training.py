@@ -31,6 +31,7 @@ from tasks.summarizer_directory import (
     load_summarizer,
     published_files,
     vocabulary_digest,
+    weights_digest,
     with_graphs,
 )
 from tasks.vocabulary import read_vocabulary
@@ -188,7 +189,7 @@ def train_summarizer(
             validation=validation if valid.num_rows else None,
             evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
             progress=progress,
-            fingerprint=_fingerprint(settings, training, words, seed),
+            fingerprint=_fingerprint(settings, training, words, seed, initial),
         )
         trainer.resume()
         if ranks.rank == 0:
@@ -278,12 +279,13 @@ def _trainer_settings(training: TrainingSettings, seed: int) -> TrainerSettings:
 
 
 def _fingerprint(
-    settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int
+    settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
 ) -> dict[str, Any]:
     """What a run cannot change half-way; it may be made longer, validated more often or given more time."""
     free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
-    return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary_digest(vocabulary)}
+    start = None if initial is None else weights_digest(initial)
+    return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary_digest(vocabulary), "initial": start}
 
 
 def _evaluator(

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -150,6 +151,19 @@ def test_training_starts_from_the_weights_of_another_model(trained: Path, tmp_pa
     train_summarizer(shards(), vocabulary(), TINY, training=training, directory=tmp_path, seed=7, initial=trained)
     pairs = zip(load_summarizer(tmp_path).model.parameters(), load_summarizer(trained).model.parameters(), strict=True)
     assert all(torch.allclose(mine, start, atol=1e-6) for mine, start in pairs)
+
+
+def test_a_run_goes_on_only_from_where_it_started(trained: Path, tmp_path: Path) -> None:
+    def train(steps: int, initial: Path | None) -> dict[str, Any]:
+        few = FEW.model_copy(update={"steps": steps})
+        return train_summarizer(
+            shards(), vocabulary(), TINY, training=few, directory=tmp_path, seed=7, initial=initial
+        )  # fmt: skip
+
+    train(2, trained)
+    with pytest.raises(ValueError, match=r"other settings \(initial\): initial was '[0-9a-f]{64}' and is None"):
+        train(3, None)
+    assert train(3, trained)["steps"] == 3
 
 
 def test_a_start_from_another_architecture_or_vocabulary_is_refused(trained: Path, tmp_path: Path) -> None:
