@@ -203,6 +203,11 @@ def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa
             f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} go by "
             "predicted attention: expected the directory of an attention predictor, got none"
         )
+    if settings.guidance.reads_predictor and settings.checkpoint:
+        raise ValueError(
+            "the attention predictor learned from the best checkpoint of its summarizer: expected checkpoint 0 where "
+            f"predicted attention is asked for, got {settings.checkpoint}"
+        )
     if settings.guidance.reads_scores and ranked is None:
         raise ValueError(
             "alignment 'ranked' goes by the ranker's scores: expected a table of ranked paragraphs, got none"
