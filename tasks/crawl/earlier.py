@@ -47,6 +47,7 @@ class StoredPage:
         last_modified: Last-Modified response header that may be sent back, or None.
         fetched_at: when its server last gave or confirmed it, seconds since 1970.
         due: whether its server is to be asked for it again.
+        archived: whether it was taken from an archive.
     """
 
     final_url: str
@@ -55,6 +56,7 @@ class StoredPage:
     last_modified: str | None
     fetched_at: float
     due: bool
+    archived: bool
 
     @property
     def validators(self) -> dict[str, str]:
@@ -205,6 +207,7 @@ def _stored(row: dict[str, Any], refreshed: bool, young: float) -> StoredPage:
         modified if modified is not None and _is_date(modified) else None,
         fetched_at,
         (refreshed or row["stale_reason"] is not None) and fetched_at <= young,
+        row["archive"] is not None,
     )
 
 

@@ -106,4 +106,4 @@ def crawl_shard(
         with Journal(
             scratch.filesystem, f"{scratch.path}/wayback", rows=settings.journal_rows, seconds=settings.journal_seconds
         ) as found:
-            yield from replace_dead(rows, settings, journal=found, connect_to=connect_to)
+            yield from replace_dead(rows, settings, journal=found, connect_to=connect_to, earlier=earlier)

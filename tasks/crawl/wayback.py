@@ -15,13 +15,14 @@ from urllib.parse import urlencode
 import pyarrow as pa
 
 from storage.schemas import PAGES
+from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, join_url
-from tasks.crawl.visit import response_columns
+from tasks.crawl.visit import refused_row, response_columns
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")
 # Faults of an answer that say something about the capture, not about the archive.
 _OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body"})
+_NO_ANSWER = frozenset({"index_failed", "index_bad_answer", "archive_failed", "archive_bad_answer"})
 
 
 class Wayback:
@@ -131,15 +133,23 @@ def replace_dead(
     *,
     journal: Journal,
     connect_to: Mapping[str, str],
+    earlier: EarlierPages | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of `pages` in their order, those of dead links as `Wayback.row` makes them.
 
+    Where the archive does not answer, a page that an earlier crawl has from it stays, with the reason beside it.
+
     Args:
-        batches: the rows.
+        batches: the rows, in order of URL.
         settings: settings of the crawl; which reasons are those of dead links is one of them.
         journal: dead links looked for so far, in a directory of their own; the new ones are added.
         connect_to: pattern of host -> `address:port` where connections are made instead.
+        earlier: pages of an earlier crawl.
+
+    Raises:
+        CorruptShardError: the earlier crawl's file has been damaged since it was opened.
     """
+    complete = None if earlier is None else earlier.reader().complete
     dead = found = 0
     with Wayback(settings, connect_to) as archive:
         for batch in batches:
@@ -151,12 +161,16 @@ def replace_dead(
                     yield batch.slice(start, place - start)
                 start = place + 1
                 row = batch.slice(place, 1).to_pylist()[0]
-                if row["url"] in journal:  # from before a stop, for each URL comes once
-                    kept = next(journal.batches([row["url"]]))
+                url = row["url"]
+                stored = None if earlier is None else earlier.get(url)
+                if url in journal and not _has_lost_its_body(url, journal, stored):  # from before a stop
+                    kept = next(journal.batches([url], complete=complete))
                 else:
-                    row = archive.row(row)
+                    row = _kept_page(archive.row(row), stored)
                     journal.append(row)
                     kept = pa.RecordBatch.from_pylist([row], schema=PAGES.schema)
+                    if url in journal.bodiless and complete is not None:
+                        kept = complete(url, kept)
                 dead += 1
                 found += kept.column("reason").null_count
                 if dead % 100 == 0:
@@ -165,3 +179,15 @@ def replace_dead(
             if start < batch.num_rows:
                 yield batch.slice(start)
     logger.info("%d of %d dead links are in the archive", found, dead)
+
+
+def _has_lost_its_body(url: str, journal: Journal, stored: StoredPage | None) -> bool:
+    """Say whether the row of a URL, from before a stop, goes without a body that the earlier crawl no longer has."""
+    return url in journal.bodiless and (stored is None or stored.sha256 != journal.bodiless[url])
+
+
+def _kept_page(row: dict[str, Any], stored: StoredPage | None) -> dict[str, Any]:
+    """Return the row without body of a page that stays, where the archive it came from did not answer, else the row."""
+    if stored is None or not stored.archived or row["reason"] not in _NO_ANSWER:
+        return row
+    return {**refused_row(row["url"], None), "sha256": stored.sha256, "stale_reason": row["reason"]}

@@ -19,6 +19,7 @@ from tasks.crawl.visit import refused_row
 from tasks.crawl.wayback import Wayback
 from tasks.shard import Scratch
 from tests.tasks.loopback_server import FAST, Exchange, LoopbackServer, answer, frontier
+from tests.tasks.test_crawl_earlier import build
 
 STAMP = "20130919044612"
 BODY = b"<html><p>As it once was.</p></html>"
@@ -113,6 +114,41 @@ def test_resumed_shard_asks_for_nothing_again(archive: Archive, tmp_path: Path) 
         (row["url"], row["body"], row["reason"]) for row in first
     ]
     assert len(archive.log) == requests
+
+
+def test_page_of_the_archive_stays_while_the_archive_is_away(archive: Archive, tmp_path: Path) -> None:
+    def week(name: str) -> dict[str, dict[str, Any]]:
+        return build(tmp_path, archive, [GONE, LOST], refresh=name, **options().model_dump(exclude={"refresh"}))[0]
+
+    first = week("1")
+    there = archive.pages.pop("//api.ia.test/available")
+    second = week("2")
+    assert second[GONE] == {**first[GONE], "stale_reason": "index_failed"}
+    assert (second[LOST]["reason"], second[LOST]["stale_reason"]) == ("index_failed", None)
+    archive.pages["//api.ia.test/available"] = there
+    asked = len(archive.asked())
+    third = week("2")  # is done, and asks for nothing
+    assert (third, len(archive.asked())) == (second, asked)
+    fourth = week("3")
+    assert (fourth[GONE]["body"], fourth[GONE]["stale_reason"], fourth[LOST]["reason"]) == (BODY, None, "http_404")
+    assert fourth[GONE]["fetched_at"] > second[GONE]["fetched_at"]
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_resumed_shard_keeps_the_page_of_an_archive_that_is_away(held: bool, archive: Archive, tmp_path: Path) -> None:
+    build(tmp_path / "root", archive, [GONE], **options().model_dump())
+    del archive.pages["//api.ia.test/available"]
+    again = options().model_copy(update={"refresh": "again"})
+    assert crawled(archive, tmp_path, [GONE], again)[0]["stale_reason"] == "index_failed"  # and no record was written
+    if not held:
+        for file in (tmp_path / "root" / "pages").iterdir():
+            file.unlink()
+    requests = len(archive.asked())
+    row = crawled(archive, tmp_path, [GONE], again)[0]
+    if held:
+        assert (row["body"], row["stale_reason"], len(archive.asked())) == (BODY, "index_failed", requests)
+    else:
+        assert (row["body"], row["reason"]) == (None, "index_failed")
 
 
 def test_only_the_reasons_of_the_settings_count_as_dead(archive: Archive, tmp_path: Path) -> None:
