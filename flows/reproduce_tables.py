@@ -88,6 +88,7 @@ def timings(session: Session) -> dict[str, DirectoryResult]:
                 "batch_tokens": config.training.batch_tokens,
                 "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
                 "memory_bytes": config.tables.memory_bytes,
+                "precision": config.training.precision,
             },
             context={"device": config.training.device},
         )

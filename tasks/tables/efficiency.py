@@ -5,13 +5,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from models.registry import to_config_dict
-from models.training.batches import Batch, TableShards, sweep
-from models.training.distributed import find_device
-from models.training.loss import token_loss
-from tasks.summarizer_directory import TrainedSummarizer, load_summarizer
+from models.training.batches import TableShards, sweep
+from models.training.distributed import Ranks, find_device
+from models.training.state import TrainerSettings
+from models.training.update import Updater
+from tasks.summarizer_directory import load_summarizer
 from tasks.tables.capacity import find_capacity
 from tasks.training import ArticleShards, validation_examples
 
@@ -27,6 +26,7 @@ def measure_efficiency(
     source_tokens: int,
     memory_bytes: int,
     directory: Path,
+    precision: str = "auto",
     device: str = "auto",
 ) -> dict[str, Any]:
     """Run a summarizer once over the validation articles, as validation in training does, and find its largest batch.
@@ -41,6 +41,7 @@ def measure_efficiency(
         source_tokens: of each example of the largest batch.
         memory_bytes: limit that the largest batch has to fit.
         directory: gets `efficiency.json`.
+        precision: of that run, see `TrainerSettings`.
         device: where the summarizer runs: auto | cpu | cuda.
 
     Returns:
@@ -54,11 +55,14 @@ def measure_efficiency(
     table = validation_examples(shards, trained.graph, articles)
     batches = list(sweep(TableShards([table]), trained.layout, batch_tokens=batch_tokens))
     place = next(trained.model.parameters()).device
+    updater = Updater(
+        trained.model, TrainerSettings(steps=1, precision=precision), Ranks(place), batch_tokens=batch_tokens
+    )
     for batch in batches[:1]:
-        _forward(trained, batch, place)
+        updater.losses(batch)
     started = time.monotonic()
     for batch in batches:
-        _forward(trained, batch, place)
+        updater.losses(batch)  # numbers, for which the device is waited
     seconds = time.monotonic() - started
     capacity = find_capacity(
         to_config_dict(trained.model),
@@ -77,13 +81,3 @@ def measure_efficiency(
     }
     (directory / FILE).write_text(json.dumps(found) + "\n", encoding="utf-8")
     return {"published": [FILE], **found}
-
-
-@torch.inference_mode()
-def _forward(trained: TrainedSummarizer, batch: Batch, device: torch.device) -> float:
-    """Return the loss of a batch; asking for the number waits for the device."""
-    target = batch.target.to(device)
-    memory = trained.model.encode(batch.source.to(device))
-    hidden = trained.model.decode(target[:, :-1], memory, attention=False).hidden
-    loss = token_loss(trained.model, hidden, target[:, 1:], pad=trained.layout.pad, smoothing=0.0, way="chunked")
-    return float(loss.nll.item())

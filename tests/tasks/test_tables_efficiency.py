@@ -31,6 +31,8 @@ def test_a_trained_summarizer_is_measured_on_the_validation_articles(tmp_path: P
     said = json.loads((timed / "efficiency.json").read_text())
     assert said == {name: value for name, value in found.items() if name != "published"}
     assert measured(model, timed, articles=1)["articles"] == 1
+    with pytest.raises(ValueError, match="expected precision auto, float32 or bfloat16, got 'float16'"):
+        measured(model, timed, articles=1, precision="float16")
 
 
 def test_a_folder_without_a_summarizer_is_refused(tmp_path: Path) -> None:
@@ -38,8 +40,8 @@ def test_a_folder_without_a_summarizer_is_refused(tmp_path: Path) -> None:
         measured(tmp_path, tmp_path, articles=1)
 
 
-def measured(model: Path, directory: Path, articles: int) -> dict[str, Any]:
+def measured(model: Path, directory: Path, articles: int, precision: str = "auto") -> dict[str, Any]:
     return measure_efficiency(
         shards(), model, articles=articles, batch_tokens=512, source_tokens=120, memory_bytes=100_000_000,
-        directory=directory, device="cpu",
+        directory=directory, precision=precision, device="cpu",
     )  # fmt: skip
