@@ -15,6 +15,7 @@ from storage.directories import DirectoryRecord
 from storage.recipes import worst_of
 from storage.schemas import DATASETS
 from storage.store import Store
+from tasks.failure_logs import unless_prefect_is_away
 from tasks.inputs import DirectoryResult, StageResult
 from tasks.stage import Run, StagePlan
 
@@ -94,7 +95,8 @@ def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> 
         if file.startswith(_ARTIFACTS):
             key = file.removeprefix(_ARTIFACTS).removesuffix(".md")
             markdown = store.read_bytes(f"{record.path}/{file}").decode()
-            create_markdown_artifact(key=key, markdown=markdown, description=verdict)
+            with unless_prefect_is_away(f"the artifact {key}"):
+                create_markdown_artifact(key=key, markdown=markdown, description=verdict)
     return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
 
 

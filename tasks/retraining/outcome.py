@@ -29,6 +29,7 @@ from storage.registry import (
     version_numbers,
 )
 from storage.store import Store
+from tasks.failure_logs import unless_prefect_is_away
 from tasks.inputs import DirectoryResult, Shards, StageResult, every
 from tasks.publishing import record_build, summarise
 from tasks.reporting.challenge import (
@@ -201,11 +202,13 @@ def _publish(store: Store, version: Version, challenge: Challenge | None, card: 
     """Keep the card beside the version, and show card, verdict and counts as artifacts with a history."""
     store.write_bytes(f"{FOLDER}/cards/{version.number:06d}.md", card.encode())
     line = describe(version).partition("\n")[0]
-    create_markdown_artifact(key="model-card", markdown=card, description=line)
-    if challenge is not None:
-        create_markdown_artifact(key=CHALLENGE_ARTIFACT, markdown=challenge_artifact(challenge, line), description=line)
     rows = [{"stage": stage, "computed": done, "of": of} for stage, (done, of) in version.computed.items()]
-    create_table_artifact(key="retrained-shards", table=rows, description=line)
+    page = None if challenge is None else challenge_artifact(challenge, line)
+    with unless_prefect_is_away(f"the artifacts of version {version.number}"):
+        create_markdown_artifact(key="model-card", markdown=card, description=line)
+        if page is not None:
+            create_markdown_artifact(key=CHALLENGE_ARTIFACT, markdown=page, description=line)
+        create_table_artifact(key="retrained-shards", table=rows, description=line)
 
 
 def _computed(run: Run) -> dict[str, list[int]]:

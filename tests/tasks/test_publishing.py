@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 import requests
 from prefect import flow
-from prefect.settings import PREFECT_API_URL
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from storage.schemas import PAGES
 from storage.store import Store
 from tasks.execution import EngineSettings, PrefectExecutor
-from tasks.publishing import summarise
+from tasks.publishing import publish_report, summarise
 from tasks.stage import InlineExecutor, Run
 
 
@@ -50,6 +51,23 @@ def test_the_worst_hosts_of_all_shards_are_in_the_counts(tmp_path: Path) -> None
         ("worse.example", {"rows": 3, "drops": {"connection": 1, "http_404": 2}}),
         ("bad.example", {"rows": 1, "drops": {"timeout": 1}}),
     ]
+
+
+def report(*, directory: Path) -> dict[str, Any]:
+    (directory / "summary.txt").write_text("scores\n\nbetter")
+    (directory / "artifacts").mkdir()
+    (directory / "artifacts/report-scores.md").write_text("## Scores")
+    return {"published": ["summary.txt", "artifacts/report-scores.md"]}
+
+
+@pytest.mark.filterwarnings("ignore:Artifact creation outside:FutureWarning")  # in a flow the server would be there
+def test_a_report_is_told_of_where_the_server_is_away(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = Run(Store(str(tmp_path)), InlineExecutor())
+    made = run.directory("reports", report, version=1, inputs={})
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):  # nothing listens on the discard port
+        text = publish_report(run.store, made)
+    assert text.startswith("scores\n\nbetter\nreport: ")
+    assert "the Prefect server did not take the artifact report-scores: " in caplog.text
 
 
 def test_a_crawl_leaves_its_worst_hosts_and_a_training_its_curves(prefect_server: None, tmp_path: Path) -> None:
