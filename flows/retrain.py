@@ -46,8 +46,14 @@ def retrain(config: BuildConfig = DEFAULT) -> str:
 
 
 def challenge(session: Session) -> str:
-    """Walk everything; a period that has its version already is only settled."""
+    """Walk everything; a period that has its version already is only settled.
+
+    Raises:
+        ValueError: the corpus is imported, so that there is nothing to bring up to date.
+    """
     started, store, given = time.monotonic(), session.run.store, session.config
+    if given.imported is not None:
+        raise ValueError(f"imported.folder is {given.imported.folder!r}: expected a corpus of one's own to retrain on")
     # The week it is now, also of a run that ends in the next one or finds a damaged shard there and walks again.
     settings = given.retraining.model_copy(update={"week": given.retraining.period})
     crawl = given.crawl.model_copy(update={"refresh": settings.period})

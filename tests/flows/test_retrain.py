@@ -153,6 +153,12 @@ def test_a_run_that_lasts_into_another_week_stays_that_of_its_own(tmp_path: Path
     assert session.config.crawl.refresh == settings.week == settings.period
 
 
+def test_an_imported_corpus_is_not_retrained_on(tmp_path: Path) -> None:
+    given = config(root=str(tmp_path), imported={"folder": "ranked", "vocabulary": "spm.model"})
+    with pytest.raises(ValueError, match=r"imported\.folder is 'ranked': expected a corpus of one's own"):
+        planning_session(given).once(challenge)
+
+
 def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> None:
     call = [sys.executable, "-m", "flows.prune", "--root", str(tmp_path), "--keep", "2", "--dry-run"]
     done = subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, timeout=250, check=False)
