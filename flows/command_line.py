@@ -11,6 +11,7 @@ import yaml
 from pydantic import Field, ValidationError
 from pydantic_settings import CliSettingsSource, SettingsError
 from rich.console import Console
+from rich.markup import escape
 
 from flows.config import BuildConfig, merge
 from flows.plan_table import show_plan
@@ -41,7 +42,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     try:
         options = parse(program, sys.argv[1:])
     except (ValidationError, SettingsError, FileNotFoundError, yaml.YAMLError) as error:
-        errors.print(f"[red]{program}: settings are wrong[/red]\n{explain(error)}", highlight=False)
+        errors.print(f"[red]{program}: settings are wrong[/red]\n{escape(explain(error))}", highlight=False)
         return 2
     signal.signal(signal.SIGTERM, _stop)
     config = BuildConfig.model_validate(options.model_dump(exclude={"config", "dry_run"}, exclude_unset=True))
@@ -56,7 +57,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
             Console(soft_wrap=True).print(result, highlight=False, markup=False)
         return 0
     except (StorageError, StageFailedError, ValueError, FileNotFoundError, ConnectionError) as error:
-        errors.print(f"[red]{program} stopped[/red]: {error}", highlight=False)
+        errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}", highlight=False)
         return 1
     except KeyboardInterrupt:
         errors.print(f"{program} interrupted; what is done is kept: run the same command again to go on")

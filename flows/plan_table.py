@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from flows.config import BuildConfig
@@ -28,7 +29,7 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     session = planning_session(config)
     session.once(wiring)
     run, estimates = session.run, estimate(session.run)
-    table = Table(title=f"plan for root {config.root!r}, preset {config.preset}", title_justify="left")
+    table = Table(title=escape(f"plan for root {config.root!r}, preset {config.preset}"), title_justify="left")
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "stage" else "right")
     for plan in run.plans:

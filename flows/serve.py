@@ -11,6 +11,7 @@ from types import FrameType
 
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from rich.console import Console
+from rich.markup import escape
 
 from flows.child_processes import start, stop, wait_for_api
 from flows.prefect_setup import create_work_pool, create_zombie_automation, deploy
@@ -36,7 +37,7 @@ def main() -> int:
         ended = next(name for name, child in children.items() if child.returncode is not None)
         raise RuntimeError(f"the {ended} ended by itself; its last words are above")
     except (ValueError, RuntimeError) as error:
-        console.print(f"[red]make serve stopped[/red]: {error}")
+        console.print(f"[red]make serve stopped[/red]: {escape(str(error))}")
         return 1
     except KeyboardInterrupt:
         console.print("stopped; what is done is kept")
@@ -53,7 +54,7 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
     """
     environment = environment_of(options)
     with ExitStack() as stack:
-        console.print(f"starting the Prefect server at {options.ui} ...")
+        console.print(f"starting the Prefect server at {options.ui} ...", markup=False)
         listen = ["--host", options.host, "--port", str(options.port)]
         server = start([*_PREFECT, "server", "start", *listen], environment, quiet=True)
         stack.callback(stop, server, _STOP_SECONDS)
@@ -65,7 +66,7 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
         deploy(environment)
         worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)
-        console.print(_directions(options))
+        console.print(_directions(options), markup=False)
         stack.callback(console.print, "stopping ...")
         yield {"server": server, "worker": worker}
 

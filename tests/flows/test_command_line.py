@@ -61,8 +61,9 @@ def test_help_explains_every_section(command: Callable[..., Done]) -> None:
         (["--bogus", "1"], "unrecognized arguments: --bogus"),
         (["--ranker.hidden", "many"], "ranker.hidden: Input should be a valid integer"),
         (["--preset", "wikipedia"], "preset: Input should be 'miniweb', 'records' or 'paper' (given: 'wikipedia')"),
+        (["--preset", "[/red]"], "(given: '[/red]')"),
         (["--config", "missing.yaml"], "--config missing.yaml: no such file"),
-        (["--source.kind", "records", "--source.records.paths", "missing.jsonl"], "missing.jsonl"),
+        (["--source.kind", "records", "--source.records.paths", "of[all].jsonl"], "of[all].jsonl"),
     ],
 )
 def test_a_mistake_is_named_without_a_traceback(
