@@ -332,5 +332,5 @@ class _Crawl:
         return (
             (settings.budget_seconds is not None and count.seconds >= settings.budget_seconds)
             or (settings.budget_bytes is not None and self._journal.bytes >= settings.budget_bytes)
-            or (settings.budget_pages is not None and len(self._journal) >= settings.budget_pages)
+            or (settings.budget_pages is not None and self._journal.asked >= settings.budget_pages)
         )

@@ -41,7 +41,8 @@ class Journal:
     """Rows of `pages` that survive the process; not for more than one writer at a time.
 
     Attributes:
-        bytes: body bytes of all rows.
+        asked: rows that were asked of the web, rather than read from an archive.
+        bytes: body bytes of these rows.
         bodiless: URL -> digest of the body, for rows that have no reason and no body: it is an earlier crawl's.
     """
 
@@ -62,12 +63,10 @@ class Journal:
         self._seconds = seconds
         self._places: dict[str, _Place] = {}
         self._writer: _Segment | None = None
-        self.bytes = 0
+        self.asked = self.bytes = 0
         self.bodiless: dict[str, str] = {}
         for segment in self._segments():
             for row, place in self._scan(segment):
-                if row["url"] not in self._places:
-                    self.bytes += row["bytes"] or 0
                 self._note(row, place)
 
     def __enter__(self) -> Self:
@@ -92,30 +91,20 @@ class Journal:
             self._writer = _Segment(self._filesystem, str(PurePosixPath(self._directory, name)))
         offset = self._writer.write(row)
         self._note(row, _Place(self._writer.path, offset))
-        self.bytes += row["bytes"] or 0
         if self._writer.count >= self._rows or self._writer.age >= self._seconds:
             self.close()
 
     def forget(self, url: str) -> None:
-        """Take a row out, as if it had never been written; where the journal is opened again, it is there again."""
+        """Take a bodiless row out, as if it had never been written; where the journal is opened again, it is back."""
         del self._places[url]
-        self.bodiless.pop(url, None)
+        del self.bodiless[url]
+        self.asked -= 1
 
     def close(self) -> None:
         """Close the segment being written; the next row begins another."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-    def clear(self) -> None:
-        """Delete the journal."""
-        if self._writer is not None:
-            self.close()
-        self._places.clear()
-        self.bodiless.clear()
-        self.bytes = 0
-        if self._filesystem.get_file_info(self._directory).type == pafs.FileType.Directory:
-            self._filesystem.delete_dir(self._directory)
 
     def batches(
         self,
@@ -155,6 +144,9 @@ class Journal:
 
     def _note(self, row: dict[str, Any], place: _Place) -> None:
         url = row["url"]
+        if row["archive"] is None and (url not in self._places or url in self.bodiless):
+            self.asked += url not in self._places
+            self.bytes += row["bytes"] or 0
         self._places[url] = place
         if row["reason"] is None and row["body"] is None:
             self.bodiless[url] = row["sha256"]

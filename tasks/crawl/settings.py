@@ -68,7 +68,7 @@ class CrawlSettings(Settings):
         None,
         gt=0,
         description="stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier "
-        "crawl count for no budget",
+        "crawl, or found in an archive, count for no budget",
     )
 
     fresh_days: float = tuning(

@@ -177,6 +177,18 @@ def test_what_no_archive_has_is_fetched_where_the_settings_say_so(archive: Commo
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("budget", [{"budget_pages": 2}, {"budget_bytes": 2 * len(b"<p>live 0")}])
+def test_pages_of_the_archive_are_of_no_budget(budget: dict[str, int], archive: CommonCrawl, tmp_path: Path) -> None:
+    archived, live = [[f"http://{host}.test/{n}" for n in range(4)] for host in ("a", "b")]
+    for number in range(4):
+        archive.add(archived[number], http(b"<p>archived %d" % number))
+        archive.pages[f"/{number}"] = answer(b"<p>live %d" % number)
+    for _ in range(2):  # anew, and resumed
+        rows = pages(archive, tmp_path, archived + live, fetch_missing=True, host_delay_seconds=0.05, **budget)
+        assert [rows[url]["reason"] for url in archived] == [None] * 4
+        assert [rows[url]["reason"] for url in live] == [None, None, "budget_spent", "budget_spent"]
+
+
 def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Path) -> None:
     urls = [f"http://a.test/{n}" for n in range(8)]
     for url in urls:

@@ -89,15 +89,11 @@ def test_foreign_or_empty_segment_is_no_obstacle(tmp_path: Path, content: bytes)
     assert len(local_journal(tmp_path)) == 1
 
 
-def test_segments_are_closed_and_cleared(tmp_path: Path) -> None:
+def test_segments_are_closed_after_some_rows(tmp_path: Path) -> None:
     journal = Journal(pafs.LocalFileSystem(), str(tmp_path / "journal"), rows=2)
     for number in range(5):
         journal.append(row(number))
     assert len(list((tmp_path / "journal").iterdir())) == 3
-    journal.clear()
-    assert not (tmp_path / "journal").exists()
-    assert len(journal) == 0
-    journal.clear()  # of nothing
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
