@@ -69,7 +69,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 BRIDGE = Kind(
     name="bridge",
-    plural="bridges",
     scheme=SCHEME,
     in_text="the {}".format,
     draw=draw,

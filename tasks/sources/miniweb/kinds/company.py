@@ -78,7 +78,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 COMPANY = Kind(
     name="company",
-    plural="companies",
     scheme=SCHEME,
     in_text=str,
     draw=draw,

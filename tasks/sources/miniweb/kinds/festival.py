@@ -78,7 +78,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 FESTIVAL = Kind(
     name="festival",
-    plural="festivals",
     scheme=SCHEME,
     in_text="the {}".format,
     draw=draw,

@@ -105,7 +105,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 FILM = Kind(
     name="film",
-    plural="films",
     scheme=SCHEME,
     in_text=str,
     draw=draw,

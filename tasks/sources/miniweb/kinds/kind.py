@@ -45,7 +45,6 @@ class Kind:
 
     Attributes:
         name: singular, such as "river".
-        plural: such as "rivers", also a path segment of URLs.
         scheme: how titles are made.
         in_text: turns a title into the name that stands inside a sentence ("the River Tavil").
         draw: finds a topic's facts: (ground, lasting dice, dice of the revision) -> Draft.
@@ -57,7 +56,6 @@ class Kind:
     """
 
     name: str
-    plural: str
     scheme: NameScheme
     in_text: Callable[[str], str]
     draw: Callable[["Ground", Dice, Dice], Draft]

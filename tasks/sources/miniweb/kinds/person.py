@@ -96,7 +96,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 PERSON = Kind(
     name="person",
-    plural="people",
     scheme=SCHEME,
     in_text=str,
     draw=draw,

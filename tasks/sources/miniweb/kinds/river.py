@@ -70,7 +70,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 RIVER = Kind(
     name="river",
-    plural="rivers",
     scheme=SCHEME,
     in_text="the {}".format,
     draw=draw,

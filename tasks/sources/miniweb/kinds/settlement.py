@@ -86,7 +86,6 @@ def draw(ground: "Ground", dice: Dice, fresh: Dice) -> Draft:
 
 SETTLEMENT = Kind(
     name="settlement",
-    plural="towns",
     scheme=SCHEME,
     in_text=str,
     draw=draw,

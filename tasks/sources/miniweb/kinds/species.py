@@ -111,7 +111,6 @@ def _latin(stem: str) -> str:
 
 SPECIES = Kind(
     name="species",
-    plural="species",
     scheme=SCHEME,
     in_text=_in_text,
     draw=draw,
