@@ -26,6 +26,8 @@ from tasks.crawl.settings import CrawlSettings
 
 logger = logging.getLogger(__name__)
 
+# Statuses of a server that may answer otherwise soon.
+TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _BLOCK = 65_536
 _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the connection, no more
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from types import TracebackType
 from typing import Self
 
-from tasks.crawl.http import Client, Inspector, Response
+from tasks.crawl.http import TRANSIENT_STATUS, Client, Inspector, Response
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
 from tasks.crawl.safety import FetchError, Guard
@@ -17,7 +17,6 @@ from tasks.crawl.urls import host_of
 
 logger = logging.getLogger(__name__)
 
-_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 # Hosts of the settings' defaults: their addresses are public, whatever a resolver says.
 _PUBLIC_HOSTS = frozenset({"index.commoncrawl.org", "data.commoncrawl.org", "archive.org", "web.archive.org"})
 
@@ -98,7 +97,7 @@ class Service:
             with nullcontext(Turn()) if self._queue is None else turn(self._queue, self._patience.delay_seconds) as own:
                 answer = self._asked(url, max_bytes, headers, inspect)
                 if isinstance(answer, Response):
-                    if answer.status not in _TRANSIENT_STATUS:
+                    if answer.status not in TRANSIENT_STATUS:
                         return answer
                     fault = FetchError(http_reason(answer.status), url, transient=True, retry_after=answer.retry_after)
                 else:

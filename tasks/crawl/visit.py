@@ -14,7 +14,7 @@ from typing import Any
 
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.earlier import StoredPage
-from tasks.crawl.http import Client, Response
+from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.robots import ROBOTS_BYTES, ROBOTS_REDIRECTS
 from tasks.crawl.safety import FetchError
@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 
 Answer = Response | FetchError
 
-_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1"
 
 
@@ -153,7 +152,7 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
     """Return the step that asks the same again later, or None where that is not to be done."""
     fault = answer if isinstance(answer, FetchError) else answer.fault
     status = answer.status if isinstance(answer, Response) else None
-    transient = fault.transient if fault is not None else status in _TRANSIENT_STATUS
+    transient = fault.transient if fault is not None else status in TRANSIENT_STATUS
     asked = answer.retry_after if isinstance(answer, Response) and status in (429, 503) else None
     wait = asked if asked is not None else settings.backoff_seconds * 2.0 ** (visit.tries - 1)
     wait = min(wait, settings.max_backoff_seconds)
@@ -228,7 +227,7 @@ def _passing_fault(answer: Answer) -> str | None:
     if fault is not None:
         return fault.reason if fault.transient or fault.reason in _NO_ANSWER else None
     assert isinstance(answer, Response)
-    return http_reason(answer.status) if answer.status in _TRANSIENT_STATUS else None
+    return http_reason(answer.status) if answer.status in TRANSIENT_STATUS else None
 
 
 def _arrival(answer: Response) -> datetime | None:

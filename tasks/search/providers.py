@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
-from tasks.crawl.http import Client, Response
+from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
 from tasks.crawl.safety import FetchError, Guard
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 
 _MAX_QUERY_CHARACTERS = 300
 _MAX_ANSWER_BYTES = 4_000_000
-_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _MAX_WAIT_SECONDS = 60.0
 
 
@@ -150,7 +149,7 @@ class JsonSearch:
                 if answer.success and answer.fault is None:
                     return answer
                 reason = f"http_{answer.status}" if answer.fault is None else answer.fault.reason
-                transient = answer.status in _TRANSIENT_STATUS or (answer.fault is not None and answer.fault.transient)
+                transient = answer.status in TRANSIENT_STATUS or (answer.fault is not None and answer.fault.transient)
                 wait = answer.retry_after
             except FetchError as fault:
                 reason, transient = fault.reason, fault.transient

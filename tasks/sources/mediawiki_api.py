@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
-from tasks.crawl.http import Client, Response
+from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
 from tasks.crawl.safety import FetchError, Guard
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
@@ -15,7 +15,6 @@ from tasks.crawl.urls import host_of, normalise_url
 logger = logging.getLogger(__name__)
 
 _MAX_ANSWER_BYTES = 64_000_000  # the interface cuts an answer at 8 MiB of text; escapes and markup come on top
-_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 
 
@@ -135,7 +134,7 @@ def _judged(response: Response) -> tuple[dict[str, Any] | None, str, float | Non
     reason = f"HTTP {response.status}" if response.fault is None else response.fault.reason
     if response.fault is not None and response.fault.transient:
         return None, reason, response.retry_after
-    if response.status in _TRANSIENT_STATUS:
+    if response.status in TRANSIENT_STATUS:
         return None, reason, response.retry_after
     if not response.success or response.fault is not None:
         raise ConnectionError(f"{response.url}: {reason}")
