@@ -6,9 +6,10 @@ Shapes: B articles, N paragraphs that exist, L tokens a paragraph, S tokens of a
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Memory, SourceBatch
+from models.families import TokenDecoding
 from models.layers.decoder import TransformerDecoder
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
@@ -58,7 +59,7 @@ class FlatConfig:
             raise ValueError(f"source_tokens must be at least 1, got {self.source_tokens}")
 
 
-class FlatTransformer(Summarizer):
+class FlatTransformer(TokenDecoding):
     """FT: the Transformer of Vaswani et al. over the tokens of all paragraphs, cut at a fixed length."""
 
     def __init__(self, config: FlatConfig) -> None:
@@ -104,22 +105,3 @@ class FlatTransformer(Summarizer):
             x_BSD = layer(x_BSD, flat.mask)
         encoded = FlatTokens(self.final_norm(x_BSD), flat.mask, flat.paragraph)
         return self.decoder.remember(encoded, paragraphs.places)
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return decoded
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return self.decoder.start_cache(memory, hypotheses, length)

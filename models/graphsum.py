@@ -14,7 +14,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import SourceBatch
+from models.families import ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
     KeyValueCache,
@@ -27,7 +28,6 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.decoder import target_positions
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Norm, Residual
@@ -172,7 +172,7 @@ class GraphDecoderLayer(nn.Module):
         return read_RTD, alpha_BHQP.mean(dim=1).reshape(*x_RTD.shape[:2], -1)
 
 
-class GraphSum(Summarizer):
+class GraphSum(ParagraphDecoding):
     """GraphSum: word layers, graph layers over paragraphs, a decoder that attends to both."""
 
     def __init__(self, config: GraphSumConfig) -> None:
@@ -232,30 +232,3 @@ class GraphSum(Summarizer):
         return ParallelMemory(
             paragraphs_BPD, source.paragraph_mask, tuple(paragraph_pairs), tuple(word_pairs), source.token_mask
         )
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, ParallelMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = self.embedding(target_in, target_positions(target_in, self.config.model_size, cache))
-        total_RTP = x_RTD.new_zeros(*target_in.shape, memory.paragraph_mask.shape[1], dtype=torch.float32)
-        for number, layer in enumerate(self.decoder_layers):
-            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
-            total_RTP = total_RTP + alpha_RTP
-        if cache is not None:
-            cache.advance(target_in.shape[1])
-        return Decoded(self.final_norm(x_RTD), total_RTP / len(self.decoder_layers) if attention else None)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)

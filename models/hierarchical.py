@@ -13,7 +13,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Memory, SourceBatch
+from models.families import TokenDecoding
 from models.layers.attention import attend, initialise
 from models.layers.decoder import TransformerDecoder
 from models.layers.embeddings import TiedEmbedding
@@ -172,7 +173,7 @@ class GlobalLayer(nn.Module):
         return self.residual.leave(informed_NLD if self.keep_context else x_NLD, fed_NLD)  # eq. 23
 
 
-class HierarchicalTransformer(Summarizer):
+class HierarchicalTransformer(TokenDecoding):
     """HT: tokens attend within their paragraph, then paragraphs to each other; the decoder reads all tokens flat."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
@@ -226,25 +227,6 @@ class HierarchicalTransformer(Summarizer):
         for layer in self.global_layers:
             x_NLD = layer(x_NLD, paragraphs, mask_BP, graph_BPP)
         return self.decoder.remember(paragraphs.flat(self.final_norm(x_NLD)), paragraphs.places)
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return decoded
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return self.decoder.start_cache(memory, hypotheses, length)
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         length, size = paragraphs.tokens.shape[1], self.config.model_size

@@ -16,7 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.families import TiedSummarizer
 from models.layers.attention import (
     Growing,
     SelfAttention,
@@ -255,7 +256,7 @@ class MemoryCompressedLayer(nn.Module):
         return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
 
 
-class MemoryCompressedTransformer(Summarizer):
+class MemoryCompressedTransformer(TiedSummarizer):
     """T-DMCA: a decoder that reads its source as the beginning of what it writes."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
@@ -315,14 +316,6 @@ class MemoryCompressedTransformer(Summarizer):
         if cache is not None:
             cache.length += target_in.shape[1]
         return Decoded(self.final_norm(x_RTD), share_of_paragraphs(total_RTM, memory.member) if attention else None)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""

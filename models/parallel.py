@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Memory, SourceBatch
+from models.families import ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
     KeyValueCache,
@@ -24,7 +25,6 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.decoder import target_positions
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual
@@ -172,7 +172,7 @@ class ParallelDecoderLayer(nn.Module):
         return output
 
 
-class ParallelTransformer(Summarizer):
+class ParallelTransformer(ParagraphDecoding):
     """PHT: a purely hierarchical encoder and decoder."""
 
     def __init__(self, config: ParallelConfig) -> None:
@@ -195,6 +195,7 @@ class ParallelTransformer(Summarizer):
         )
         self.pooling = ParagraphPooling(config)
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
+        self.final_norm = nn.Identity()
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles: words within their paragraph, then each paragraph into one vector."""
@@ -213,30 +214,3 @@ class ParallelTransformer(Summarizer):
         return ParallelMemory(
             paragraphs_BPD, source.paragraph_mask, tuple(paragraph_pairs), tuple(word_pairs), source.token_mask
         )
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, ParallelMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = self.embedding(target_in, target_positions(target_in, self.config.model_size, cache))
-        total_RTP = x_RTD.new_zeros(*target_in.shape, memory.paragraph_mask.shape[1], dtype=torch.float32)
-        for number, layer in enumerate(self.decoder_layers):
-            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
-            total_RTP = total_RTP + alpha_RTP
-        if cache is not None:
-            cache.advance(target_in.shape[1])
-        return Decoded(x_RTD, total_RTP / len(self.decoder_layers) if attention else None)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)

@@ -16,7 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.families import TiedSummarizer
 from models.layers.attention import (
     KeyValueCache,
     SelfAttention,
@@ -200,7 +201,7 @@ class TransformerXLLayer(nn.Module):
         return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
 
 
-class TransformerXL(Summarizer):
+class TransformerXL(TiedSummarizer):
     """Transformer-XL: a decoder that reads its source, segment by segment, as the beginning of what it writes."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
@@ -248,14 +249,6 @@ class TransformerXL(Summarizer):
         if cache is not None:
             cache.advance(target_in.shape[1])
         return Decoded(self.final_norm(x_RTD), share_of_paragraphs(total_RTM, memory.member) if attention else None)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""

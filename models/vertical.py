@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Memory, SourceBatch
+from models.families import ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
     KeyValueCache,
@@ -21,7 +22,6 @@ from models.layers.attention import (
     masked_softmax,
     split_heads,
 )
-from models.layers.decoder import target_positions
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual
@@ -156,7 +156,7 @@ class VerticalDecoderLayer(nn.Module):
         return attention.output(context_BQHE.flatten(-2)), weights_BQHP.mean(dim=2)
 
 
-class VerticalTransformer(Summarizer):
+class VerticalTransformer(ParagraphDecoding):
     """VHT: words within paragraphs in the encoder, paragraphs made anew at every step of the decoder."""
 
     def __init__(self, config: VerticalConfig) -> None:
@@ -178,6 +178,7 @@ class VerticalTransformer(Summarizer):
             for _ in range(config.encoder_layers)
         )
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
+        self.final_norm = nn.Identity()
 
     def encode(self, source: SourceBatch) -> VerticalMemory:
         """Encode B articles: words within their paragraph."""
@@ -193,30 +194,3 @@ class VerticalTransformer(Summarizer):
             pairs.append(word_keys_values(layer.word_attention, words_BPLD))
         ranking_BPD = sinusoids(source.ranks, self.config.model_size)
         return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask)
-
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, VerticalMemory)
-        assert cache is None or isinstance(cache, KeyValueCache)
-        x_RTD = self.embedding(target_in, target_positions(target_in, self.config.model_size, cache))
-        total_RTP = x_RTD.new_zeros(*target_in.shape, memory.paragraph_mask.shape[1], dtype=torch.float32)
-        for number, layer in enumerate(self.decoder_layers):
-            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
-            total_RTP = total_RTP + alpha_RTP
-        if cache is not None:
-            cache.advance(target_in.shape[1])
-        return Decoded(x_RTD, total_RTP / len(self.decoder_layers) if attention else None)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return self.embedding.logits(hidden)
-
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-        return self.embedding.weight, self.embedding.bias
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
-        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)

@@ -21,6 +21,7 @@ class TiedEmbedding(nn.Module):
     def __init__(self, vocabulary_size: int, size: int, *, scaled: bool, dropout: float) -> None:
         """Make a matrix of `vocabulary_size` words; `scaled` multiplies an embedding by sqrt(size)."""
         super().__init__()
+        self.size = size
         self.weight = nn.Parameter(torch.empty(vocabulary_size, size))
         self.bias = nn.Parameter(torch.zeros(vocabulary_size))
         self.scale = math.sqrt(size) if scaled else 1.0
