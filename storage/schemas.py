@@ -40,6 +40,11 @@ class Dataset:
         for column in (self.grouped_by, self.reason, self.blamed, *self.unstable):
             assert column is None or column in self.schema.names, f"{self.name} has no column {column}"
 
+    @property
+    def stable(self) -> list[str]:
+        """Return the columns that equal runs give equal values."""
+        return [column for column in self.schema.names if column not in self.unstable]
+
 
 def _column(name: str, type_: pa.DataType, doc: str) -> pa.Field:
     return pa.field(name, type_, metadata={"doc": doc})

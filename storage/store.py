@@ -5,14 +5,9 @@ group per destination shard, a reader takes just its row group from every file o
 but one shard, and what changed can be told per pair of shards, because every row group has its own digest.
 """
 
-import errno
-import glob
 import hashlib
 import io
-import itertools
 import os
-import shutil
-import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -21,19 +16,19 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
+from storage.row_groups import by_destination, by_size, check_schema
 from storage.schemas import Dataset
+from storage.writing import whole_file
 
 _READ_BYTES = 1 << 20
 _BUFFER_BYTES = 4 << 20
 _BATCH_ROWS = 256
-ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +169,7 @@ class Store:
         Raises:
             StorageError: it could not be written.
         """
-        with self._sink(name) as sink:
+        with self.writing(name) as sink:
             sink.write(data)
 
     def write_table(self, name: str, rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> WrittenTable:
@@ -190,17 +185,17 @@ class Store:
             StorageError: the file could not be written.
         """
         if isinstance(rows, pa.Table):
-            _check_schema(rows.schema, dataset)
-        stable = _stable(dataset)
+            check_schema(rows.schema, dataset)
+        stable = dataset.stable
         total = TableDigest(stable)
         groups: dict[int, RowGroup] = {}
         count = 0
-        with self._sink(name) as sink:
+        with self.writing(name) as sink:
             hashing = _HashingSink(sink)
             output = pa.PythonFile(hashing, "w")
             with pq.ParquetWriter(output, dataset.schema, compression="zstd", write_page_checksum=True) as writer:
                 if dataset.grouped_by is None:
-                    for piece in _pieces(rows, dataset):
+                    for piece in by_size(rows, dataset):
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
                         total.update(piece)
                         count += piece.num_rows
@@ -208,7 +203,7 @@ class Store:
                     assert isinstance(rows, pa.Table), f"{dataset.name} is grouped: its shards are written from a table"
                     total.update(rows)
                     count = rows.num_rows
-                    for index, (destination, piece) in enumerate(_by_destination(rows, dataset.grouped_by)):
+                    for index, (destination, piece) in enumerate(by_destination(rows, dataset.grouped_by)):
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
                         groups[destination] = RowGroup(index, piece.num_rows, table_digest(piece, stable))
         return WrittenTable(count, hashing.bytes, hashing.digest.hexdigest(), total.hexdigest(), groups)
@@ -259,7 +254,7 @@ class Store:
             raise CorruptShardError(name, "the file is gone") from error
         except (pa.ArrowException, OSError, ValueError) as error:
             raise CorruptShardError(name, f"row group {group.index} cannot be read: {error}") from error
-        if table.schema != dataset.schema or table_digest(table, _stable(dataset)) != group.digest:
+        if table.schema != dataset.schema or table_digest(table, dataset.stable) != group.digest:
             raise CorruptShardError(name, f"row group {group.index} does not match its digest")
         return table
 
@@ -269,27 +264,7 @@ class Store:
         Raises:
             StorageError: it could not be written.
         """
-        return self._sink(name)
-
-    @contextmanager
-    def _sink(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a file for writing that appears under its name only when the block ends without an error."""
-        path = self.path(name)
-        try:
-            if self.is_local:
-                with _local_sink(Path(path)) as local:
-                    yield local
-            else:
-                with _remote_sink(self.filesystem, path) as spool:
-                    yield spool
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                place = path if self.is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
-                raise StorageFullError(
-                    f"no space left for {place}: free some or give another root, then run the same command again; "
-                    "nothing half-written was kept"
-                ) from error
-            raise StorageError(f"{path} could not be written: {error}") from error
+        return whole_file(self.filesystem, self.path(name))
 
     def _type(self, name: str) -> pafs.FileType:
         with self._naming(name, "found"):
@@ -312,36 +287,6 @@ class Store:
             file = self.filesystem.open_input_file(self.path(name))
         with file:
             yield file if self.is_local else pa.PythonFile(_NamedReads(self, name, file), "r")
-
-
-@contextmanager
-def _local_sink(path: Path) -> Iterator[IO[bytes]]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):  # of a writer that was killed
-        leftover.unlink(missing_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.rename(path)
-        _fsync_folder(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def _remote_sink(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
-    """Gather a file on local disk and upload it when the block has ended well.
-
-    A pyarrow stream is completed when it is closed, also by an error: writing through would show half an object.
-    """
-    with tempfile.TemporaryFile(prefix="wikisum-") as spool:
-        yield spool
-        spool.seek(0)
-        with filesystem.open_output_stream(path) as upload:
-            shutil.copyfileobj(spool, upload, _READ_BYTES)
 
 
 class _NamedReads:
@@ -369,14 +314,6 @@ class _NamedReads:
         self.file.close()
 
 
-def _fsync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 class _HashingSink:
     """Passes writes on to a file while hashing and counting them."""
 
@@ -402,47 +339,9 @@ class _HashingSink:
         self.closed = True
 
 
-def _stable(dataset: Dataset) -> list[str]:
-    return [column for column in dataset.schema.names if column not in dataset.unstable]
-
-
-def _check_schema(schema: pa.Schema, dataset: Dataset) -> None:
-    if not schema.equals(dataset.schema):
-        raise TypeError(f"stage {dataset.name} made columns\n{schema}\nexpected\n{dataset.schema}")
-
-
 def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:
     found = hashlib.sha256()
     while chunk := stream.read(_READ_BYTES):
         found.update(chunk)
     if found.hexdigest() != sha256:
         raise CorruptShardError(name, f"its sha256 is {found.hexdigest()[:16]}…, its record says {sha256[:16]}…")
-
-
-def _pieces(rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> Iterator[pa.Table]:
-    """Yield the rows in tables of about ROW_GROUP_BYTES; an empty shard gives one empty table."""
-    pending: list[pa.RecordBatch] = []
-    size = 0
-    for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
-        _check_schema(batch.schema, dataset)
-        start = 0
-        while start < batch.num_rows:
-            room = (ROW_GROUP_BYTES - size) * batch.num_rows // max(1, batch.nbytes)
-            part = batch.slice(start, max(1, room))
-            pending.append(part)
-            size += part.nbytes
-            start += part.num_rows
-            if size >= ROW_GROUP_BYTES:
-                yield pa.Table.from_batches(pending)
-                pending, size = [], 0
-    yield pa.Table.from_batches(pending, schema=dataset.schema)
-
-
-def _by_destination(table: pa.Table, column: str) -> Iterator[tuple[int, pa.Table]]:
-    """Yield (destination, rows) in order of destination; rows keep their order."""
-    destinations = table.column(column).to_numpy()
-    order = np.argsort(destinations, kind="stable")
-    sorted_destinations = destinations[order]
-    bounds = [*np.flatnonzero(np.diff(sorted_destinations, prepend=-1)), len(order)]
-    for start, stop in itertools.pairwise(bounds):
-        yield int(sorted_destinations[start]), table.take(order[start:stop])

@@ -58,7 +58,7 @@ def test_a_written_shard_reads_back_and_equal_tables_give_equal_bytes(tmp_path: 
 
 def test_batches_give_the_same_file_as_their_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, table = Store(str(tmp_path)), features(1000)
-    monkeypatch.setattr("storage.store.ROW_GROUP_BYTES", table.nbytes // 5)
+    monkeypatch.setattr("storage.row_groups.ROW_GROUP_BYTES", table.nbytes // 5)
     written = store.write_table(NAME, table, FEATURES)
     assert store.write_table(NAME, iter(table.to_batches(max_chunksize=300)), FEATURES).digest == written.digest
     assert 5 <= pq.ParquetFile(tmp_path / NAME).num_row_groups <= 8
@@ -170,7 +170,7 @@ def test_a_table_of_other_columns_is_refused_before_anything_is_written(tmp_path
 def test_a_failing_write_leaves_nothing_behind(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.write_bytes("a/file", b"old")
-    with pytest.raises(RuntimeError, match="broke"), store._sink("a/file") as sink:
+    with pytest.raises(RuntimeError, match="broke"), store.writing("a/file") as sink:
         sink.write(b"new")
         raise RuntimeError("broke")
     assert store.read_bytes("a/file") == b"old"
@@ -206,7 +206,7 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     store.write_bytes("a/file", b"old")
     script = (
         "import os, sys; from storage.store import Store\n"
-        "with Store(sys.argv[1])._sink('a/file') as sink:\n"
+        "with Store(sys.argv[1]).writing('a/file') as sink:\n"
         "    sink.write(b'new'); sink.flush(); os.kill(os.getpid(), 9)\n"
     )
     done = run_python(script, tmp_path)

@@ -83,7 +83,7 @@ def test_a_missing_bucket_and_a_password_in_the_uri_are_named_before_work_starts
 
 @pytest.mark.parametrize("mebibytes", [1, 30])
 def test_a_failing_write_shows_no_half_object(store: Store, mebibytes: int) -> None:
-    with pytest.raises(RuntimeError, match="broke"), store._sink("a/file") as sink:
+    with pytest.raises(RuntimeError, match="broke"), store.writing("a/file") as sink:
         sink.write(bytes(mebibytes << 20))
         raise RuntimeError("broke")
     assert store.sizes("a") == {}
