@@ -27,7 +27,7 @@ from models.attention_predictor import (
 )
 from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
-from models.training.checkpoints import WEIGHTS, Checkpoints
+from models.training.checkpoints import WEIGHTS, Checkpoints, check_same_run
 from models.training.distributed import find_device
 from models.training.metrics import MetricsLog
 from models.training.prefetch import prefetch
@@ -201,14 +201,7 @@ class _Run:
         self.checkpoints.clear_unfinished()
         last = self.checkpoints.latest()
         if last is not None:
-            before = last.state["fingerprint"]
-            changed = sorted(name for name in self.fingerprint if before.get(name) != self.fingerprint[name])
-            if changed:
-                name = changed[0]
-                raise ValueError(
-                    f"{self.directory} holds a run with other settings ({', '.join(changed)}): {name} was "
-                    f"{before.get(name)!r} and is {self.fingerprint[name]!r}; choose another directory or remove it"
-                )
+            check_same_run(self.directory, last.state["fingerprint"], self.fingerprint)
             last.restore(self.predictor, self.optimizer)
             values = last.state["training"]
             self.state = _State(**{**values, "position": Position(**values["position"])})

@@ -197,6 +197,26 @@ def load_checkpoint(path: Path) -> Checkpoint:
     return Checkpoint(path, record["step"], record["score"], record["state"], record["optimizer"], record["random"])
 
 
+def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse to go on with a run under what it was not begun with.
+
+    Args:
+        directory: of the run, for the message.
+        before: JSON-able settings that its checkpoint names; one that is not named counts as None.
+        now: those of whoever wants to go on.
+
+    Raises:
+        ValueError: they differ, naming the first that does.
+    """
+    changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    if changed:
+        name = changed[0]
+        raise ValueError(
+            f"{directory} holds a run with other settings ({', '.join(changed)}): {name} was {before.get(name)!r} and "
+            f"is {now.get(name)!r}; choose another directory or remove it"
+        )
+
+
 def write_text_atomically(path: Path, text: str) -> None:
     """Replace the file `path` by `text` in one step; a kill leaves the old or the new one."""
     temporary = path.with_name(f".writing-{path.name}.tmp")

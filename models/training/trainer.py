@@ -16,7 +16,7 @@ from typing import Any
 
 from models.contract import Summarizer
 from models.training.batches import Batch, BatchStream
-from models.training.checkpoints import WEIGHTS, Checkpoint, Checkpoints, copy_file_atomically
+from models.training.checkpoints import WEIGHTS, Checkpoints, check_same_run, copy_file_atomically
 from models.training.distributed import Ranks
 from models.training.metrics import MetricsLog
 from models.training.prefetch import prefetch
@@ -92,7 +92,7 @@ class Trainer:
         self.ranks.sum([0.0])
         checkpoint = self.checkpoints.latest()
         if checkpoint is not None:
-            self._check_fingerprint(checkpoint)
+            check_same_run(self.directory, checkpoint.state["fingerprint"], self.fingerprint)
             checkpoint.restore(self.model, self.updater.optimizer)
             self.state = RunState.from_json(checkpoint.state["training"])
             if self.ranks.rank:
@@ -247,16 +247,6 @@ class Trainer:
         best = [path for _, path in self.checkpoints.best()] or self.checkpoints.paths()[-1:]
         if best:
             copy_file_atomically(best[0] / WEIGHTS, self.directory / WEIGHTS)
-
-    def _check_fingerprint(self, checkpoint: Checkpoint) -> None:
-        before = checkpoint.state["fingerprint"]
-        changed = sorted(k for k in before.keys() | self.fingerprint.keys() if before.get(k) != self.fingerprint.get(k))
-        if changed:
-            name = changed[0]
-            raise ValueError(
-                f"{self.directory} holds a run with other settings ({', '.join(changed)}): {name} was "
-                f"{before.get(name)!r} and is {self.fingerprint.get(name)!r}; choose another directory or remove it"
-            )
 
 
 def _target_tokens(batch: Batch) -> int:
