@@ -30,7 +30,8 @@ class Version:
         created: UTC time, ISO 8601.
         label: the period it was made for, such as 2026-W47.
         build: name of the build whose examples it was trained on.
-        parent: the champion its training started from and which it was judged against; None for the first.
+        parent: the champion it was judged against, and from which its models were trained on where they fit its
+            settings and vocabulary; None for the first.
         models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
         vocabulary: file of its vocabulary, relative to the root.
         settings: the whole configuration it was made with.
