@@ -48,7 +48,8 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
             if requests.get(f"{url}/health", timeout=5).ok:
                 return True
         except requests.RequestException:
-            time.sleep(_POLL_SECONDS)
+            pass
+        time.sleep(_POLL_SECONDS)
     return False
 
 
