@@ -19,8 +19,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 
 from models.ranker import ParagraphRanker, RankerConfig
+from models.training.distributed import find_device
 from tasks.draws import draws
-from tasks.ranker_directory import pick_device
 from tasks.ranker_texts import batches_by_length, shuffled_batches
 
 PAD, VOCABULARY, LONGEST, PER_ARTICLE = 0, 32_000, 100, 50
@@ -65,7 +65,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.threads:
         torch.set_num_threads(given.threads)
-    device = pick_device(given.device)
+    device = find_device(given.device)
     torch.manual_seed(0)
     model = ParagraphRanker(RankerConfig(VOCABULARY, PAD, given.embedding, given.hidden)).to(device)
     texts = random_texts(given.paragraphs, 60, LONGEST, 1)

@@ -78,19 +78,3 @@ def load_ranker(directory: Path, device: torch.device) -> TrainedRanker:
     model = ParagraphRanker(config)
     load_weights(model, directory / WEIGHTS)
     return TrainedRanker(model.to(device).eval(), vocabulary, title_tokens, paragraph_tokens)
-
-
-def pick_device(name: str) -> torch.device:
-    """Return the device of a setting: `auto` is CUDA where there is one, else the CPU.
-
-    Raises:
-        ValueError: there is no such device here.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device {name!r} is not to be had here: expected auto, cpu, cuda or cuda:N") from error
-    return device

@@ -20,12 +20,13 @@ from torch import Tensor
 
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.checkpoints import WEIGHTS, Checkpoints, load_checkpoint
+from models.training.distributed import find_device
 from models.training.metrics import MetricsLog
 from models.training.prefetch import prefetch
 from models.vocabulary import Vocabulary
 from tasks.hashing import stable_hash
 from tasks.ranker_batches import BatchRules, Place, RankerBatch, RankerShards, training_batches
-from tasks.ranker_directory import METRICS, PUBLISHED, TrainedRanker, load_ranker, pick_device, save_ranker
+from tasks.ranker_directory import METRICS, PUBLISHED, TrainedRanker, load_ranker, save_ranker
 from tasks.ranker_validation import RankerValidation, collect_validation
 from tasks.settings import Settings, tuning
 from tasks.vocabulary import read_vocabulary
@@ -157,7 +158,7 @@ class _Run:
     ) -> None:
         self.shards, self.vocabulary, self.settings, self.directory = shards, vocabulary, settings, directory
         self.rules = settings.rules(seed, settings.paragraphs_per_article)
-        self.device = pick_device(settings.device)
+        self.device = find_device(settings.device)
         self.validation = collect_validation(
             shards,
             vocabulary,

@@ -9,9 +9,10 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
+from models.training.distributed import find_device
 from storage.schemas import RANKED
 from tasks.candidates import Candidates, candidates, features_of
-from tasks.ranker_directory import TrainedRanker, load_ranker, pick_device
+from tasks.ranker_directory import TrainedRanker, load_ranker
 from tasks.ranker_texts import Texts, batches_by_length
 from tasks.settings import Settings, tuning
 
@@ -85,7 +86,7 @@ def _scores(
         return np.zeros(len(chosen), np.float32)  # equal scores stand in order of paragraph_id
     if ranker_directory is None:
         raise ValueError("the method 'ranking' needs the directory of a trained ranker")
-    ranker = load_ranker(ranker_directory, pick_device(settings.device))
+    ranker = load_ranker(ranker_directory, find_device(settings.device))
     texts = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens, settings.threads)
     titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens, settings.threads)
     return score_paragraphs(ranker, texts, titles, chosen.article, settings.batch_tokens)

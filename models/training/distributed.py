@@ -72,9 +72,14 @@ def find_device(device: str, local: int = 0) -> torch.device:
     Raises:
         ValueError: it is not at hand.
     """
-    cuda = torch.cuda.is_available()
     if device == "auto":
-        device = "cuda" if cuda else "cpu"
-    if device.startswith("cuda") and not cuda:
-        raise ValueError(f"device {device!r} was asked for, but PyTorch {torch.__version__} finds no CUDA device here")
-    return torch.device("cuda", local) if device == "cuda" else torch.device(device)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        place = torch.device("cuda", local) if device == "cuda" else torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError) as error:  # the latter from a PyTorch that was built without CUDA
+        raise ValueError(
+            f"device {device!r} is not to be had here with PyTorch {torch.__version__}: expected auto, cpu, cuda or "
+            "cuda:N"
+        ) from error
+    return place

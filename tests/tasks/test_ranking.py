@@ -10,7 +10,7 @@ import torch
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.weights import save_weights
 from storage.schemas import RANKED
-from tasks.ranker_directory import load_ranker, pick_device, save_ranker
+from tasks.ranker_directory import load_ranker, save_ranker
 from tasks.ranking import RankingSettings, rank_paragraphs
 from tests.tasks.ranker_world import articles, features, paragraphs, vocabulary, world
 
@@ -122,10 +122,3 @@ def test_what_cannot_be_ranked_is_said(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"architecture": "hierarchical"}')
     with pytest.raises(ValueError, match="model of architecture 'hierarchical', expected a ranker"):
         rank_paragraphs(*tables, tmp_path, RankingSettings())
-
-
-def test_a_device_that_is_not_there_is_named() -> None:
-    assert pick_device("cpu").type == "cpu"
-    for name in ("toaster", "cuda:77"):
-        with pytest.raises(ValueError, match=f"device '{name}' is not to be had here"):
-            pick_device(name)
