@@ -13,6 +13,7 @@ from tasks.features import compute_features
 from tasks.inputs import Input, StageResult, every, gathered, same, streamed
 from tasks.paragraphs import build_paragraphs
 from tasks.progress import ProgressLog
+from tasks.search.providers import recorded_notes
 from tasks.search.search import search_articles
 from tasks.vocabulary import train_vocabulary
 
@@ -85,6 +86,7 @@ def fetch_documents(session: Session) -> StageResult:
         shards=shards.articles,
         inputs={"articles": same(articles)},
         settings=config.search,
+        notes=recorded_notes(config.search),
         context={"connect_to": session.connect_to},
     )
     frontier = stage(

@@ -1,5 +1,6 @@
 """Search providers behind one small interface."""
 
+import hashlib
 import json
 import logging
 import time
@@ -80,6 +81,19 @@ class RecordedSearch:
 
     def close(self) -> None:
         """Do nothing: the file is closed already."""
+
+
+def recorded_notes(settings: SearchSettings) -> dict[str, str]:
+    """Return what decides recorded results beside the settings, which name a file: the digest of its bytes.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    if settings.provider != "recorded":
+        return {}
+    assert settings.recorded is not None
+    with Path(settings.recorded).open("rb") as file:
+        return {"recorded_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def _recorded_line(line: str, place: str) -> tuple[str, list[str]]:
