@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Self
 
 from tasks.crawl.http import TRANSIENT_STATUS, Client, Inspector, Response
+from tasks.crawl.lookup import BoundedResolver
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
-from tasks.crawl.safety import FetchError, Guard
+from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.turns import Turn, turn
 from tasks.crawl.urls import host_of
@@ -33,6 +34,7 @@ class Service:
         *,
         queue: str | None,
         connections: int = 1,
+        resolver: Resolver = system_resolver,
     ) -> None:
         """Make the client.
 
@@ -45,6 +47,7 @@ class Service:
             queue: name under which requests are spaced and never two at a time, over all processes of this machine;
                 None where they need not be.
             connections: connections kept open.
+            resolver: looks its host name up; may hang, which must not hold all others' turns up.
         """
         self.url = url
         self._patience = patience
@@ -58,7 +61,8 @@ class Service:
                 "host_concurrency": connections,
             }
         )
-        self._client = Client(web, Guard(web.allowed_hosts, connect_to))
+        bounded = BoundedResolver(resolver, settings.lookup_seconds)
+        self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded))
 
     def __enter__(self) -> Self:
         return self
