@@ -8,8 +8,8 @@ import torch
 
 from models.attention_predictor import AttentionPredictor
 from models.training.checkpoints import copy_file_atomically, write_text_atomically
-from models.training.weights import load_weights
-from tasks.summarizer_directory import weights_digest
+from models.training.weights import load_weights, weights_digest
+from tasks.summarizer_directory import WEIGHTS as SUMMARIZER_WEIGHTS
 
 WEIGHTS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
 PUBLISHED = (WEIGHTS, CONFIG)
@@ -23,7 +23,7 @@ def save_predictor(directory: Path, predictor: AttentionPredictor, *, weights: P
         directory: where.
         predictor: whose shape is kept.
         weights: safetensors file of the weights that are kept.
-        summarizer: see `weights_digest`.
+        summarizer: `weights_digest` of its best weights.
     """
     copy_file_atomically(weights, directory / WEIGHTS)
     record = {"architecture": _ARCHITECTURE, "config": predictor.to_config_dict(), "summarizer": summarizer}
@@ -48,7 +48,7 @@ def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | 
         raise ValueError(f"expected an attention predictor in {directory}: {error!r}") from error
     if architecture != _ARCHITECTURE:
         raise ValueError(f"{directory} holds a model of architecture {architecture!r}, expected {_ARCHITECTURE!r}")
-    if learned != (found := weights_digest(summarizer)):
+    if learned != (found := weights_digest(summarizer / SUMMARIZER_WEIGHTS)):
         raise ValueError(
             f"{directory} predicts the attention of the summarizer with weights {learned}, expected those in "
             f"{summarizer}: {found}"

@@ -34,9 +34,11 @@ from models.training.prefetch import prefetch
 from models.training.schedule import noam
 from models.training.state import TrainingError, TrainingStopped
 from models.training.trainer import stop_on_sigterm
+from models.training.weights import weights_digest
 from tasks.attention_directory import METRICS, PUBLISHED, save_predictor
 from tasks.settings import Settings, tuning
-from tasks.summarizer_directory import TrainedSummarizer, load_summarizer, weights_digest
+from tasks.summarizer_directory import WEIGHTS as SUMMARIZER_WEIGHTS
+from tasks.summarizer_directory import TrainedSummarizer, load_summarizer
 from tasks.training import ArticleShards, TrainingShards, validation_examples
 
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9  # of Adam, as for the summarizers
@@ -153,7 +155,7 @@ def train_attention(
     trained = load_summarizer(summarizer, device=find_device(settings.device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)
-    run = _Run(shards, trained, settings, directory, seed, weights_digest(summarizer))
+    run = _Run(shards, trained, settings, directory, seed, weights_digest(summarizer / SUMMARIZER_WEIGHTS))
     run.resume()
     run.train(progress or (lambda _: None))
     return run.finish() | {"seconds": round(time.monotonic() - started, 3)}

@@ -23,6 +23,7 @@ from models.training.checkpoints import WEIGHTS, Checkpoints, load_checkpoint
 from models.training.distributed import find_device
 from models.training.metrics import MetricsLog
 from models.training.prefetch import prefetch
+from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from tasks.hashing import stable_hash
 from tasks.ranker_batches import BatchRules, Place, RankerBatch, RankerShards, training_batches
@@ -143,7 +144,7 @@ def train_ranker(
         ValueError: there is nothing to train on, the loss is not a number, the directory holds a run with other
             settings, or `initial` is a ranker of another vocabulary or architecture.
     """
-    run = _Run(shards, read_vocabulary(vocabulary), settings, directory, seed)
+    run = _Run(shards, read_vocabulary(vocabulary), settings, directory, seed, initial)
     if not run.resume() and initial is not None:
         run.start_from(initial)
     run.train(progress)
@@ -154,7 +155,13 @@ class _Run:
     """One training run: its model, where it stands, and what it keeps on disk."""
 
     def __init__(
-        self, shards: RankerShards, vocabulary: Vocabulary, settings: RankerSettings, directory: Path, seed: int
+        self,
+        shards: RankerShards,
+        vocabulary: Vocabulary,
+        settings: RankerSettings,
+        directory: Path,
+        seed: int,
+        initial: Path | None,
     ) -> None:
         self.shards, self.vocabulary, self.settings, self.directory = shards, vocabulary, settings, directory
         self.rules = settings.rules(seed, settings.paragraphs_per_article)
@@ -177,7 +184,9 @@ class _Run:
         self.checkpoints = Checkpoints(directory / "checkpoints", keep_best=1, keep_last=2)
         self.metrics = MetricsLog(directory / METRICS)
         model_digest = hashlib.sha256(vocabulary.model).hexdigest()
-        self.fingerprint = {"settings": settings.recipe(), "seed": seed, "vocabulary": model_digest}
+        self.fingerprint: dict[str, Any] = {"settings": settings.recipe(), "seed": seed, "vocabulary": model_digest}
+        if initial is not None:
+            self.fingerprint["initial"] = weights_digest(initial / WEIGHTS)
         self.step, self.place, self.stale, self.best = 0, Place(), 0, math.inf
         self.validated: RankerValidation | None = None
         self.initial_loss: float | None = None
@@ -187,7 +196,10 @@ class _Run:
         last = self.checkpoints.latest()
         if last is not None:
             if last.state["fingerprint"] != self.fingerprint:
-                raise ValueError(f"{self.directory} holds a run with another seed, vocabulary or other settings")
+                raise ValueError(
+                    f"{self.directory} holds a run with another seed, vocabulary, start or other settings: choose "
+                    "another directory or remove it"
+                )
             last.restore(self.model, self.optimizer)
             self.step, self.place = last.step, Place(*last.state["place"])
             self.stale, self.best = last.state["stale"], last.state["best"]

@@ -125,12 +125,6 @@ def vocabulary_digest(vocabulary: Vocabulary) -> str:
     return hashlib.sha256(vocabulary.model).hexdigest()
 
 
-def weights_digest(directory: Path) -> str:
-    """Return the SHA-256 of a trained summarizer's best weights, hex."""
-    with (directory / WEIGHTS).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _weights(directory: Path, checkpoint: int) -> Path:
     if checkpoint == 0:
         return directory / WEIGHTS

@@ -21,17 +21,18 @@ from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.schedule import Schedule, constant, noam
 from models.training.state import TrainerSettings, TrainingProgress
 from models.training.trainer import Trainer
+from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.rouge import Metric, Reference
 from tasks.settings import Settings, tuning
 from tasks.summarizer_directory import (
+    WEIGHTS,
     Graph,
     describe_summarizer,
     load_summarizer,
     published_files,
     vocabulary_digest,
-    weights_digest,
     with_graphs,
 )
 from tasks.vocabulary import read_vocabulary
@@ -284,7 +285,7 @@ def _fingerprint(
     """What a run cannot change half-way; it may be made longer, validated more often or given more time."""
     free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
-    start = None if initial is None else weights_digest(initial)
+    start = None if initial is None else weights_digest(initial / WEIGHTS)
     return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary_digest(vocabulary), "initial": start}
 
 

@@ -1,5 +1,6 @@
 """A module's weights as one safetensors file: tied tensors are written once, and a wrong file is named as such."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -51,6 +52,19 @@ def load_weights(model: nn.Module, path: Path) -> None:
             f"expected {expected.get(wrong[0], 'none')}, found {found.get(wrong[0], 'none')}"
         )
     model.load_state_dict(tensors)
+
+
+def weights_digest(path: Path) -> str:
+    """Return the SHA-256 of a file of weights, hex.
+
+    Raises:
+        ValueError: there is no such file.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ValueError(f"expected a file of weights, {path}: {error}") from error
 
 
 def own_memory(tensor: Tensor) -> Tensor:

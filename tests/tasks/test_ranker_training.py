@@ -138,7 +138,7 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"by step 4 the ranker's loss is nan in training"):
         train(tmp_path / "nan", shards=InMemory([spoilt]))
     train(tmp_path / "run", SMALL.model_copy(update={"steps": 2}))
-    with pytest.raises(ValueError, match="holds a run with another seed, vocabulary or other settings"):
+    with pytest.raises(ValueError, match="holds a run with another seed, vocabulary, start or other settings"):
         train(tmp_path / "run", SMALL.model_copy(update={"steps": 3}))
 
 
@@ -260,6 +260,8 @@ def test_a_warm_start_that_was_killed_ends_where_an_unkilled_one_does(tmp_path: 
     with pytest.raises(KilledError):
         train_ranker(killed, vocabulary(), settings, directory=tmp_path / "killed", seed=1, initial=start)
     assert train_ranker(world(), vocabulary(), settings, directory=tmp_path / "killed", seed=1, initial=start) == whole
+    with pytest.raises(ValueError, match="holds a run with another seed, vocabulary, start or other settings"):
+        train_ranker(world(), vocabulary(), settings, directory=tmp_path / "killed", seed=1)
 
 
 def test_a_start_from_another_ranker_that_does_not_fit_is_refused(tmp_path: Path) -> None:
