@@ -38,39 +38,6 @@ logger = logging.getLogger(__name__)
 Report = Callable[[CrawlProgress], None]
 
 
-def crawl_pages(
-    frontier: pa.Table,
-    captures: pa.Table | None,
-    settings: CrawlSettings,
-    *,
-    journal: Journal,
-    connect_to: Mapping[str, str],
-    progress: Report,
-) -> pa.Table:
-    """Return one row for each distinct URL of the frontier's kept rows, sorted by URL.
-
-    The whole table is in memory; `crawl_batches` gives the same rows in pieces.
-
-    Args:
-        frontier: rows of `frontier` of the hosts of one shard.
-        captures: rows of `captures`; used where the settings name an archive, then pages come from the web only where
-            the settings have it fetch what is missing.
-        settings: settings of the crawl.
-        journal: rows fetched so far; the new ones are added.
-        connect_to: pattern of host (or host:port) -> `address:port` where its connections are made instead.
-        progress: called about once a second, and once at the end.
-
-    Returns:
-        Rows of `pages`.
-
-    Raises:
-        ValueError: the settings name an archive and there are no captures.
-        KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
-    """
-    batches = crawl_batches(frontier, captures, settings, journal=journal, connect_to=connect_to, progress=progress)
-    return pa.Table.from_batches(batches, schema=PAGES.schema)
-
-
 def crawl_batches(
     frontier: pa.Table,
     captures: pa.Table | None,
@@ -82,22 +49,26 @@ def crawl_batches(
     earlier: EarlierPages | None = None,
     resolver: Resolver = system_resolver,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of `crawl_pages` in batches of some 32 MB: memory stays flat however large the shard.
+    """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
-    Arguments and errors are those of `crawl_pages`, and two more.
+    Rows come in batches of some 32 MB: memory stays flat however large the shard.
 
     Args:
-        frontier: rows of `frontier`.
-        captures: rows of `captures`.
+        frontier: rows of `frontier` of the hosts of one shard.
+        captures: rows of `captures`; used where the settings name an archive, then pages come from the web only where
+            the settings have it fetch what is missing.
         settings: settings of the crawl.
-        journal: rows fetched so far.
-        connect_to: where connections are made instead.
-        progress: called about once a second.
+        journal: rows fetched so far; the new ones are added.
+        connect_to: pattern of host (or host:port) -> `address:port` where its connections are made instead.
+        progress: called about once a second, and once at the end.
         earlier: pages of an earlier crawl: those that are not due are taken over, the others asked for conditionally.
         resolver: looks host names up; may hang.
 
     Raises:
+        ValueError: the settings name an archive and there are no captures.
+        OSError: an archive file cannot be read.
         CorruptShardError: the earlier crawl's file has been damaged since it was opened.
+        KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from storage.schemas import FRONTIER
+from storage.schemas import FRONTIER, PAGES
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.journal import Journal
 from tasks.crawl.settings import CrawlSettings
@@ -171,6 +171,11 @@ def frontier(urls: Iterable[str]) -> pa.Table:
         for rank, url in enumerate(urls)
     ]  # fmt: skip
     return pa.Table.from_pylist(rows, schema=FRONTIER.schema)
+
+
+def crawl_pages(*arguments: Any, **options: Any) -> pa.Table:
+    """Return the rows of `crawl_batches` as one table."""
+    return pa.Table.from_batches(crawl_batches(*arguments, **options), schema=PAGES.schema)
 
 
 def crawl(server: LoopbackServer, urls: Iterable[str], journal: Journal, **settings: Any) -> dict[str, dict[str, Any]]:

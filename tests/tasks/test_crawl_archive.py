@@ -13,14 +13,13 @@ import pytest
 from storage.schemas import ARTICLES, CAPTURES
 from storage.store import Store
 from tasks.crawl.archive import archive_files, file_state, index_archive
-from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.reasons import CAPTURE_REASONS
 from tasks.crawl.replay import Replay
 from tasks.crawl.settings import CrawlSettings
 from tasks.hashing import shard_of
 from tests.storage.object_store import BUCKET, CREDENTIALS, object_store, proxy, uri
-from tests.tasks.loopback_server import frontier, local_journal
+from tests.tasks.loopback_server import crawl_pages, frontier, local_journal
 
 HTML = b"<html><p>From the archive.</p></html>"
 

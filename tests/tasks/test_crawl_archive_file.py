@@ -12,9 +12,8 @@ from backports import zstd
 
 from tasks.crawl.archive import index_archive
 from tasks.crawl.archive_file import OpenArchive, ScratchFullError
-from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.settings import CrawlSettings
-from tests.tasks.loopback_server import frontier, local_journal
+from tests.tasks.loopback_server import crawl_pages, frontier, local_journal
 from tests.tasks.test_crawl_archive import http, record
 
 URLS = [f"http://a.test/{n}" for n in range(6)]

@@ -14,11 +14,10 @@ import pytest
 
 from storage.schemas import CAPTURES
 from tasks.crawl.common_crawl import look_up_captures
-from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.look_ups import LookUps
 from tasks.crawl.reasons import CAPTURE_REASONS, PAGE_REASONS
 from tasks.crawl.settings import CrawlSettings
-from tests.tasks.loopback_server import FAST, Exchange, LoopbackServer, answer, frontier, local_journal
+from tests.tasks.loopback_server import FAST, Exchange, LoopbackServer, answer, crawl_pages, frontier, local_journal
 from tests.tasks.test_crawl_archive import http, record
 
 PLAIN = {"Content_Type": "text/plain"}

@@ -8,11 +8,10 @@ import pytest
 
 from storage.schemas import PAGES
 from tasks.crawl import crawl as crawl_module
-from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.http import Client
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
-from tests.tasks.loopback_server import FAST, PAGE, LoopbackServer, answer, crawl, frontier, local_journal
+from tests.tasks.loopback_server import FAST, PAGE, LoopbackServer, answer, crawl, crawl_pages, frontier, local_journal
 
 
 def test_table_is_sorted_and_has_each_kept_url_once(tmp_path: Path) -> None:

@@ -19,13 +19,12 @@ from storage.builds import Build, save_build
 from storage.schemas import PAGES
 from storage.store import Store
 from tasks.crawl.archive import index_archive
-from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
 from tasks.crawl.warc_export import Exported, main, write_pages
 from tasks.sources import running_web
 from tasks.stage import InlineExecutor, Run
-from tests.tasks.loopback_server import frontier, local_journal
+from tests.tasks.loopback_server import crawl_pages, frontier, local_journal
 
 ARRIVED = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 CREATED = datetime(2026, 5, 6, tzinfo=UTC)

@@ -14,7 +14,6 @@ from protego import Protego
 from pyarrow.fs import LocalFileSystem
 
 from tasks.articles import merge_articles, read_articles
-from tasks.crawl.crawl import crawl_pages
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.journal import Journal
 from tasks.crawl.settings import CrawlSettings
@@ -24,6 +23,7 @@ from tasks.sources import SourceSettings, open_source, running_web
 from tasks.sources.miniweb import Fate, Link, MiniwebServer, MiniwebSettings
 from tasks.sources.miniweb.links import FAULT_RATES
 from tasks.sources.records import RecordsSettings
+from tests.tasks.loopback_server import crawl_pages
 
 SETTINGS = MiniwebSettings(topics=3000, oversized_bytes=300_000, slow_seconds=0.01)
 
