@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import shutil
 import tempfile
 import uuid
 from collections.abc import Mapping
@@ -94,7 +95,8 @@ def publish_directory(
         relative = path.relative_to(folder).as_posix()
         files[relative] = _sha256(path)
         if not store.is_local:
-            store.write_bytes(f"{directory_path(name, key)}/{relative}", path.read_bytes())
+            with path.open("rb") as file, store.writing(f"{directory_path(name, key)}/{relative}") as sink:
+                shutil.copyfileobj(file, sink)  # checkpoints may be larger than memory should be
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
     record = DirectoryRecord(name, key, files, digest, settings, inputs, metrics, seconds)
     content = json.dumps(asdict(record), indent=1, sort_keys=True, ensure_ascii=False).encode()
