@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import requests
 
 _POLL_SECONDS = 0.1
+_LAST_PORT = 65535
 
 
 def start(
@@ -57,8 +58,10 @@ def free_port(host: str, wanted: int = 0) -> int:
     """Return `wanted` if nothing listens there, else a free port of the host.
 
     Raises:
-        ValueError: the host is none of this machine's.
+        ValueError: the host is none of this machine's, or the port is no port.
     """
+    if not 0 <= wanted <= _LAST_PORT:
+        raise ValueError(f"port is {wanted}: expected one from 0 to {_LAST_PORT}")
     for port in (wanted, 0):
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

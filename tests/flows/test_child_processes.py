@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from flows.child_processes import start, stop, wait_for_api
+from flows.child_processes import free_port, start, stop, wait_for_api
 
 
 class NotReady(BaseHTTPRequestHandler):
@@ -35,3 +35,8 @@ def test_a_server_that_is_not_ready_is_asked_now_and_then(child: "subprocess.Pop
         assert not wait_for_api(f"http://127.0.0.1:{server.server_port}/api", child, 0.5)
         server.shutdown()
     assert 1 <= NotReady.asked <= 5  # every tenth of a second at most
+
+
+def test_a_port_that_is_none_is_named() -> None:
+    with pytest.raises(ValueError, match="port is 65536: expected one from 0 to 65535"):
+        free_port("127.0.0.1", 65536)
