@@ -15,7 +15,7 @@ class RetrainingSettings(Settings):
 
     week: str | None = Field(
         None,
-        pattern=r"^\d{4}-W\d{2}$",
+        pattern=r"^\d{4}-W(0[1-9]|[1-4]\d|5[0-3])$",
         description="ISO week the run is for, such as 2026-W47: pages are asked for anew once a week, and a week that "
         "has its version is not retrained; None = the present one (UTC)",
     )

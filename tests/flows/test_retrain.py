@@ -153,6 +153,12 @@ def test_a_run_that_lasts_into_another_week_stays_that_of_its_own(tmp_path: Path
     assert session.config.crawl.refresh == settings.week == settings.period
 
 
+def test_a_week_that_no_year_has_is_refused() -> None:
+    for week in ("2026-W00", "2026-W54", "2026-47"):
+        with pytest.raises(ValueError, match=r"retraining\.week"):
+            config(retraining={"week": week})
+
+
 def test_an_imported_corpus_is_not_retrained_on(tmp_path: Path) -> None:
     given = config(root=str(tmp_path), imported={"folder": "ranked", "vocabulary": "spm.model"})
     with pytest.raises(ValueError, match=r"imported\.folder is 'ranked': expected a corpus of one's own"):
