@@ -43,7 +43,7 @@ def beam_search(
         exempt: ids that `settings.block_recent` leaves alone (commas).
         scorers: terms of the score beside the normalised log-probability.
         prompt: [B, n] int64 tokens every summary of an article starts with, padded with `source.pad`; they stay in
-            the summary and cost nothing.
+            the summary and cost nothing; one that is longer than a summary may be is cut.
     """
     never = {source.pad, begin, *([] if unknown is None or settings.allow_unknown else [unknown])}
     rules = TokenRules(end=end, never=tuple(sorted(never)), exempt=tuple(exempt))
@@ -87,7 +87,7 @@ def _search(
             settings,
             rules,
             scorers,
-            _forced(prompt, alive, source.pad),
+            _forced(prompt, alive, source.pad, settings.max_length),
         )
         alive, ended, parents_bK = step.alive, step.ended, step.parents
         row_bK = torch.arange(len(parents_bK), device=device).unsqueeze(1) * beam + parents_bK
@@ -100,9 +100,9 @@ def _search(
     return [hypothesis for hypothesis in found if hypothesis is not None]
 
 
-def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int) -> Tensor | None:
-    """Return the prompt's next token of each article, -1 where the prompt is over."""
-    if prompt is None or alive.length >= prompt.shape[1]:
+def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int, most: int) -> Tensor | None:
+    """Return the prompt's next token of each article, -1 where the prompt is over; after `most` tokens it is."""
+    if prompt is None or alive.length >= min(prompt.shape[1], most):
         return None
     next_b = prompt[alive.articles, alive.length]
     return next_b.masked_fill(next_b == pad, -1)

@@ -113,6 +113,15 @@ def test_a_prompt_begins_the_summary_and_costs_nothing() -> None:
         )
 
 
+def test_a_prompt_longer_than_a_summary_is_cut() -> None:
+    settings = SearchSettings(beam=2, min_length=0, max_length=3)
+    prompt = torch.tensor([[9, 8, 7, 6, 5], [9, PAD, PAD, PAD, PAD]])
+    long, short = beam_search(tiny(4), source(4, articles=2), settings, begin=BEGIN, end=END, prompt=prompt)
+    assert long.tokens == [9, 8, 7]
+    assert long.score > -torch.inf
+    assert short.tokens[0] == 9
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_never_generates_special_tokens_and_keeps_lengths(seed: int) -> None:
     model = tiny(seed)
