@@ -1,8 +1,8 @@
 """Delete what no kept build and no kept model version needs: mark what their manifests name, sweep the rest.
 
 Only files whose names this project gives are ever looked at; anything else below the root is left alone, and so are
-other roots in folders of it. A file that is younger than the newest build's manifest is left too: it belongs to a build
-that was interrupted and will go on.
+other roots in folders of it. A file that is younger than the newest build's manifest is left too (for a run that has
+just written one, younger than the one before): it belongs to a build that was interrupted and will go on.
 The caller holds the root's lock, so that no build is running meanwhile.
 """
 
@@ -38,7 +38,7 @@ class Pruning:
         versions: numbers of the model versions kept.
         sizes: file -> bytes, of those to delete, in the order they go.
         kept_bytes: bytes of the files that kept builds and versions need.
-        young: files left alone because they are younger than the newest build.
+        young: files left alone because they are younger than the newest build, or the one before the caller's own.
     """
 
     builds: tuple[str, ...]
@@ -63,13 +63,15 @@ class Pruning:
         return {folder: (files[folder], size[folder]) for folder in sorted(files)}
 
 
-def plan_pruning(store: Store, keep: int) -> Pruning:
+def plan_pruning(store: Store, keep: int, *, own: str | None = None) -> Pruning:
     """Find what can go.
 
     Args:
         store: the root, whose lock the caller holds.
         keep: how many of the newest builds, and of the newest model versions, are kept. The champion, the champion
             before it and the builds of kept versions are kept beside them, and so is the frozen test split.
+        own: name of the caller's own build, which has only just been finished: files younger than the build before it
+            are left, for they may be of another one that was interrupted; None = those younger than the latest.
 
     Raises:
         ValueError: `keep` is less than 1.
@@ -81,7 +83,7 @@ def plan_pruning(store: Store, keep: int) -> Pruning:
     names = _kept_builds(store, keep, versions)
     builds = [read_build(store, name) for name in names]
     files, directories = _marked(store, builds, versions)
-    newest = _newest(store)
+    newest = _finished(store, own)
     going: dict[str, int] = {}
     kept = young = 0
     for info in _files(store):
@@ -138,12 +140,16 @@ def _marked(store: Store, builds: list[Build], versions: list[int]) -> tuple[set
     return files, directories
 
 
-def _newest(store: Store) -> datetime | None:
-    """Return when the last build was finished; None before the first, when nothing may go."""
-    latest = latest_build(store)
-    if latest is None:
+def _finished(store: Store, own: str | None) -> datetime | None:
+    """Return when the build before `own`, or the latest, was finished; None where there is none, and nothing may go."""
+    if own is not None:
+        name = max((name for name in build_names(store) if name < own), default=None)
+    else:
+        latest = latest_build(store)
+        name = None if latest is None else latest.name
+    if name is None:
         return None
-    info = store.filesystem.get_file_info(store.path(f"builds/{latest.name}.json"))
+    info = store.filesystem.get_file_info(store.path(f"builds/{name}.json"))
     moment: datetime | None = info.mtime
     return moment.astimezone(UTC) if moment is not None else None
 

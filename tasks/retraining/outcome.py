@@ -140,7 +140,7 @@ def settle(store: Store, version: Version, settings: RetrainingSettings, *, plan
         return describe(version)
     champion = move_pointer(store, version)
     assert champion is not None, "the first version is always promoted"
-    pruned = plan_pruning(store, settings.keep)
+    pruned = plan_pruning(store, settings.keep, own=version.build)
     carry_out(store, pruned)
     return f"{describe(version)}\nchampion: version {champion.version}\n{describe_pruning(pruned, done=True)}"
 
@@ -179,7 +179,7 @@ def describe_pruning(pruning: Pruning, *, done: bool) -> str:
     builds, versions = (", ".join(map(str, kept)) or "none" for kept in (pruning.builds, pruning.versions))
     head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
     tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
-    young = [f"{pruning.young:,} files are younger than the last build and left alone"] if pruning.young else []
+    young = [f"{pruning.young:,} files may be of an interrupted build and are left alone"] if pruning.young else []
     return "\n".join([head, *lines, tail, *young])
 
 

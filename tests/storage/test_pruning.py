@@ -193,6 +193,22 @@ def test_what_was_set_aside_in_a_kept_directory_goes(tmp_path: Path) -> None:
     assert list(plan_pruning(root.store, 1).sizes) == [f"{path}/model.safetensors.damaged"]
 
 
+def test_an_interrupted_build_outlives_the_next_one_of_another(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    root.shard("pages", 1)
+    first = root.build({}, {})
+    root.model("models/summarizer", 2, finished=False)  # a training that was killed, and will go on
+    own = root.build({}, {})
+    found = plan_pruning(root.store, 1, own=own)
+    assert {name.partition("/")[0] for name in found.sizes} == {"builds", "pages"}
+    assert f"builds/{first}.json" in found.sizes
+    assert found.young == 2
+    assert "models/summarizer" in plan_pruning(root.store, 1).by_folder()
+    root.build({}, {})
+    assert "models/summarizer" in plan_pruning(root.store, 1, own=root.build({}, {})).by_folder()
+    assert plan_pruning(root.store, 1, own=first).sizes == {}
+
+
 def test_a_root_in_a_folder_of_the_root_is_left_alone(tmp_path: Path) -> None:
     outer, inner = Root(tmp_path), Root(tmp_path / "titles")
     inner.build({"examples": {"0": inner.shard("examples", 1)}}, {"models/ranker": inner.model("models/ranker", 1)},
