@@ -67,7 +67,7 @@ def chosen(session: Session) -> tuple[list[str], dict[str, str]]:
 
 
 def impossible(session: Session) -> dict[str, str]:
-    """Return the systems that read what this corpus does not have, and what that is."""
+    """Return the systems that read what there is not under these settings, and what that is."""
     settings, given = session.config.imported, session.once(imported)
     drawn = settings is None or given is None or given.graphs is not None or settings.texts == "all"
     reasons = {}
@@ -78,6 +78,8 @@ def impossible(session: Session) -> dict[str, str]:
             reasons[name] = "the imported shards hold no graphs, and no texts of the training split to draw them from"
         elif system.decoding.get("alignment") == "ranked" and ranking_method(session) == "found":
             reasons[name] = "no ranker scored the paragraphs"
+        elif system.decoding.get("alignment") == "predicted" and session.config.decoding.checkpoint:
+            reasons[name] = "its attention predictor knows the best checkpoint alone"
     return reasons
 
 

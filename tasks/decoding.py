@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor
 
 from models.attention_predictor import AttentionPredictor, check_predictable
@@ -70,6 +70,15 @@ class DecodingSettings(Settings):
     precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")
     batch_articles: int = tuning(16, "articles decoded at a time", ge=1)
     device: str = tuning("auto", "where the summarizer runs: auto | cpu | cuda | cuda:N")
+
+    @model_validator(mode="after")
+    def _predictor_knows_the_best_checkpoint(self) -> Self:
+        if self.guidance.reads_predictor and self.checkpoint:
+            raise ValueError(
+                "the attention predictor learned from the best checkpoint of its summarizer: expected checkpoint 0 "
+                f"where predicted attention is asked for, got {self.checkpoint}"
+            )
+        return self
 
     @property
     def guidance(self) -> Guidance:
@@ -202,11 +211,6 @@ def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa
         raise ValueError(
             f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} go by "
             "predicted attention: expected the directory of an attention predictor, got none"
-        )
-    if settings.guidance.reads_predictor and settings.checkpoint:
-        raise ValueError(
-            "the attention predictor learned from the best checkpoint of its summarizer: expected checkpoint 0 where "
-            f"predicted attention is asked for, got {settings.checkpoint}"
         )
     if settings.guidance.reads_scores and ranked is None:
         raise ValueError(

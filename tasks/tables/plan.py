@@ -27,7 +27,7 @@ def systems_to_run(
     Args:
         settings: which tables and systems.
         baselines: the extractive systems that are run.
-        impossible: system -> why this corpus cannot run it.
+        impossible: system -> why it cannot be run.
     """
     needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
     run: list[str] = []

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from flows.config import BuildConfig
 from flows.evaluate import report
 from flows.reproduce_tables import tables
+from flows.systems import chosen
 from storage.recipes import recipe_key
 from tasks.tables.plan import rename_system
 from tests.flows.recording import keys, walked
@@ -35,6 +36,13 @@ def test_the_settings_of_the_tables_change_no_key_of_a_build(tmp_path: Path) -> 
     _, plain = walked(config(), report, tmp_path)
     _, other = walked(config(tables={"steps": 1, "size": "paper", "systems": ["ht"]}), report, tmp_path)
     assert keys(plain) == keys(other)
+
+
+def test_another_checkpoint_leaves_out_what_its_predictor_does_not_know(tmp_path: Path) -> None:
+    session, _ = walked(config(decoding={"checkpoint": 1}, tables={"tables": ["002-2"]}), chosen, tmp_path)
+    run, reasons = session.once(chosen)
+    assert run == ["pht", "pht-strcov", "pht-extprob"]
+    assert reasons == {"pht-attalign": "its attention predictor knows the best checkpoint alone"}
 
 
 def test_the_builds_summarizer_and_summaries_have_the_recipes_they_had(tmp_path: Path) -> None:

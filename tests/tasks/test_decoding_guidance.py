@@ -117,10 +117,10 @@ def test_the_predictor_is_used_where_it_is_asked_for(trained: tuple[Path, Path])
 
 
 def test_the_predictor_knows_the_best_checkpoint_alone(trained: tuple[Path, Path]) -> None:
-    summarizer, predictor = trained
-    assert decode_shard(examples("test"), summarizer, changed(checkpoint=1)).num_rows == 4
-    with pytest.raises(ValueError, match="expected checkpoint 0 where predicted attention is asked for, got 1"):
-        decode_shard(examples("test"), summarizer, changed(checkpoint=1, alignment="predicted"), predictor=predictor)
+    assert decode_shard(examples("test"), trained[0], changed(checkpoint=1)).num_rows == 4
+    for fields in ({"alignment": "predicted"}, {"compressed_paragraphs": 2}):
+        with pytest.raises(ValueError, match="expected checkpoint 0 where predicted attention is asked for, got 1"):
+            changed(checkpoint=1, **fields)
 
 
 def test_scores_of_the_ranker_are_asked_for_and_complete(trained: tuple[Path, Path]) -> None:
