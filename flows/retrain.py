@@ -49,11 +49,17 @@ def challenge(session: Session) -> str:
     """Walk everything; a period that has its version already is only settled.
 
     Raises:
-        ValueError: the corpus is imported, so that there is nothing to bring up to date.
+        ValueError: the corpus is imported, so that there is nothing to bring up to date, or the metric that decides is
+            not among those scored.
     """
     started, store, given = time.monotonic(), session.run.store, session.config
     if given.imported is not None:
         raise ValueError(f"imported.folder is {given.imported.folder!r}: expected a corpus of one's own to retrain on")
+    if given.retraining.metric not in given.scoring.metrics:
+        raise ValueError(
+            f"retraining.metric is {given.retraining.metric!r}: expected one of scoring.metrics, "
+            f"{', '.join(given.scoring.metrics)}"
+        )
     # The week it is now, also of a run that ends in the next one or finds a damaged shard there and walks again.
     settings = given.retraining.model_copy(update={"week": given.retraining.period})
     crawl = given.crawl.model_copy(update={"refresh": settings.period})

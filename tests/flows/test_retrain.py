@@ -165,6 +165,12 @@ def test_an_imported_corpus_is_not_retrained_on(tmp_path: Path) -> None:
         planning_session(given).once(challenge)
 
 
+def test_a_metric_that_is_not_scored_decides_nothing(tmp_path: Path) -> None:
+    given = config(root=str(tmp_path), scoring={"metrics": ["rouge1", "rouge2"]})
+    with pytest.raises(ValueError, match=r"retraining\.metric is 'rougeL': expected one of .*, rouge1, rouge2"):
+        planning_session(given).once(challenge)
+
+
 def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> None:
     call = [sys.executable, "-m", "flows.prune", "--root", str(tmp_path), "--keep", "2", "--dry-run"]
     done = subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, timeout=250, check=False)
