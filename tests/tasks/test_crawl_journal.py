@@ -108,12 +108,14 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 CRAWL = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite that runs in the background has it ignored
 from tests.tasks.loopback_server import LoopbackServer, crawl, local_journal
 class Server:
     address = sys.argv[1]
 urls = [f"http://h{n % 4}.test/{n}" for n in range(60)]
-crawl(Server, urls, local_journal(sys.argv[2]), host_delay_seconds=0.05)
+crawl(Server, urls, local_journal(sys.argv[2]), host_delay_seconds=0.1)
 """
 
 
