@@ -91,7 +91,7 @@ def test_a_dry_run_writes_nothing_and_lists_every_stage(command: Callable[..., D
     ):
         assert stage in done.stdout
     assert "Search: one query an article to searxng for nothing" in done.stdout
-    assert "Clones, labels and tf-idf of all 1,579,360 articles of 525 paragraphs: 24 core-hours" in done.stdout
+    assert "Clones, labels and tf-idf of all 1,579,360 articles of 525 paragraphs: 8 core-hours" in done.stdout
     assert not (tmp_path / "data").exists()
 
 
