@@ -61,6 +61,7 @@ def crawl_own(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
         for url in urls
     ]
     frontier = pa.Table.from_pylist(rows, schema=FRONTIER.schema)
+    del rows  # else its size would count as the crawl's
     started, pages = time.perf_counter(), 0
     with Journal(pafs.LocalFileSystem(), str(folder / "journal")) as journal:
         for batch in crawl_batches(frontier, None, settings, journal=journal, connect_to={}, progress=lambda _: None):
