@@ -1,11 +1,9 @@
 """The wiring of imported examples: what is walked for training and evaluation, and what is not."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece
 import torch
 
 from flows.config import BuildConfig
@@ -30,13 +28,7 @@ TITLE, BEGIN, END = 3, 4, 5
 
 @pytest.fixture(scope="module")
 def words() -> Vocabulary:
-    writer = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["the river aral rises in the hills .", "it flows north to the sea ."] * 5),
-        model_writer=writer, vocab_size=60, hard_vocab_limit=False, minloglevel=2,
-        user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"],
-    )  # fmt: skip
-    return Vocabulary(writer.getvalue())
+    return ours.released_vocabulary()
 
 
 @pytest.fixture

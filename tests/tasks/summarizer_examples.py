@@ -1,9 +1,11 @@
 """A handful of examples with their vocabulary and graphs, and settings that train a summarizer on them in seconds."""
 
+import io
 from dataclasses import dataclass
 from functools import cache
 
 import pyarrow as pa
+import sentencepiece
 
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS
@@ -85,3 +87,14 @@ def shards() -> InMemory:
             (pa.concat_tables([examples("valid", titles=["Cyrine"]), examples("train", titles=["Boreth"])]),),
         ]
     )
+
+
+def released_vocabulary() -> Vocabulary:
+    """A small vocabulary with the special pieces of the released ranked WikiSum at their places."""
+    writer = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the river aral rises in the hills .", "it flows north to the sea ."] * 5),
+        model_writer=writer, vocab_size=60, hard_vocab_limit=False, minloglevel=2,
+        user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"],
+    )  # fmt: skip
+    return Vocabulary(writer.getvalue())

@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-import sentencepiece
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -38,14 +37,7 @@ UNK, TITLE, BEGIN, END, PAD, SENTENCE = 0, 3, 4, 5, 6, 8  # of the released voca
 
 @pytest.fixture(scope="module")
 def released() -> Vocabulary:
-    """A small vocabulary with the special pieces of the release at their places."""
-    writer = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["the river aral rises in the hills .", "it flows north to the sea ."] * 5),
-        model_writer=writer, vocab_size=60, hard_vocab_limit=False, minloglevel=2,
-        user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"],
-    )  # fmt: skip
-    return Vocabulary(writer.getvalue())
+    return ours.released_vocabulary()
 
 
 @pytest.fixture
