@@ -1,8 +1,10 @@
-# One image for the worker and for training. Build with --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cpu
-# for a small image without CUDA; the default index gives the CUDA build.
+# One image for the worker and for training. Packages come from the index that pip is configured for: its own, or the
+# one of --build-arg PIP_INDEX_URL=... . Where another index holds the build of torch that is wanted (a small one
+# without CUDA, say), name it with --build-arg TORCH_INDEX=... ; torch alone is taken from there.
 FROM python:3.11-slim-bookworm
 
-ARG TORCH_INDEX=https://pypi.org/simple
+ARG PIP_INDEX_URL
+ARG TORCH_INDEX
 ENV PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     PIP_NO_CACHE_DIR=1 \
@@ -17,7 +19,7 @@ WORKDIR /app
 # The locked packages first: this layer stays in the cache while only our code changes.
 COPY --chown=wikisum:wikisum requirements.lock ./
 RUN grep '^torch==' requirements.lock > torch.lock \
-    && pip install --index-url "${TORCH_INDEX}" -r torch.lock \
+    && pip install ${TORCH_INDEX:+--index-url "${TORCH_INDEX}"} -r torch.lock \
     && pip install -r requirements.lock \
     && rm torch.lock
 

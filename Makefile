@@ -6,7 +6,7 @@ ARGS ?=
 DATA ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install build-wikisum serve lint types test test-all benchmarks lock clean
+.PHONY: help install build-wikisum serve lint types test test-all benchmarks mutants lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -50,6 +50,10 @@ benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=fo
 	for name in labels crawl recrawl lexrank ranker beam_search training stage_memory; do \
 	  echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.extraction $(DATA)/extraction
+
+mutants: $(VENV)/.dev ## how many small faults the tests notice, by chance; an hour; ARGS='--group storage --draw 10'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[mutants]"
+	$(BIN)/python -m benchmarks.mutants $(ARGS)
 
 lock: ## resolve the locks anew, in throw-away environments
 	./.ci/lock $(PYTHON)

@@ -16,7 +16,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from tasks.entities import RULES, load_pipeline
+from tasks.text.entities import RULES, load_pipeline
 
 WIKIGOLD = Path(__file__).resolve().parents[2] / "shared/data/wikigold/CONLL-format/data/wikigold.conll.txt"
 COARSE = {

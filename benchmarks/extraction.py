@@ -1,8 +1,12 @@
-"""Main text extraction: F1 and pages per second of our engines, beside trafilatura's defaults, in the same run.
+"""Main text extraction: F1 on sites that no threshold has seen, beside trafilatura's defaults, in the same run.
 
 The method is that of the article extraction benchmark whose pages these are: shingles of 4 tokens (`\\w+`) with their
 counts; true positives, false positives and false negatives per page as shares of their sum; precision and recall
 averaged over pages; F1 of the averages. Speed is processor seconds within one process, after a warm-up page.
+
+Our figure is held out: for each site every threshold is chosen anew on the pages of all other sites, from the value
+that is as if there were no such rule, and the site's pages are scored with that choice. What our defaults score on the
+pages they were chosen on is not reported: it says nothing of pages not seen.
 
     python -m benchmarks.extraction ../shared/data/extraction
 """
@@ -10,23 +14,47 @@ averaged over pages; F1 of the averages. Speed is processor seconds within one p
 import argparse
 import gzip
 import json
+import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+from urllib.parse import urlsplit
 
 import trafilatura
 
+from tasks.extraction import agreement, density, engines
+from tasks.extraction.charset import decode
 from tasks.extraction.engines import extract
 from tasks.extraction.extractor import Extractor
+from tasks.extraction.markup import join_wrapped, page_title, parse
 from tasks.extraction.settings import ExtractSettings
 
 _TOKEN = re.compile(r"\w+")
 _SHINGLE = 4
-_TRAFILATURA_F1 = 0.968  # its defaults on these pages
-_REACHED = 0.974  # the best published engine: what our default must reach
+_REACHED = 0.970  # what our engines must reach on sites not seen
+
+Choice = tuple[Any, ...]
+"""A value for each threshold, in the order of their table."""
+
+THRESHOLDS: Mapping[str, Sequence[Any]] = {  # by name; the first value is as if there were no such rule
+    "favour": ("balance", "precision", "recall"),
+    "tables": (True, False),
+    "rescue_below": (0.0, 0.8, 0.9, 0.95, 0.98, 1.0),
+    "phrase_length": (0, 100, 200, 300, 800),
+    "recall_weight": (1.0, 0.5, 0.25),
+    "linked": (0.5, 0.3, 0.7),
+    "gap": (math.inf, 100.0, 300.0, 1000.0),
+    "elsewhere": (math.inf, 1.2, 1.5, 2.0),
+    "small": (0.0, 500.0, 1000.0, 2000.0),
+}
+_ROUNDS = 2  # times that each threshold is chosen, given the others
 
 
 @dataclass(frozen=True)
@@ -35,6 +63,7 @@ class Page:
 
     html: bytes
     truth: str
+    site: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +80,11 @@ def read_pages(folder: Path) -> list[Page]:
     """Return the pages of a folder with `ground-truth.json` and `html/{name}.html.gz`, in the order of their names."""
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     return [
-        Page(gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes()), truth[name]["articleBody"])
+        Page(
+            gzip.decompress((folder / "html" / f"{name}.html.gz").read_bytes()),
+            truth[name]["articleBody"],
+            urlsplit(truth[name]["url"]).netloc.removeprefix("www."),
+        )
         for name in sorted(truth)
     ]
 
@@ -73,6 +106,99 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + _SHINGLE]) for i in range(max(1, len(tokens) - _SHINGLE + 1)))
 
 
+def f1(scores: Sequence[tuple[float, float]]) -> float:
+    """Return F1 of the averages of the pages' precision and recall."""
+    precision, recall = (sum(score[i] for score in scores) / len(scores) for i in (0, 1))
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def leave_one_site_out(
+    sites: Sequence[str], thresholds: Mapping[str, Sequence[Any]], score: Callable[[int, Choice], tuple[float, float]]
+) -> tuple[list[tuple[float, float]], Counter[Choice]]:
+    """Return each page's score under the thresholds chosen without its site, and how many sites led to each choice.
+
+    Args:
+        sites: site of each page; at least two.
+        thresholds: values of each threshold, by name; a later one is chosen only where it does better.
+        score: precision and recall of a page (by its number) under a choice.
+    """
+    held_out: dict[int, tuple[float, float]] = {}
+    choices: Counter[Choice] = Counter()
+    for site in dict.fromkeys(sites):
+        others = [page for page, of in enumerate(sites) if of != site]
+        chosen = _choose(thresholds, lambda choice, others=others: f1([score(page, choice) for page in others]))
+        choices[chosen] += 1
+        held_out |= {page: score(page, chosen) for page, of in enumerate(sites) if of == site}
+    return [held_out[page] for page in range(len(sites))], choices
+
+
+def _choose(thresholds: Mapping[str, Sequence[Any]], quality: Callable[[Choice], float]) -> Choice:
+    """Return the choice that is reached when one threshold after the other takes its best value."""
+    chosen = tuple(values[0] for values in thresholds.values())
+    best = quality(chosen)
+    for _ in range(_ROUNDS):
+        for place, values in enumerate(thresholds.values()):
+            for value in values:
+                choice = (*chosen[:place], value, *chosen[place + 1 :])
+                if (reached := quality(choice)) > best + 1e-9:
+                    chosen, best = choice, reached
+    return chosen
+
+
+class _Bench:
+    """Scores of pages under any choice of thresholds; what a threshold leaves as it is, is computed once."""
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self._pages = pages
+        self._trees = [parse(decode(page.html, None)) for page in pages]
+        self._titles = [page_title(tree) for tree in self._trees]
+        self.score = cache(self._score)
+        self._density = cache(self._density_lines)
+        self._trafilatura = cache(self._trafilatura_lines)
+        self._readability = cache(lambda page: engines.extract_readability(self._trees[page]))
+        self._tidy = cache(self._tidy_lines)
+        self._agreements = cache(self._agreement)
+        self._text_score = cache(self._score_of_text)
+
+    def _score(self, page: int, choice: Choice) -> tuple[float, float]:
+        of = dict(zip(THRESHOLDS, choice, strict=True))
+        options = (
+            ("trafilatura", of["favour"], of["tables"]),
+            ("density", of["linked"], of["gap"], of["elsewhere"], of["small"]),
+            ("readability",),
+        )
+        texts = {engine: self._tidy(page, of["phrase_length"], engine, *rest) for engine, *rest in options}
+        agreements = self._agreements(page, of["phrase_length"], of["recall_weight"], options)
+        with patch.object(engines, "agreement", lambda _texts: agreements):
+            believed, _ = engines.choose(texts, of["rescue_below"])
+        own = next(option for option in options if option[0] == believed)
+        return self._text_score(page, of["phrase_length"], *own)
+
+    def _score_of_text(self, page: int, *choice: Any) -> tuple[float, float]:
+        return precision_recall(self._pages[page].truth, "\n".join(join_wrapped(self._tidy(page, *choice))))
+
+    def _agreement(self, page: int, phrase_length: int, weight: float, options: Any) -> dict[str, float]:
+        with patch.object(agreement, "_RECALL_WEIGHT", weight):
+            return agreement.agreement(
+                {engine: self._tidy(page, phrase_length, engine, *rest) for engine, *rest in options}
+            )
+
+    def _tidy_lines(self, page: int, phrase_length: int, engine: str, *options: Any) -> list[str]:
+        found = {"trafilatura": self._trafilatura, "density": self._density, "readability": self._readability}[engine]
+        with patch.object(engines, "_PHRASE_LENGTH", phrase_length):
+            return engines.tidy(found(page, *options), self._titles[page])
+
+    def _trafilatura_lines(self, page: int, favour: Any, tables: bool) -> list[str]:
+        return engines.extract_trafilatura(self._trees[page], ExtractSettings(favour=favour, tables=tables))
+
+    def _density_lines(self, page: int, *weights: float) -> list[str]:
+        names = ("_LINKED", "_GAP", "_ELSEWHERE", "_SMALL")
+        with ExitStack() as patches:
+            for name, value in zip(names, weights, strict=True):
+                patches.enter_context(patch.object(density, name, value))
+            return density.extract_density(self._trees[page])
+
+
 def measure(pages: list[Page], engine: Callable[[bytes], str]) -> Result:
     """Return an engine's scores over the pages."""
     engine(pages[0].html)
@@ -81,7 +207,7 @@ def measure(pages: list[Page], engine: Callable[[bytes], str]) -> Result:
     seconds = time.process_time() - start
     scores = [precision_recall(page.truth, text) for page, text in zip(pages, found, strict=True)]
     precision, recall = (sum(score[i] for score in scores) / len(pages) for i in (0, 1))
-    return Result(precision, recall, 2 * precision * recall / (precision + recall), len(pages) / seconds)
+    return Result(precision, recall, f1(scores), len(pages) / seconds)
 
 
 def _ours(**fields: object) -> Callable[[bytes], str]:
@@ -104,31 +230,32 @@ def _bounded_rate(pages: list[Page]) -> float:
 
 
 def main() -> None:
-    """Print the table; exit with 1 where our default misses its figure."""
+    """Print the table; exit with 1 where our engines miss their figure on sites not seen."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("folder", type=Path, help="folder with ground-truth.json and html/")
     pages = read_pages(parser.parse_args().folder)
-    engines = {
-        "ours, default (trafilatura)": _ours(),
-        "ours, default without rescue": _ours(rescue_below=0),
-        "ours, favour=balance": _ours(favour="balance"),
-        "ours, fast (density)": _ours(engine="density"),
+    peers = {
         "trafilatura, defaults": _trafilatura(),
         "trafilatura, defaults, no comments": _trafilatura(include_comments=False),
         "trafilatura, precision, no comments": _trafilatura(include_comments=False, favor_precision=True),
         "trafilatura, fast, no comments": _trafilatura(include_comments=False, fast=True),
     }
-    print(f"{len(pages)} pages{'precision':>43}{'recall':>9}{'F1':>9}{'pages/s':>9}")
-    results = {}
-    for name, engine in engines.items():
-        result = results[name] = measure(pages, engine)
+    scores, choices = leave_one_site_out([page.site for page in pages], THRESHOLDS, _Bench(pages).score)
+    precision, recall = (sum(score[i] for score in scores) / len(scores) for i in (0, 1))
+    ours = Result(precision, recall, f1(scores), measure(pages, _ours()).pages_per_second)
+    print(f"{len(pages)} pages of {len({page.site for page in pages})} sites")
+    print(f"{'':<40}{'precision':>12}{'recall':>9}{'F1':>9}{'pages/s':>9}")
+    results = {"ours, leave one site out": ours, **{name: measure(pages, peer) for name, peer in peers.items()}}
+    for name, result in results.items():
         print(
             f"{name:<40}{result.precision:>12.4f}{result.recall:>9.4f}{result.f1:>9.4f}{result.pages_per_second:>9.1f}"
         )
+    print(f"density alone: {measure(pages, _ours(engine='density')).pages_per_second:.1f} pages/s")
     print(f"default through the bounded process: {_bounded_rate(pages):.1f} pages per wall second")
-    reached = results["ours, default (trafilatura)"].f1
-    print(f"trafilatura's defaults are known to give {_TRAFILATURA_F1}; ours must reach {_REACHED}: {reached:.4f}")
-    if reached < _REACHED:
+    for choice, count in choices.most_common():
+        print(f"chosen without {count} of the sites: {dict(zip(THRESHOLDS, choice, strict=True))}")
+    print(f"our engines must reach {_REACHED} on sites not seen: {ours.f1:.4f}")
+    if ours.f1 < _REACHED:
         raise SystemExit(1)
 
 

@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import BuildConfig
-from flows.corpus import corpus
-from flows.session import Session, planning_session
+from flows.running.execution import PrefectExecutor
+from flows.running.session import Session, planning_session
+from flows.stages.corpus import corpus
 from storage.recipes import ShardRecord, save_record
 from storage.schemas import DATASETS, FRONTIER, PAGES
 from storage.store import RowGroup, Store, WrittenTable
-from tasks.execution import PrefectExecutor
-from tasks.inputs import StageResult
-from tasks.shard import Job
-from tasks.stage import Outcome, Run, StagePlan
+from tasks.engine.inputs import StageResult
+from tasks.engine.shard import Job
+from tasks.engine.stage import Outcome, Run, StagePlan
 
 BAR_BYTES = 2_000_000_000
 PARTITIONS = 1_000

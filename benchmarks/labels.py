@@ -17,10 +17,10 @@ from rouge_score import rouge_scorer
 
 from benchmarks.synthetic import Corpus
 from storage.schemas import ARTICLES, PARAGRAPHS
-from tasks.clones import CloneSettings, LeadClones
-from tasks.features import FeatureSettings, compute_features
-from tasks.labels import rouge2_recalls
-from tasks.ngrams import split_words
+from tasks.paragraphs.clones import CloneSettings, LeadClones
+from tasks.ranking.features import FeatureSettings, compute_features
+from tasks.ranking.labels import rouge2_recalls
+from tasks.text.ngrams import split_words
 
 PARAGRAPH_COUNT, PARAGRAPH_WORDS, LEAD_WORDS = 525, 70, 139
 BAR = 1 / 8

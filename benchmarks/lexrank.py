@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from benchmarks.synthetic import Corpus
 from models.extractive import lexrank_scores
-from tasks.tfidf import tfidf_matrix
+from tasks.text.tfidf import tfidf_matrix
 
 PARAGRAPHS, WORDS = 525, 70  # 000 sec. 4
 TOLERANCE = 1e-6  # of networkx, which stops at N times that
@@ -34,7 +34,7 @@ def best(rounds: int, work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def ours(texts: list[str]) -> np.ndarray:
-    """Score texts as `tasks/baselines.py` does."""
+    """Score texts as `tasks/evaluation/baselines.py` does."""
     vectors = tfidf_matrix(texts)
     return lexrank_scores((vectors @ vectors.T).toarray())
 

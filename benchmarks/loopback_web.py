@@ -1,12 +1,14 @@
-"""Fifty hosts of small pages on loopback, served by a process of its own; for `benchmarks.crawl`.
+"""Fifty hosts of pages on loopback, served by a process of its own; for `benchmarks.crawl` and `crawl_memory`.
 
 python -m benchmarks.loopback_web HOSTS
 
 Host number n is the address 127.0.1.n, all at one port, which is printed once connections are accepted; the server
-ends when its standard input is closed. `/robots.txt` allows everything, every other path is a page of some 4 kB.
+ends when its standard input is closed. `/robots.txt` allows all but `/private/`; what is below `/large/` is a page of
+9.9 MB, below `/gone/` nothing, below `/moved/` a redirect, and every other path is a page of some 4 kB.
 """
 
 import asyncio
+import random
 import sys
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\n"
@@ -24,8 +26,32 @@ def page(path: str) -> bytes:
     return f"<!doctype html><html><head><title>{path}</title></head><body>\n{text}</body></html>".encode()
 
 
+def large_page() -> bytes:
+    """Return a page of 9.9 MB that no compression makes small."""
+    noise = random.Random(9).randbytes(4_900_000).hex().encode()
+    return b"<!doctype html><html><body><p>" + noise + b"</p>" + b"<p>The end.</p>" * 6_600 + b"</body></html>"
+
+
+def answer(path: str, large: bytes) -> bytes:
+    """Return the answer to a request."""
+    if path == "/robots.txt":
+        return _answer("200 OK", "text/plain", ROBOTS)
+    if path.startswith("/gone/"):
+        return _answer("404 Not Found", "text/plain", b"gone")
+    if path.startswith("/moved/"):
+        return _answer(f"301 Moved\r\nLocation: {path.replace('/moved/', '/page/', 1)}", "text/plain", b"")
+    return _answer("200 OK", "text/html; charset=utf-8", large if path.startswith("/large/") else page(path))
+
+
+def _answer(status: str, kind: str, body: bytes) -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
 class _Connection(asyncio.Protocol):
     """Answers GET requests of one connection, which stays open."""
+
+    def __init__(self, large: bytes) -> None:
+        self._large = large
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -37,17 +63,20 @@ class _Connection(asyncio.Protocol):
         while b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].decode()
-            body, kind = (ROBOTS, "text/plain") if path == "/robots.txt" else (page(path), "text/html; charset=utf-8")
-            fields = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
-            self._transport.write(fields.encode() + body)
+            self._transport.write(answer(path, self._large))
 
 
 async def serve(hosts: int) -> None:
     """Serve until standard input is closed."""
     loop = asyncio.get_running_loop()
-    first = await loop.create_server(_Connection, address(1), 0)
+    large = large_page()
+
+    def connection() -> _Connection:
+        return _Connection(large)
+
+    first = await loop.create_server(connection, address(1), 0)
     port = first.sockets[0].getsockname()[1]
-    others = [await loop.create_server(_Connection, address(host), port) for host in range(2, hosts + 1)]
+    others = [await loop.create_server(connection, address(host), port) for host in range(2, hosts + 1)]
     print(port, flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     for server in (first, *others):

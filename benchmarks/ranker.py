@@ -3,8 +3,8 @@
     python -m benchmarks.ranker [--paragraphs N] [--embedding E] [--hidden H] [--batch N] [--threads T] [--device D]
 
 Texts are random token ids; lengths are log-normal about a median of 60 tokens, at most 100. Titles have 2 to 6 tokens.
-* training: forward, backward and Adagrad on batches of like length, as `tasks.ranker_training` makes them
-* scoring: batches of like length within a budget of tokens, each title encoded once, as `tasks.ranking` does
+* training: forward, backward and Adagrad on batches of like length, as `tasks.ranking.training` makes them
+* scoring: batches of like length within a budget of tokens, each title encoded once, as `tasks.ranking.ranking` does
 * peer: batches of as many paragraphs as ours have on average, in the order in which they come, padded to the longest
   text there is, with a title for every paragraph; it has to find the same scores
 """
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.distributed import find_device
-from tasks.draws import draws
-from tasks.ranker_texts import batches_by_length, shuffled_batches
+from tasks.engine.draws import draws
+from tasks.ranking.texts import batches_by_length, shuffled_batches
 
 PAD, VOCABULARY, LONGEST, PER_ARTICLE = 0, 32_000, 100, 50
 Texts = list[NDArray[np.int64]]

@@ -29,20 +29,22 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow.fs import LocalFileSystem
 
 from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
-from tasks.articles import merge_articles, read_articles
+from tasks.articles.articles import merge_articles, read_articles
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import crawl_shard
-from tasks.inputs import gathered
+from tasks.engine.inputs import gathered
+from tasks.engine.shard import Scratch
+from tasks.engine.stage import InlineExecutor, Run
 from tasks.search.search import search_articles
 from tasks.search.settings import SearchSettings
 from tasks.sources import SourceSettings, open_source
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.stage import InlineExecutor, Run
 
 BAR = 0.02
 HOSTS = 20
@@ -201,7 +203,9 @@ def mini_web(topics: int, week: int) -> Iterator[Web]:
         ]
         articles = merge_articles(pa.concat_tables(parts))
         searching = SearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
-        search = search_articles(articles, searching, connect_to=server.connect_to)
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = Scratch(LocalFileSystem(), folder)
+            search = search_articles(articles, searching, scratch=scratch, connect_to=server.connect_to)
         frontier = build_frontier(articles, search, CrawlSettings(), article_shard=0, host_shards=1)
         server.requests.clear()
         host, _, port = server.address.rpartition(":")

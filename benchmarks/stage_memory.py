@@ -23,8 +23,8 @@ from typing import Any
 from storage.directories import find_directory
 from storage.recipes import ShardRecord, find_record
 from storage.store import Store
-from tasks.inputs import DirectoryResult, Input, StageResult, contents, every, gathered, only, same, streamed
-from tasks.shard import Job, make_directory, make_shard
+from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, gathered, only, same, streamed
+from tasks.engine.shard import Job, make_directory, make_shard
 
 BAR_BYTES = 1_500_000_000
 RANKER = "models/ranker"
@@ -82,15 +82,17 @@ STAGES = {
         dataset="documents",
     ),
     "paragraphs": Stage(
-        "tasks.paragraphs:build_paragraphs",
+        "tasks.paragraphs.paragraphs:build_paragraphs",
         {**ARTICLES, "documents": (gathered, ("documents",))},
-        "tasks.paragraphs:ParagraphSettings",
+        "tasks.paragraphs.paragraphs:ParagraphSettings",
     ),
-    "features": Stage("tasks.features:compute_features", {**ARTICLES, **PARAGRAPHS}, "tasks.features:FeatureSettings"),
+    "features": Stage(
+        "tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}, "tasks.ranking.features:FeatureSettings"
+    ),
     "vocabulary": Stage(
-        "tasks.vocabulary:train_vocabulary",
+        "tasks.summarization.vocabulary:train_vocabulary",
         {"shards": (every, ("articles", "paragraphs"))},
-        "tasks.vocabulary:VocabularySettings",
+        "tasks.summarization.vocabulary:VocabularySettings",
         # A shard has too few leads to fill their part of the sample: paragraphs fill it all, as in a large build.
         changes={"threads": 1, "lead_characters": 1, "paragraph_characters": 50_000_000},
         arguments={"seed": 1},
@@ -102,34 +104,34 @@ STAGES = {
         measured=False,
     ),
     "ranked": Stage(
-        "tasks.ranking:rank_paragraphs",
+        "tasks.ranking.ranking:rank_paragraphs",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, "ranker_directory": (contents, (RANKER,))},
-        "tasks.ranking:RankingSettings",
+        "tasks.ranking.ranking:RankingSettings",
         changes={"device": "cpu"},
     ),
-    "graphs": Stage("tasks.graphs:build_graphs", RANKED, "tasks.graphs:GraphSettings"),
+    "graphs": Stage("tasks.summarization.graphs:build_graphs", RANKED, "tasks.summarization.graphs:GraphSettings"),
     "examples": Stage(
-        "tasks.examples:build_examples",
+        "tasks.summarization.examples:build_examples",
         {**ARTICLES, **RANKED, "vocabulary": (only, ("vocabulary",))},
-        "tasks.examples:ExampleSettings",
+        "tasks.summarization.examples:ExampleSettings",
     ),
     "ranking_scores": Stage(
-        "tasks.ranking_scores:score_rankings",
+        "tasks.ranking.scores:score_rankings",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, **RANKED},
-        "tasks.ranking_scores:RankingScoreSettings",
+        "tasks.ranking.scores:RankingScoreSettings",
         changes={"splits": ("train",)},  # all synthetic articles: more than a build scores
     ),
     "baselines": Stage(
-        "tasks.baselines:predict_baselines",
+        "tasks.evaluation.baselines:predict_baselines",
         {**ARTICLES, **RANKED},
-        "tasks.baselines:BaselineSettings",
+        "tasks.evaluation.baselines:BaselineSettings",
         changes={"split": "train"},
         dataset="predictions",
     ),
     "scores": Stage(
-        "tasks.scoring:score_predictions",
-        {**ARTICLES, "predictions": (same, ("baselines",))},
-        "tasks.scoring:ScoringSettings",
+        "tasks.evaluation.scoring:score_predictions",
+        {**ARTICLES, **PARAGRAPHS, "ranked": (same, ("ranked",)), "predictions": (same, ("baselines",))},
+        "tasks.evaluation.scoring:ScoringSettings",
     ),
 }
 

@@ -30,7 +30,7 @@ from rich.table import Table
 
 from flows.config import BuildConfig
 from flows.retrain import retrain
-from flows.temporary_server import use_prefect_api
+from flows.running.temporary_server import use_prefect_api
 from storage.registry import Version, version_of
 from storage.store import Store
 
@@ -38,7 +38,7 @@ ARTIFACTS = ("model-card", "champion-challenger")
 BY_ARTICLE = ("articles", "search", "frontier", "paragraphs", "features")
 BY_RANKED = ("ranked", "ranking_scores", "graphs", "examples")
 # The first champion is trained for few steps on purpose, so that an early week has something to gain and a later one
-# has not. All are judged as by default, in ROUGE-L at p <= 0.05, but by half a point at least, where the default is 0.
+# has not. All are judged as by default, in ROUGE-L, but by half a point at least.
 SMALL: dict[str, Any] = {
     "crawl": {"max_bytes": 2_000_000},
     "shards": {"articles": 24, "hosts": 12},
@@ -81,7 +81,7 @@ class Week:
         verdict = self.version.verdict
         return (
             f"{self.version.label}: {'promoted' if verdict['promoted'] else 'refused'}, {verdict['reason']}; "
-            f"{_scores(verdict)}; {self.bytes / 1e6:.1f} MB; {self.seconds:.0f} s; computed {computed}"
+            f"{_scores(self.version)}; {self.bytes / 1e6:.1f} MB; {self.seconds:.0f} s; computed {computed}"
         )
 
 
@@ -186,8 +186,8 @@ def show(weeks: list[Week], history: dict[str, int]) -> None:
             week.version.label,
             *("/".join(map(str, computed[stage])) for stage in stages),
             "promoted" if verdict["promoted"] else "refused",
-            _scores(verdict),
-            "-" if verdict["p_value"] is None else f"{verdict['p_value']:.3f}",
+            _scores(week.version),
+            f"{verdict['findings'][0]['p_better']:.2g}" if verdict["findings"] else "-",
             f"{week.bytes / 1e6:.1f}",
             f"{week.seconds:.0f}",
         )
@@ -195,9 +195,11 @@ def show(weeks: list[Week], history: dict[str, int]) -> None:
     print("artifacts: " + ", ".join(f"{count} {key}" for key, count in history.items()))
 
 
-def _scores(verdict: Any) -> str:
-    before = "-" if verdict["champion"] is None else f"{100 * verdict['champion']:.2f}"
-    return f"{before} / {100 * verdict['challenger']:.2f} {verdict['metric']}"
+def _scores(version: Version) -> str:
+    """Return what the champion and the challenger scored on the frozen test split."""
+    found = version.verdict["findings"]
+    before = f"{100 * found[0]['champion']:.2f}" if found else "-"
+    return f"{before} / {100 * version.scores['rougeL']:.2f} rougeL"
 
 
 if __name__ == "__main__":

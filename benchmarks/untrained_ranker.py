@@ -8,8 +8,8 @@ import torch
 
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.weights import save_weights
-from tasks.ranker_directory import CONFIG, VOCABULARY, WEIGHTS, save_ranker
-from tasks.vocabulary import read_vocabulary
+from tasks.ranking.directory import CONFIG, VOCABULARY, WEIGHTS, save_ranker
+from tasks.summarization.vocabulary import read_vocabulary
 
 
 def make_ranker(vocabulary: pa.Table, directory: Path, size: int) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import sys
 
 from prefect import flow
 
-from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
-from flows.corpus import corpus
-from flows.session import Session, walk_flow
-from tasks.corpus_counts import describe_corpus
-from tasks.notification import notify
-from tasks.publishing import record_build
+from flows.running.command_line import main
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.corpus import corpus
+from tasks.reporting.corpus_counts import describe_corpus
+from tasks.reporting.publishing import record_build
 
 
 @flow(
@@ -33,7 +33,7 @@ def build(session: Session) -> str:
     session.once(corpus)
     if session.run.planning:
         return ""
-    return describe_corpus(record_build(session.run, session.config.model_dump(mode="json")), session.config.root)
+    return describe_corpus(record_build(session.run, session.config.manifest()), session.config.root)
 
 
 if __name__ == "__main__":

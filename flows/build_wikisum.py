@@ -4,14 +4,15 @@ import sys
 
 from prefect import flow
 
-from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
-from flows.corpus import corpus
 from flows.evaluate import evaluate, published, report
-from flows.session import Session, walk_flow
+from flows.running.command_line import main
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.corpus import corpus
+from flows.stages.intake import check_splits
 from flows.train import train_ranker, train_summarizer
-from tasks.notification import notify
-from tasks.publishing import record_build
+from tasks.reporting.publishing import record_build
 
 
 @flow(
@@ -32,6 +33,7 @@ def build_wikisum(config: BuildConfig = DEFAULT) -> str:
 def build(session: Session) -> str:
     """Walk everything and name the build."""
     config = session.config
+    session.once(check_splits)
     session.once(corpus)
     if session.run.planning:
         session.once(report)
@@ -40,7 +42,7 @@ def build(session: Session) -> str:
         train_ranker(config)
     train_summarizer(config)
     evaluate(config)
-    record_build(session.run, config.model_dump(mode="json"), session.once(report).record)
+    record_build(session.run, config.manifest(), session.once(report).record)
     return session.once(published)
 
 

@@ -4,44 +4,54 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from flows.running.execution import EngineSettings
+from flows.running.notification import NotificationSettings
 from models.attention_predictor import check_predictable
+from models.presets import PRESETS as SUMMARIZERS
+from models.presets import Recipe
 from models.registry import find_preset
-from tasks.attention_training import AttentionSettings
-from tasks.baselines import BaselineSettings
 from tasks.crawl.settings import CrawlSettings
-from tasks.decoding import DecodingSettings
-from tasks.examples import ExampleSettings
-from tasks.execution import EngineSettings
+from tasks.engine.settings import Settings, tuning
+from tasks.evaluation.baselines import BaselineSettings
+from tasks.evaluation.scoring import ScoringSettings
+from tasks.exchange.ranked_wikisum import ImportSettings
 from tasks.extraction import ExtractSettings
-from tasks.features import FeatureSettings
-from tasks.graphs import GraphSettings
-from tasks.notification import NotificationSettings
-from tasks.paragraphs import ParagraphSettings
-from tasks.ranked_wikisum import ImportSettings
-from tasks.ranker_training import RankerSettings
-from tasks.ranking import RankingSettings
-from tasks.ranking_scores import RankingScoreSettings
+from tasks.paragraphs.paragraphs import ParagraphSettings
+from tasks.ranking.features import FeatureSettings
+from tasks.ranking.ranking import RankingSettings
+from tasks.ranking.scores import RankingScoreSettings
+from tasks.ranking.training import RankerSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.scoring import ScoringSettings
 from tasks.search.settings import SearchSettings
-from tasks.settings import Settings, tuning
 from tasks.sources import SourceSettings
+from tasks.summarization.attention_training import AttentionSettings
+from tasks.summarization.decoding import DecodingSettings
+from tasks.summarization.examples import ExampleSettings
+from tasks.summarization.graphs import GraphSettings
+from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.vocabulary import VocabularySettings
 from tasks.tables.settings import TableSettings
-from tasks.training import SummarizerSettings, TrainingSettings
-from tasks.vocabulary import VocabularySettings
 
 PRESETS = Path(__file__).parent / "presets"
 Preset = Literal["miniweb", "records", "paper"]
 
 
+_MOST_SHARDS = 100_000  # each is a file and a record of every stage, looked at by every walk
+_MOST_SEED = 2**32 - 1  # the narrowest of what it is handed to
+
+
 class ShardSettings(Settings):
     """How many files a stage is cut into."""
 
-    articles: int = Field(8, ge=1, description="shards of the stages that go by article; 1,000 suit 1.6 M articles")
-    hosts: int = Field(4, ge=1, description="shards of the stages that go by host; 1,000 suit the whole web")
+    articles: int = Field(
+        8, ge=1, le=_MOST_SHARDS, description="shards of the stages that go by article; 1,000 suit 1.6 M articles"
+    )
+    hosts: int = Field(
+        4, ge=1, le=_MOST_SHARDS, description="shards of the stages that go by host; 1,000 suit the whole web"
+    )
 
 
 class BuildConfig(Settings):
@@ -53,7 +63,7 @@ class BuildConfig(Settings):
         "small models; paper: the settings of Liu and Lapata 2019",
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
-    seed: int = Field(1, ge=0, description="every random choice hangs on it")
+    seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice hangs on it")
     engine: EngineSettings = EngineSettings()
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
@@ -82,6 +92,10 @@ class BuildConfig(Settings):
     retraining: RetrainingSettings = tuning(RetrainingSettings(), "of retrain alone: no part of a build's recipe")
     tables: TableSettings = tuning(TableSettings(), "of reproduce-tables alone: no part of a build's recipe")
 
+    def manifest(self) -> dict[str, Any]:
+        """Return the JSON-able configuration as manifests keep it: without the webhook, whose URL may be a secret."""
+        return self.model_dump(mode="json", exclude={"notification": {"webhook"}})
+
     @model_validator(mode="before")
     @classmethod
     def _under_the_preset(cls, given: Any) -> Any:
@@ -91,7 +105,36 @@ class BuildConfig(Settings):
         file = PRESETS / f"{preset}.yaml"
         if not file.exists():
             return given  # the field's own validation names the presets there are
-        return merge(yaml.safe_load(file.read_text()) or {}, given)
+        settings = merge(yaml.safe_load(file.read_text()) or {}, given)
+        return merge(recipe_of(settings), settings)
+
+    @field_validator("root")
+    @classmethod
+    def _root_is_named(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("expected a folder or a URI such as s3://bucket/folder")
+        return value
+
+    @model_validator(mode="after")
+    def _checkpoint_is_kept(self) -> Self:
+        training, number = self.training, self.decoding.checkpoint
+        validations = -(-training.steps // training.validation_interval)
+        kept = min(training.keep_best, validations)
+        if number >= kept:
+            raise ValueError(
+                f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
+                f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _headline_is_scored(self) -> Self:
+        if self.report.headline not in self.scoring.metrics:
+            raise ValueError(
+                f"report.headline is {self.report.headline!r}: expected one of scoring.metrics, "
+                f"{', '.join(self.scoring.metrics)}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _attention_can_be_predicted(self) -> Self:
@@ -107,6 +150,14 @@ class BuildConfig(Settings):
                 "expected a ranking of one's own, or 'predicted' or 'none'"
             )
         return self
+
+
+def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return how the paper of the summarizer that is asked for trained it and what it read, where 000 did otherwise."""
+    summarizer = settings.get("summarizer")
+    name = summarizer.get("preset") if isinstance(summarizer, dict) else None
+    recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else Recipe()
+    return {"training": dict(recipe.training), "summarizer": dict(recipe.source)}
 
 
 def merge(under: Any, over: Any) -> Any:

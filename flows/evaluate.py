@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
-from flows.corpus import corpus
-from flows.intake import find_articles
-from flows.ranked import ranked, ranker
-from flows.session import Session, walk_flow
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.corpus import corpus
+from flows.stages.intake import check_splits, find_articles
+from flows.stages.ranking import ranked, ranker
 from flows.train import attention, summarizer
 from storage import schemas
-from tasks.baselines import predict_baselines
-from tasks.decoding import DecodingSettings, decode_shard
-from tasks.inputs import DirectoryResult, Input, StageResult, contents, every, same
-from tasks.notification import notify
-from tasks.progress import ProgressLog
-from tasks.publishing import publish_report, summarise
+from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, same
+from tasks.engine.progress import ProgressLog
+from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.scoring import score_predictions
+from tasks.reporting.publishing import publish_report, summarise
 from tasks.reporting.report import write_report
-from tasks.scoring import score_predictions
+from tasks.summarization.decoding import DecodingSettings, decode_shard
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,21 @@ def score(session: Session, name: str, predictions: StageResult) -> StageResult:
         schemas.SCORES,
         score_predictions,
         shards=len(predictions.shards),
-        inputs={"articles": same(session.once(find_articles)), "predictions": same(predictions)},
+        inputs={
+            "articles": same(session.once(find_articles)),
+            "predictions": same(predictions),
+            "ranked": same(session.once(ranked).ranked),
+            "paragraphs": same(session.once(corpus).paragraphs),
+        },
         settings=session.config.scoring,
+        arguments={"world": session.config.source.miniweb} if session.from_miniweb else None,
         name=name,
     )
 
 
 def published(session: Session) -> str:
     """Write the report and keep its parts as artifacts; return its summary and path as text."""
+    session.once(check_splits)
     made = session.once(report)
     return "" if session.run.planning else publish_report(session.run.store, made)
 
@@ -119,11 +126,12 @@ def report(session: Session) -> DirectoryResult:
     """Write the report and the artifacts."""
     config, built, made = session.config, session.once(corpus), session.once(ranked)
     judged = session.once(evaluation)
-    counts = {} if session.run.planning else {name: summarise(result) for name, result in session.run.stages.items()}
+    counts = {name: summarise(result) for name, result in session.run.stages.items()}
+    took = {name: {field: count.pop(field) for field in ("seconds", "peak_bytes")} for name, count in counts.items()}
     return session.run.directory(
         "reports",
         write_report,
-        version=2,
+        version=3,
         inputs={
             "scores": every(judged.baseline_scores, judged.scores, made.ranking_scores),
             "samples": every(built.articles, made.ranked, judged.baselines, judged.summaries, made.graphs),
@@ -133,4 +141,5 @@ def report(session: Session) -> DirectoryResult:
         },
         settings=config.report,
         arguments={"counts": counts, "config": config, "seed": config.seed},
+        context={"took": took},  # no part of the recipe: an equal shard that took longer changes no finding
     )

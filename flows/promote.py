@@ -5,11 +5,11 @@ import sys
 
 from prefect import flow
 
-from flows.temporary_server import use_prefect_api
+from flows.running.notification import notify
+from flows.running.temporary_server import use_prefect_api
 from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.store import Store
-from tasks.notification import notify
 from tasks.retraining.outcome import promote_by_hand
 
 
@@ -18,9 +18,10 @@ def promote(root: str, to: int) -> str:
     """Make version `to` below `root` the champion; return what happened.
 
     Raises:
-        StorageError: there is no such version, it has been pruned, or another run holds the root.
+        StorageError: there is no such root or version, it has been pruned, or another run holds the root.
     """
     store = Store(root)
+    store.check_there()
     with root_lock(store):
         return promote_by_hand(store, to)
 

@@ -2,52 +2,69 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from prefect import flow
 
-from flows.temporary_server import use_prefect_api
+from flows.running.notification import notify
+from flows.running.temporary_server import use_prefect_api
 from storage.errors import StorageError
 from storage.lock import root_lock
+from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.store import Store
-from tasks.notification import notify
 from tasks.retraining.outcome import describe_pruning
 
 
 @flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])
-def prune(root: str, keep: int = 3, dry_run: bool = False) -> str:
-    """Prune the root, or with `dry_run` only say what would go; return what happened."""
-    return prune_root(root, keep, dry_run=dry_run)
+def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
+    """Prune the root, or with `dry_run` only say what would go; return what happened.
+
+    Builds named in `pin` are kept from now on, those in `unpin` no longer.
+    """
+    return prune_root(root, keep, dry_run=dry_run, pin=pin, unpin=unpin)
 
 
-def prune_root(root: str, keep: int, *, dry_run: bool) -> str:
+def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
     """Do what the flow does, outside a flow run too.
 
     Raises:
-        StorageError: another run holds the root, or a manifest cannot be read.
-        ValueError: `keep` is less than 1.
+        StorageError: there is no such root, another run holds it, a manifest is damaged, or there is no build to pin.
+        ValueError: `keep` is less than 1, a build to unpin is not pinned, or pins are to change in a dry run.
     """
+    if dry_run and (pin or unpin):
+        raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
     store = Store(root)
+    store.check_there()
     with root_lock(store):
+        for name in pin:
+            pin_build(store, name)
+        for name in unpin:
+            unpin_build(store, name)
         found = plan_pruning(store, keep)
         if not dry_run:
             carry_out(store, found)
-    return describe_pruning(found, done=not dry_run)
+        pinned = pinned_builds(store)
+    return "\n".join([describe_pruning(found, done=not dry_run), *([f"pinned: {', '.join(pinned)}"] if pinned else [])])
 
 
 def main() -> int:
     """Parse the options, prune, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m flows.prune", description=__doc__)
     parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
-    parser.add_argument("--keep", type=int, default=3, help="newest builds and model versions to keep (default: 3)")
+    parser.add_argument(
+        "--keep", type=int, default=3, help="newest builds that differ, and model versions, to keep (default: 3)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
+    parser.add_argument("--pin", action="append", default=[], metavar="BUILD", help="keep this build from now on")
+    parser.add_argument("--unpin", action="append", default=[], metavar="BUILD", help="let go of a pinned build")
     options = parser.parse_args()
     try:
         if options.dry_run:
-            print(prune_root(options.root, options.keep, dry_run=True))
+            print(prune_root(options.root, options.keep, dry_run=True, pin=options.pin, unpin=options.unpin))
         else:
             use_prefect_api()
-            print(prune(options.root, options.keep))
+            print(prune(options.root, options.keep, pin=options.pin, unpin=options.unpin))
         return 0
     except (StorageError, ValueError) as error:
         print(f"{parser.prog} stopped: {error}", file=sys.stderr)

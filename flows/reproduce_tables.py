@@ -4,18 +4,20 @@ import sys
 
 from prefect import flow
 
-from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
-from flows.corpus import corpus
 from flows.evaluate import baseline
-from flows.ranked import ranked
-from flows.session import Session, walk_flow
-from flows.systems import chosen, systems
-from tasks.inputs import DirectoryResult, contents, every
-from tasks.notification import notify
-from tasks.publishing import publish_report, record_build
+from flows.running.command_line import main
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.corpus import corpus
+from flows.stages.intake import check_splits
+from flows.stages.ranking import ranked
+from flows.stages.systems import chosen, systems
+from tasks.engine.inputs import DirectoryResult, contents, every
+from tasks.reporting.publishing import publish_report, record_build
 from tasks.tables.efficiency import measure_efficiency
-from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, training_of
+from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, steps_of
+from tasks.tables.systems import MOST_PARAGRAPHS
 from tasks.tables.tables import PAGE, write_tables
 
 
@@ -36,11 +38,12 @@ def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
 
 def publish(session: Session) -> str:
     """Walk everything and publish the tables; return their text. Pruning spares what a manifest names."""
+    session.once(check_splits)
     made = session.once(tables)
     if session.run.planning:
         return ""
     text = publish_report(session.run.store, made, PAGE)
-    record_build(session.run, session.config.model_dump(mode="json"), made.record, latest=False)
+    record_build(session.run, session.config.manifest(), made.record, latest=False)
     return text
 
 
@@ -56,7 +59,7 @@ def tables(session: Session) -> DirectoryResult:
     return session.run.directory(
         "tables",
         write_tables,
-        version=1,
+        version=2,
         inputs={
             "scores": every(made.ranking_scores, baseline_scores, *[one.scores for one in evaluated.values()]),
             "attention": every(built.articles, made.ranked, baselines, *looked_at),
@@ -68,7 +71,7 @@ def tables(session: Session) -> DirectoryResult:
             "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
             "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
             "reasons": reasons,
-            "steps": training_of(config.tables, config.training).steps,
+            "steps": steps_of(config.tables, config.training),
             "seed": config.seed,
         },
     )
@@ -81,11 +84,12 @@ def timings(session: Session) -> dict[str, DirectoryResult]:
         name: session.run.directory(
             f"efficiency/{name}",
             measure_efficiency,
-            version=1,
+            version=2,
             inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
             arguments={
                 "articles": config.training.validation_articles,
                 "batch_tokens": config.training.batch_tokens,
+                "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
                 "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
                 "memory_bytes": config.tables.memory_bytes,
                 "precision": config.training.precision,

@@ -5,16 +5,18 @@ import time
 
 from prefect import flow
 
-from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
-from flows.corpus import corpus, vocabulary
-from flows.judging import freeze, judge
-from flows.ranked import ranked, ranker, train_ranking
-from flows.session import Session, walk_flow
+from flows.running.command_line import main
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.corpus import corpus, vocabulary
+from flows.stages.intake import kept_out_of_training
+from flows.stages.judged_on import judged_before, judged_on
+from flows.stages.judging import judge
+from flows.stages.ranking import ranked, ranker, train_ranking
 from flows.train import attention, summarizer, train_system
 from storage.registry import version_of
-from tasks.inputs import DirectoryResult
-from tasks.notification import notify
+from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
 from tasks.retraining.warm_start import (
     PREDICTOR,
@@ -55,11 +57,13 @@ def challenge(session: Session) -> str:
     started, store, given = time.monotonic(), session.run.store, session.config
     if given.imported is not None:
         raise ValueError(f"imported.folder is {given.imported.folder!r}: expected a corpus of one's own to retrain on")
-    if given.retraining.metric not in given.scoring.metrics:
-        raise ValueError(
-            f"retraining.metric is {given.retraining.metric!r}: expected one of scoring.metrics, "
-            f"{', '.join(given.scoring.metrics)}"
-        )
+    for name, metric in [
+        ("metric", given.retraining.metric),
+        *(("guards", guard) for guard in given.retraining.guards),
+    ]:
+        if metric not in given.scoring.metrics:
+            scored = ", ".join(given.scoring.metrics)
+            raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
     # The week it is now, also of a run that ends in the next one or finds a damaged shard there and walks again.
     settings = given.retraining.model_copy(update={"week": given.retraining.period})
     crawl = given.crawl.model_copy(update={"refresh": settings.period})
@@ -73,21 +77,22 @@ def challenge(session: Session) -> str:
     start = champion if settings.vocabulary == "champion" else None
     if start is not None:
         session.give(vocabulary, start.vocabulary)
-    frozen = freeze(session)
+    session.give(kept_out_of_training, judged_before(session))
+    splits = judged_on(session)
     session.give(ranker, new_ranker(session, start))
     session.give(summarizer, new_summarizer(session, start))
     models = {RANKER: session.once(ranker), SUMMARIZER: session.once(summarizer)}
     if config.decoding.guidance.reads_predictor:
         models[PREDICTOR] = session.once(attention)
-    challenger = judge(session, "challenger", frozen, session.once(corpus).vocabulary, models)
+    challenger = judge(session, "challenger", splits, session.once(corpus).vocabulary, models)
     before = None
     if champion is not None:
-        before = champion, judge(session, "champion", frozen, champion.vocabulary, dict(champion.models))
+        before = champion, judge(session, "champion", splits, champion.vocabulary, dict(champion.models))
     if session.run.planning:
         return ""
-    recipe = config.model_dump(mode="json")
+    recipe = config.manifest()
     return finish_retraining(
-        session.run, recipe, settings, frozen, challenger, before, seed=config.seed, started=started
+        session.run, recipe, settings, splits, challenger, before, seed=config.seed, started=started
     )
 
 

@@ -13,9 +13,9 @@ from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary
 from rich.console import Console
 from rich.markup import escape
 
-from flows.child_processes import start, stop, wait_for_api
-from flows.prefect_setup import create_work_pool, create_zombie_automation, deploy
-from flows.serve_options import Options, environment_of, read_options
+from flows.running.child_processes import start, stop, wait_for_api
+from flows.running.prefect_setup import create_work_pool, create_zombie_automation, deploy
+from flows.running.serve_options import Options, environment_of, read_options
 
 _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0

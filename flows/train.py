@@ -4,17 +4,17 @@ import sys
 
 from prefect import flow
 
-from flows.command_line import main
 from flows.config import DEFAULT, BuildConfig
-from flows.corpus import vocabulary
-from flows.ranked import examples, graphs, ranker
-from flows.session import Session, walk_flow
-from tasks.attention_training import AttentionSettings, train_attention
-from tasks.inputs import DirectoryResult, StageResult, contents, every, only
-from tasks.notification import notify
-from tasks.progress import ProgressLog
-from tasks.training import SummarizerSettings, TrainingSettings
-from tasks.training import train_summarizer as train_summarizer_model
+from flows.running.command_line import main
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.corpus import vocabulary
+from flows.stages.ranking import examples, graphs, ranker
+from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
+from tasks.engine.progress import ProgressLog
+from tasks.summarization.attention_training import AttentionSettings, train_attention
+from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.training import train_summarizer as train_summarizer_model
 
 
 @flow(name="train-ranker", flow_run_name="train-ranker-{config.preset}", on_failure=[notify], on_crashed=[notify])
@@ -55,7 +55,7 @@ def train_system(
     return session.run.directory(
         f"models/{name}",
         train_summarizer_model,
-        version=1,
+        version=2,
         inputs={
             "shards": every(examples, *([graphs] if graphs is not None and settings.graph != "none" else [])),
             "vocabulary": only(session.once(vocabulary)),

@@ -31,8 +31,15 @@ def describe(ledger: int | tuple[int, int] | None, counted: int) -> str:
 
 def listing() -> str:
     """Return the table that the command prints."""
-    rows: list[tuple[str, int, int | tuple[int, int] | None, str, str, str]] = [
-        (name, count_parameters(name), preset.parameters, preset.paper, preset.note, preset.differences)
+    rows: list[tuple[str, int, int | tuple[int, int] | None, str, str, tuple[str, ...]]] = [
+        (
+            name,
+            count_parameters(name),
+            preset.parameters,
+            preset.paper,
+            preset.note,
+            (preset.differences, preset.reading),
+        )
         for name, preset in PRESETS.items()
     ]
     rows.append(_predictor())
@@ -42,20 +49,19 @@ def listing() -> str:
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
-    for row, differences in zip(cells, ["", *[row[-1] for row in rows]], strict=True):
+    for row, remarks in zip(cells, [(), *[row[-1] for row in rows]], strict=True):
         lines.append(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  " + _rest(row[2:], widths[2:]))
-        if differences:
-            lines.append(f"{'':<{widths[0]}}    {differences}")
+        lines += [f"{'':<{widths[0]}}    {remark}" for remark in remarks if remark]
     return "\n".join(lines)
 
 
-def _predictor() -> tuple[str, int, int, str, str, str]:
+def _predictor() -> tuple[str, int, int, str, str, tuple[str, ...]]:
     with torch.device("meta"):
         model = AttentionPredictor(AttentionPredictorConfig())
     count = sum(parameter.numel() for parameter in model.parameters())
     note = "attention predictor of PHT + attAlign: 2 encoder layers on its paragraphs"
     points = "paper: alignment counts at every step; released: when a hypothesis ends (decoding.alignment_when)"
-    return "attention-predictor", count, 1_579_777, "002 sec. 4.2", note, points
+    return "attention-predictor", count, 1_579_777, "002 sec. 4.2", note, (points,)
 
 
 def _rest(cells: tuple[str, ...], widths: list[int]) -> str:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.encoder import EncoderLayer
+from models.layers.precision import widened
 
 
 @runtime_checkable
@@ -85,7 +86,7 @@ class AttentionPredictor(nn.Module):
         x_BPD = paragraphs_BPD
         for layer in self.layers:
             x_BPD = layer(x_BPD, mask_BP)
-        return masked_softmax(self.unit(x_BPD).squeeze(-1).float(), mask_BP)
+        return masked_softmax(widened(self.unit(x_BPD).squeeze(-1)), mask_BP)
 
     def to_config_dict(self) -> dict[str, Any]:
         """Return the JSON-able fields of the configuration."""
@@ -174,10 +175,10 @@ def expected_attention(predictor: AttentionPredictor, summarizer: Summarizer, so
 
 def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
     """Return the ranker's scores [B, P] as a distribution over the paragraphs that exist: extProb (002 sec. 5.3)."""
-    scores_BP = scores_BP.float().clamp_min(0.0).masked_fill(~mask_BP, 0.0)
+    scores_BP = widened(scores_BP).clamp_min(0.0).masked_fill(~mask_BP, 0.0)
     total_B1 = scores_BP.sum(dim=-1, keepdim=True)
-    uniform_BP = mask_BP.float() / mask_BP.sum(dim=-1, keepdim=True).clamp_min(1)
-    return torch.where(total_B1 > 0, scores_BP / total_B1.clamp_min(torch.finfo(torch.float32).tiny), uniform_BP)
+    uniform_BP = mask_BP.to(scores_BP.dtype) / mask_BP.sum(dim=-1, keepdim=True).clamp_min(1)
+    return torch.where(total_B1 > 0, scores_BP / total_B1.clamp_min(torch.finfo(scores_BP.dtype).tiny), uniform_BP)
 
 
 def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor:

@@ -5,10 +5,14 @@ V vocabulary. Padding is the vocabulary's pad id; a paragraph of nothing but pad
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Self
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from models.layers.precision import widened
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,23 @@ class Memory(ABC):
     def articles(self) -> int:
         """Number of articles, B."""
 
-    @abstractmethod
-    def select(self, articles: Tensor) -> "Memory":
-        """Return the memory of some articles ([b] int64), so that finished ones can leave a search."""
+    def select(self, articles: Tensor) -> Self:
+        """Return the memory of some articles ([b] int64), so that finished ones can leave a search.
+
+        Every memory is a dataclass, and each tensor in it has the articles as its first dimension.
+        """
+        kept: Self = _select(self, articles)
+        return kept
+
+
+def _select(value: Any, articles: Tensor) -> Any:
+    if isinstance(value, Tensor):
+        return value.index_select(0, articles)
+    if isinstance(value, tuple):
+        return tuple(_select(part, articles) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{field.name: _select(getattr(value, field.name), articles) for field in fields(value)})
+    return value
 
 
 class Cache(ABC):
@@ -76,6 +94,44 @@ class Cache(ABC):
 
 
 @dataclass(frozen=True)
+class Copied:
+    """Where target positions would copy their next token from, and whether they would.
+
+    Attributes:
+        weights: [B*K, T, S] float32, rows sum to 1: the places of the source they point at.
+        gate: [B*K, T] float32, log-odds of taking the token from the vocabulary and not from the source.
+        tokens: [B, S] int64, the token at each place.
+        paragraph: [B, S] int64, the paragraph of each place.
+    """
+
+    weights: Tensor
+    gate: Tensor
+    tokens: Tensor
+    paragraph: Tensor
+
+    def mix(self, log_probs: Tensor) -> Tensor:
+        """Return log-probabilities [B*K, T, V] of the next token from the vocabulary's (See et al. 2017, eq. 9)."""
+        rows, positions, size = log_probs.shape
+        copied_RTV = log_probs.new_zeros(rows, positions, size)
+        ids_RTS = self.tokens.clamp_min(0).repeat_interleave(rows // len(self.tokens), dim=0).unsqueeze(1)
+        copied_RTV.scatter_add_(2, ids_RTS.expand(-1, positions, -1), self.weights)
+        gate_RT1 = self.gate.unsqueeze(-1)
+        generated_RTV = log_probs + F.logsigmoid(gate_RT1)
+        return torch.logaddexp(generated_RTV, copied_RTV.log() + F.logsigmoid(-gate_RT1))
+
+    def log_prob(self, log_prob_RT: Tensor, target_RT: Tensor) -> Tensor:
+        """Return log-probabilities [B*K, T] of the tokens `target_RT`, given those of the vocabulary: a row of `mix`.
+
+        No tensor over the vocabulary is made.
+        """
+        here_RTS = target_RT.unsqueeze(-1) == self.tokens.repeat_interleave(
+            len(target_RT) // len(self.tokens), 0
+        ).unsqueeze(1)
+        copied_RT = (self.weights * here_RTS).sum(dim=-1).clamp_min(torch.finfo(self.weights.dtype).tiny)
+        return torch.logaddexp(log_prob_RT + F.logsigmoid(self.gate), copied_RT.log() + F.logsigmoid(-self.gate))
+
+
+@dataclass(frozen=True)
 class Decoded:
     """What a decoder says about target positions.
 
@@ -84,10 +140,16 @@ class Decoded:
         paragraph_attention: [B*K, T, P] float32, rows sum to 1: how much each target position looks at each
             paragraph, averaged over heads and layers (for a flat model the sum of its token weights). None where
             `decode` was told to leave it out.
+        copied: where a summarizer that copies would copy from, else None.
+        extra_loss: [B*K, T] float32, what a summarizer wants of each position beside the right token (the coverage
+            loss of See et al. 2017, eq. 12, lambda included), else None. It is added to the objective of training
+            where there is a token to predict, and is in no loss that is reported.
     """
 
     hidden: Tensor
     paragraph_attention: Tensor | None
+    copied: Copied | None = None
+    extra_loss: Tensor | None = None
 
 
 class Summarizer(nn.Module, ABC):
@@ -114,6 +176,11 @@ class Summarizer(nn.Module, ABC):
     @abstractmethod
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+
+    def log_probs(self, decoded: Decoded) -> Tensor:
+        """Return log-probabilities [B*K, T, V] (float32) of the next token at each target position."""
+        log_probs = widened(self.logits(decoded.hidden)).log_softmax(dim=-1)
+        return log_probs if decoded.copied is None else decoded.copied.mix(log_probs)
 
     @abstractmethod
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:

@@ -10,6 +10,7 @@ from torch import nn
 
 from models.contract import Memory, SourceBatch
 from models.families import TokenDecoding
+from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
@@ -36,6 +37,7 @@ class FlatConfig:
         norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D) before positions are added.
+        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
     vocabulary_size: int
@@ -51,6 +53,7 @@ class FlatConfig:
     norm: Norm = "post"
     norm_epsilon: float = 1e-6
     scale_embeddings: bool = True
+    copying: bool = False
 
     def __post_init__(self) -> None:
         if self.heads < 1 or self.model_size % self.heads:
@@ -94,6 +97,7 @@ class FlatTransformer(TokenDecoding):
             attention_dropout=config.attention_dropout,
             epsilon=config.norm_epsilon,
         )
+        self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> Memory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
@@ -104,4 +108,4 @@ class FlatTransformer(TokenDecoding):
         for layer in self.layers:
             x_BSD = layer(x_BSD, flat.mask)
         encoded = FlatTokens(self.final_norm(x_BSD), flat.mask, flat.paragraph)
-        return self.decoder.remember(encoded, paragraphs.places)
+        return self.remember(paragraphs, encoded)

@@ -28,6 +28,7 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
+from models.layers.copying import CopyHead
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Norm, Residual
@@ -59,6 +60,7 @@ class GraphSumConfig:
         norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D).
+        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
     vocabulary_size: int
@@ -75,6 +77,7 @@ class GraphSumConfig:
     norm: Norm = "pre"
     norm_epsilon: float = 1e-6
     scale_embeddings: bool = True
+    copying: bool = False
 
     def __post_init__(self) -> None:
         if self.heads < 1 or self.model_size % self.heads:
@@ -204,6 +207,7 @@ class GraphSum(ParagraphDecoding):
         self.graph_norm = nn.LayerNorm(size, eps=epsilon) if pre else nn.Identity()
         self.decoder_layers = nn.ModuleList(GraphDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = nn.LayerNorm(size, eps=epsilon) if pre else nn.Identity()
+        self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles.
@@ -230,5 +234,10 @@ class GraphSum(ParagraphDecoding):
             paragraph_pairs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
             word_pairs.append(word_keys_values(layer.word_attention, words_BPLD))
         return ParallelMemory(
-            paragraphs_BPD, source.paragraph_mask, tuple(paragraph_pairs), tuple(word_pairs), source.token_mask
+            paragraphs_BPD,
+            source.paragraph_mask,
+            tuple(paragraph_pairs),
+            tuple(word_pairs),
+            source.token_mask,
+            self.remember_places(rows, rows.flat(x_NLD)),
         )

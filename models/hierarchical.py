@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from models.contract import Memory, SourceBatch
 from models.families import TokenDecoding
 from models.layers.attention import attend, initialise
+from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
@@ -56,6 +57,7 @@ class HierarchicalConfig:
         inter_scaled: whether inter-paragraph logits are divided by sqrt(E) (eq. 20 does not).
         global_residual: what the feed-forward's output g is added to: the token x (eq. 23) or x + c.
         graph: which graph takes the place of the last inter-paragraph head (eq. 24); the batch must bring it.
+        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
     vocabulary_size: int
@@ -80,6 +82,7 @@ class HierarchicalConfig:
     inter_scaled: bool = True
     global_residual: GlobalResidual = "g+(x+c)"
     graph: Graph = "none"
+    copying: bool = False
 
     def __post_init__(self) -> None:
         for name, heads in (("heads", self.heads), ("pooling_heads", self.global_heads)):
@@ -209,6 +212,7 @@ class HierarchicalTransformer(TokenDecoding):
             attention_dropout=config.attention_dropout,
             epsilon=config.norm_epsilon,
         )
+        self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> Memory:
         """Encode B articles.
@@ -226,7 +230,7 @@ class HierarchicalTransformer(TokenDecoding):
             x_NLD = layer(x_NLD, paragraphs.mask)
         for layer in self.global_layers:
             x_NLD = layer(x_NLD, paragraphs, mask_BP, graph_BPP)
-        return self.decoder.remember(paragraphs.flat(self.final_norm(x_NLD)), paragraphs.places)
+        return self.remember(paragraphs, paragraphs.flat(self.final_norm(x_NLD)))
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         length, size = paragraphs.tokens.shape[1], self.config.model_size

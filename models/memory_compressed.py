@@ -29,7 +29,7 @@ from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import FeedForward, Norm, Residual
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.positions import sinusoids
-from models.layers.prefix import attend_both, next_tokens, share_of_paragraphs, shared_logits
+from models.layers.prefix import attend_both, attend_both_fused, next_tokens, share_of_paragraphs, shared_logits
 
 
 @dataclass(frozen=True)
@@ -103,18 +103,6 @@ class CompressedMemory(Memory):
         """Number of articles, B."""
         return len(self.lengths)
 
-    def select(self, articles: Tensor) -> "CompressedMemory":
-        """Return the memory of some articles ([b] int64)."""
-        flat = self.tokens
-        return CompressedMemory(
-            tuple((keys[articles], values[articles]) for keys, values in self.keys_values),
-            self.mask[articles],
-            self.member[articles],
-            self.lengths[articles],
-            self.hidden[articles],
-            FlatTokens(flat.values[articles], flat.mask[articles], flat.paragraph[articles]),
-        )
-
 
 class CompressedCache(Cache):
     """What a summary has left in each layer: keys and values, of tokens (local) or of windows (compressed)."""
@@ -187,25 +175,37 @@ class CompressedAttention(SelfAttention):
         return self._finish(attend(self._queries(x_BSD), k_BHWE, v_BHWE, mask_SW)), (k_BHWE, v_BHWE)
 
     def write(
-        self, x_RTD: Tensor, memory: CompressedMemory, place: int, cache: CompressedCache | None, layer: int
-    ) -> tuple[Tensor, Tensor]:
+        self,
+        x_RTD: Tensor,
+        memory: CompressedMemory,
+        place: int,
+        cache: CompressedCache | None,
+        layer: int,
+        *,
+        weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
         """Attend to the source and to the target's whole windows.
 
-        Returns [R, T, D] and the weights of the source [R, T, 1 + W], averaged over heads.
+        Returns [R, T, D] and, with `weights`, those of the source [R, T, 1 + W], averaged over heads.
         """
         start = 0 if cache is None else cache.length
         k_RHWE, v_RHWE = self._own_windows(x_RTD, cache, layer)
-        q_RHTE = self._queries(x_RTD) * (x_RTD.shape[-1] // self.heads) ** -0.5
+        q_RHTE = self._queries(x_RTD)
         keys, values = memory.keys_values[place]
         hypotheses = len(x_RTD) // memory.articles
         source_mask = memory.mask.repeat_interleave(hypotheses, dim=0)[:, None, None, :]
         query_T = torch.arange(start, start + x_RTD.shape[1], device=x_RTD.device)
         last_W = self.window * (torch.arange(k_RHWE.shape[-2], device=x_RTD.device) + 1) - 1
         own_mask = (last_W <= query_T.unsqueeze(1))[None, None]
-        context, weights = attend_both(
+        if not weights:
+            seen = (source_mask.expand(-1, -1, len(query_T), -1), own_mask.expand(len(x_RTD), -1, -1, -1))
+            mask = torch.cat(seen, dim=-1)
+            return self._finish(attend_both_fused(q_RHTE, (keys, values), (k_RHWE, v_RHWE), mask)), None
+        q_RHTE = q_RHTE * q_RHTE.shape[-1] ** -0.5
+        context, found = attend_both(
             shared_logits(q_RHTE, keys), q_RHTE @ k_RHWE.transpose(-1, -2), source_mask, own_mask, values, v_RHWE
         )
-        return self._finish(context), weights
+        return self._finish(context), found
 
     def compress(self, x_RTD: Tensor) -> Tensor:
         """Return one vector a window, [R, W, D]; a last window of fewer tokens is filled with zeros."""
@@ -301,21 +301,25 @@ class MemoryCompressedTransformer(TiedSummarizer):
         assert isinstance(memory, CompressedMemory)
         assert cache is None or isinstance(cache, CompressedCache)
         x_RTD = self.embedding(target_in, self._positions(target_in, memory, cache))
-        total_RTM = x_RTD.new_zeros(*target_in.shape, memory.mask.shape[1], dtype=torch.float32)
+        total_RTM: Tensor | None = None
         compressed = 0
         for number, layer in enumerate(self.layers):
             assert isinstance(layer, MemoryCompressedLayer)
             entered = layer.attention_residual.enter(x_RTD)
             if isinstance(layer.attention, CompressedAttention):
-                attended, weights_RTM = layer.attention.write(entered, memory, compressed, cache, number)
-                total_RTM = total_RTM + weights_RTM
+                attended, weights_RTM = layer.attention.write(
+                    entered, memory, compressed, cache, number, weights=attention
+                )
+                if weights_RTM is not None:
+                    total_RTM = weights_RTM if total_RTM is None else total_RTM + weights_RTM
                 compressed += 1
             else:
                 attended = layer.attention.write(entered, cache, number)
             x_RTD = layer.finish(x_RTD, attended)
         if cache is not None:
             cache.length += target_in.shape[1]
-        return Decoded(self.final_norm(x_RTD), share_of_paragraphs(total_RTM, memory.member) if attention else None)
+        attended_RTP = None if total_RTM is None else share_of_paragraphs(total_RTM, memory.member)
+        return Decoded(self.final_norm(x_RTD), attended_RTP)
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import Memory, SourceBatch
+from models.contract import SourceBatch
 from models.families import ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
@@ -25,12 +25,14 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
+from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.positions import sinusoids
+from models.layers.precision import widened
 from models.layers.words import attend_paragraphs, word_keys_values
 
 
@@ -49,6 +51,7 @@ class ParallelConfig:
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
+        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
     vocabulary_size: int
@@ -61,6 +64,7 @@ class ParallelConfig:
     dropout: float = 0.3
     norm_epsilon: float = 1e-6
     scale_embeddings: bool = True
+    copying: bool = False
 
     def __post_init__(self) -> None:
         if self.heads < 1 or self.model_size % self.heads:
@@ -68,7 +72,7 @@ class ParallelConfig:
 
 
 @dataclass(frozen=True)
-class ParallelMemory(Memory):
+class ParallelMemory(CopyableMemory):
     """What a PHT decoder reads of B articles.
 
     Attributes:
@@ -78,6 +82,7 @@ class ParallelMemory(Memory):
         paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
         word_mask: [B, P, L] bool, True where there is a token.
+        copies: the places that may be copied, where the summarizer copies.
     """
 
     paragraphs: Tensor
@@ -85,21 +90,12 @@ class ParallelMemory(Memory):
     paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]
     word_mask: Tensor
+    copies: CopyMemory | None = None
 
     @property
     def articles(self) -> int:
         """Number of articles, B."""
         return len(self.paragraphs)
-
-    def select(self, articles: Tensor) -> "ParallelMemory":
-        """Return the memory of some articles ([b] int64)."""
-        return ParallelMemory(
-            self.paragraphs[articles],
-            self.paragraph_mask[articles],
-            tuple((keys[articles], values[articles]) for keys, values in self.paragraph_keys_values),
-            tuple((keys[articles], values[articles]) for keys, values in self.word_keys_values),
-            self.word_mask[articles],
-        )
 
 
 class ParagraphPooling(nn.Module):
@@ -126,7 +122,7 @@ class ParagraphPooling(nn.Module):
         # eq. 3 scores a head's values; composed with eq. 2 that is one vector of size D a head. The bias of eq. 2
         # moves all scores of a head alike, which the softmax does not see.
         score_HD = (self.score.unsqueeze(1) @ self.value.weight.view(self.heads, head_size, -1)).squeeze(1)
-        score_NHL = (x_NLD @ score_HD.T).transpose(1, 2).float() * head_size**-0.5
+        score_NHL = widened(x_NLD @ score_HD.T).transpose(1, 2) * head_size**-0.5
         weights_NLH = masked_softmax(score_NHL, mask_NL.unsqueeze(1)).transpose(1, 2)
         pooled_NHE = pool_values(x_NLD, weights_NLH, self.value.weight, self.value.bias)
         pooled_ND = self.pooled_norm(self.output(pooled_NHE.flatten(1)))  # eq. 4
@@ -196,6 +192,7 @@ class ParallelTransformer(ParagraphDecoding):
         self.pooling = ParagraphPooling(config)
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = nn.Identity()
+        self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles: words within their paragraph, then each paragraph into one vector."""
@@ -212,5 +209,10 @@ class ParallelTransformer(ParagraphDecoding):
             paragraph_pairs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
             word_pairs.append(word_keys_values(layer.word_attention, words_BPLD))
         return ParallelMemory(
-            paragraphs_BPD, source.paragraph_mask, tuple(paragraph_pairs), tuple(word_pairs), source.token_mask
+            paragraphs_BPD,
+            source.paragraph_mask,
+            tuple(paragraph_pairs),
+            tuple(word_pairs),
+            source.token_mask,
+            self.remember_places(rows, rows.flat(x_NLD)),
         )

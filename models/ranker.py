@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.precision import widened
+
 
 @dataclass(frozen=True)
 class RankerConfig:
@@ -78,7 +80,7 @@ class ParagraphRanker(nn.Module):
         matched_NLH = F.linear(self.dropout(states_NLH), self.match.weight[:, :size])
         # Both the title's term and the rising tanh commute with the maximum over tokens: eq. 4 and 5 on [N, H].
         features = torch.tanh(_max_over(matched_NLH, paragraphs != self.config.pad) + from_title)
-        logits: Tensor = self.score(self.dropout(features)).squeeze(1).float()
+        logits: Tensor = widened(self.score(self.dropout(features)).squeeze(1))
         return logits
 
     def set_prior(self, score: float) -> None:

@@ -11,6 +11,7 @@ from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
+from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
 from models.presets import PRESETS, Preset
 from models.transformer_xl import TransformerXL, TransformerXLConfig
 from models.vertical import VerticalConfig, VerticalTransformer
@@ -20,8 +21,10 @@ __all__ = [
     "PRESETS",
     "Architecture",
     "build_summarizer",
+    "check_configuration",
     "find_preset",
     "from_config_dict",
+    "source_limit",
     "to_config_dict",
 ]
 
@@ -42,6 +45,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "memory-compressed": Architecture(MemoryCompressedConfig, MemoryCompressedTransformer),
     "transformer-xl": Architecture(TransformerXLConfig, TransformerXL),
     "graphsum": Architecture(GraphSumConfig, GraphSum),
+    "pointer-generator": Architecture(PointerGeneratorConfig, PointerGenerator),
 }
 
 
@@ -62,6 +66,18 @@ def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overr
     return _build(chosen.architecture, fields)
 
 
+def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
+    """Return how many tokens of an article a preset reads at most, some of its fields changed; None = any number.
+
+    Raises:
+        ValueError: no such preset.
+    """
+    chosen = find_preset(preset)
+    fields = {field.name: field.default for field in dataclasses.fields(ARCHITECTURES[chosen.architecture].config)}
+    limit: int | None = {**fields, **chosen.settings, **overrides}.get("source_tokens")
+    return limit
+
+
 def find_preset(name: str) -> Preset:
     """Return the preset called `name`.
 
@@ -71,6 +87,19 @@ def find_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")
     return PRESETS[name]
+
+
+def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
+    """See that a preset takes some overrides, without making the model.
+
+    Raises:
+        ValueError: no such preset, no such field, or a value the configuration refuses.
+    """
+    chosen = find_preset(preset)
+    try:
+        _configure(chosen.architecture, {**chosen.settings, "vocabulary_size": 1000, "pad": 0, **overrides})
+    except TypeError as error:  # a text where a number belongs
+        raise ValueError(f"overrides {dict(overrides)!r} of preset {preset!r}: {error}") from error
 
 
 def to_config_dict(model: Summarizer) -> dict[str, Any]:
@@ -102,6 +131,12 @@ def from_config_dict(config: Mapping[str, Any], **overrides: Any) -> Summarizer:
 
 
 def _build(architecture: str, fields: Mapping[str, Any]) -> Summarizer:
+    model = ARCHITECTURES[architecture].model(_configure(architecture, fields))
+    assert isinstance(model, Summarizer)
+    return model
+
+
+def _configure(architecture: str, fields: Mapping[str, Any]) -> Any:
     kind = ARCHITECTURES[architecture]
     allowed = [field.name for field in dataclasses.fields(kind.config)]
     unknown = sorted(set(fields) - set(allowed))
@@ -110,6 +145,4 @@ def _build(architecture: str, fields: Mapping[str, Any]) -> Summarizer:
             f"unknown field {', '.join(map(repr, unknown))} for architecture {architecture!r}, "
             f"expected some of: {', '.join(allowed)}"
         )
-    model = kind.model(kind.config(**fields))
-    assert isinstance(model, Summarizer)
-    return model
+    return kind.config(**fields)

@@ -29,7 +29,7 @@ from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import FeedForward, Norm, Residual
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.positions import sinusoids
-from models.layers.prefix import attend_both, next_tokens, share_of_paragraphs, shared_logits
+from models.layers.prefix import attend_both, attend_both_fused, next_tokens, share_of_paragraphs, shared_logits
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,6 @@ class SegmentMemory(Memory):
         """Number of articles, B."""
         return len(self.mask)
 
-    def select(self, articles: Tensor) -> "SegmentMemory":
-        """Return the memory of some articles ([b] int64)."""
-        flat = self.tokens
-        return SegmentMemory(
-            tuple((keys[articles], values[articles]) for keys, values in self.keys_values),
-            self.mask[articles],
-            self.member[articles],
-            self.hidden[articles],
-            FlatTokens(flat.values[articles], flat.mask[articles], flat.paragraph[articles]),
-        )
-
 
 class RelativeAttention(SelfAttention):
     """Causal attention with relative positions: logit (q + u) k + (q + v) W r of their distance, over sqrt(E)."""
@@ -137,9 +126,13 @@ class RelativeAttention(SelfAttention):
         return self._finish(attend(self._content_query(q), k, v, bias.to(q.dtype)))
 
     def write(
-        self, x_RTD: Tensor, memory: SegmentMemory, cache: KeyValueCache | None, layer: int
-    ) -> tuple[Tensor, Tensor]:
-        """Attend to the source's last tokens and to the target's own; returns [R, T, D] and [R, T, M]."""
+        self, x_RTD: Tensor, memory: SegmentMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attend to the source's last tokens and to the target's own.
+
+        Returns [R, T, D] and, with `weights`, those of the source [R, T, M], averaged over heads. Without, only what
+        the distances add to the logits is ever as large as the weights.
+        """
         q, k, v = self._project(x_RTD)
         if cache is not None:
             k, v = cache.extend(layer, k, v)
@@ -150,17 +143,28 @@ class RelativeAttention(SelfAttention):
         content, scale = self._content_query(q), q.shape[-1] ** -0.5
 
         distance_TM = query + keys - torch.arange(keys, device=x_RTD.device)
-        source_logits = shared_logits(content, source_k) * scale + self._distance_logits(q, distance_TM, total + keys)
+        source_bias = self._distance_logits(q, distance_TM, total + keys)
         hypotheses = len(q) // memory.articles
         # The source is the segment before the target's first, and before no other.
         near = query < keys
         source_mask = memory.mask.repeat_interleave(hypotheses, dim=0)[:, None, None, :] & near
 
         distance_TS = query - position
-        own_logits = content @ k.transpose(-1, -2) * scale + self._distance_logits(q, distance_TS, total)
+        own_bias = self._distance_logits(q, distance_TS, total)
         own_mask = (distance_TS >= 0) & (position >= (query // keys - 1) * keys)
-        context, weights = attend_both(source_logits, own_logits, source_mask, own_mask[None, None], source_v, v)
-        return self._finish(context), weights
+        if not weights:
+            hidden = (source_bias.masked_fill(~source_mask, -torch.inf), own_bias.masked_fill(~own_mask, -torch.inf))
+            bias = torch.cat(hidden, dim=-1).to(q.dtype)
+            return self._finish(attend_both_fused(content, (source_k, source_v), (k, v), bias)), None
+        context, found = attend_both(
+            shared_logits(content, source_k) * scale + source_bias,
+            content @ k.transpose(-1, -2) * scale + own_bias,
+            source_mask,
+            own_mask[None, None],
+            source_v,
+            v,
+        )
+        return self._finish(context), found
 
     def remember(self, x_BMD: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values [B, H, M, E] of remembered tokens."""
@@ -239,16 +243,18 @@ class TransformerXL(TiedSummarizer):
         assert isinstance(memory, SegmentMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
         x_RTD = self.embedding(target_in, torch.zeros((), device=target_in.device))
-        total_RTM = x_RTD.new_zeros(*target_in.shape, self.config.memory, dtype=torch.float32)
+        total_RTM: Tensor | None = None
         for number, layer in enumerate(self.layers):
             assert isinstance(layer, TransformerXLLayer)
             entered = layer.attention_residual.enter(x_RTD)
-            attended, weights_RTM = layer.attention.write(entered, memory, cache, number)
-            total_RTM = total_RTM + weights_RTM
+            attended, weights_RTM = layer.attention.write(entered, memory, cache, number, weights=attention)
+            if weights_RTM is not None:
+                total_RTM = weights_RTM if total_RTM is None else total_RTM + weights_RTM
             x_RTD = layer.finish(x_RTD, attended)
         if cache is not None:
             cache.advance(target_in.shape[1])
-        return Decoded(self.final_norm(x_RTD), share_of_paragraphs(total_RTM, memory.member) if attention else None)
+        attended_RTP = None if total_RTM is None else share_of_paragraphs(total_RTM, memory.member)
+        return Decoded(self.final_norm(x_RTD), attended_RTP)
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""

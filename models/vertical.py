@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import Memory, SourceBatch
+from models.contract import SourceBatch
 from models.families import ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
@@ -22,11 +22,13 @@ from models.layers.attention import (
     masked_softmax,
     split_heads,
 )
+from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import sinusoids
+from models.layers.precision import widened
 from models.layers.words import attend_paragraphs, word_keys_values
 
 
@@ -48,6 +50,7 @@ class VerticalConfig:
         ranking_norm: whether dropout and a LayerNorm follow the ranking encoding, as in the released code and not in
             eq. 11.
         ranking_residual: whether the query is added before that LayerNorm, as in a version of the released code.
+        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
     vocabulary_size: int
@@ -62,6 +65,7 @@ class VerticalConfig:
     scale_embeddings: bool = True
     ranking_norm: bool = True
     ranking_residual: bool = False
+    copying: bool = False
 
     def __post_init__(self) -> None:
         if self.heads < 1 or self.model_size % self.heads:
@@ -71,7 +75,7 @@ class VerticalConfig:
 
 
 @dataclass(frozen=True)
-class VerticalMemory(Memory):
+class VerticalMemory(CopyableMemory):
     """What a VHT decoder reads of B articles.
 
     Attributes:
@@ -79,26 +83,19 @@ class VerticalMemory(Memory):
         paragraph_mask: [B, P] bool, True where there is a paragraph.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
         word_mask: [B, P, L] bool, True where there is a token.
+        copies: the places that may be copied, where the summarizer copies.
     """
 
     ranking: Tensor
     paragraph_mask: Tensor
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]
     word_mask: Tensor
+    copies: CopyMemory | None = None
 
     @property
     def articles(self) -> int:
         """Number of articles, B."""
         return len(self.paragraph_mask)
-
-    def select(self, articles: Tensor) -> "VerticalMemory":
-        """Return the memory of some articles ([b] int64)."""
-        return VerticalMemory(
-            self.ranking[articles],
-            self.paragraph_mask[articles],
-            tuple((keys[articles], values[articles]) for keys, values in self.word_keys_values),
-            self.word_mask[articles],
-        )
 
 
 class VerticalDecoderLayer(nn.Module):
@@ -151,7 +148,7 @@ class VerticalDecoderLayer(nn.Module):
         q_BQHE = attention.query(x_BQD).unflatten(-1, (heads, size))
         k_BPQHE, v_BPQHE = attention.key_value(embedding_BPQD).unflatten(-1, (2 * heads, size)).chunk(2, dim=-2)
         logits_BQHP = torch.einsum("bqhe,bpqhe->bqhp", q_BQHE * size**-0.5, k_BPQHE)
-        weights_BQHP = masked_softmax(logits_BQHP.float(), mask_BP[:, None, None, :])
+        weights_BQHP = masked_softmax(widened(logits_BQHP), mask_BP[:, None, None, :])
         context_BQHE = torch.einsum("bqhp,bpqhe->bqhe", weights_BQHP.to(v_BPQHE.dtype), v_BPQHE)
         return attention.output(context_BQHE.flatten(-2)), weights_BQHP.mean(dim=2)
 
@@ -179,6 +176,7 @@ class VerticalTransformer(ParagraphDecoding):
         )
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = nn.Identity()
+        self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> VerticalMemory:
         """Encode B articles: words within their paragraph."""
@@ -193,4 +191,5 @@ class VerticalTransformer(ParagraphDecoding):
             assert isinstance(layer, VerticalDecoderLayer)
             pairs.append(word_keys_values(layer.word_attention, words_BPLD))
         ranking_BPD = sinusoids(source.ranks, self.config.model_size)
-        return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask)
+        places = self.remember_places(rows, rows.flat(x_NLD))
+        return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask, places)

@@ -1,14 +1,17 @@
 """Builds: which shards and models belong together. Written last, so a build that is named is whole."""
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from storage.errors import StorageError
+from storage.sealed import seal, unseal
 from storage.store import Store
 
 LATEST = "builds/latest.json"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -36,16 +39,34 @@ class Build:
 
 def save_build(store: Store, build: Build, *, latest: bool = True) -> None:
     """Write a manifest, then, unless it is not to be the latest, point `latest` to it; both writes are atomic."""
-    store.write_bytes(f"builds/{build.name}.json", json.dumps(asdict(build), indent=1, ensure_ascii=False).encode())
+    store.write_bytes(f"builds/{build.name}.json", seal(asdict(build)))
     if latest:
         store.write_bytes(LATEST, json.dumps({"build": build.name}).encode())
 
 
 def latest_build(store: Store) -> Build | None:
-    """Return the build `latest` points to, or None before the first one."""
+    """Return the build `latest` points to, or None before the first one.
+
+    Where the pointer is damaged, or its build cannot be read, it is the newest build that can, with a warning; the next
+    build writes the pointer anew.
+
+    Raises:
+        StorageError: no build can be read.
+    """
     if not store.exists(LATEST):
         return None
-    return read_build(store, json.loads(store.read_bytes(LATEST))["build"])
+    try:
+        return read_build(store, str(json.loads(store.read_bytes(LATEST))["build"]))
+    except (ValueError, KeyError, TypeError, StorageError) as error:
+        problem = error
+    for name in reversed(build_names(store)):
+        try:
+            build = read_build(store, name)
+        except StorageError:
+            continue
+        _log.warning("%s below %s does not name a build (%s): taking the newest, %s", LATEST, store.root, problem, name)
+        return build
+    raise StorageError(f"{LATEST} below {store.root} names no build that can be read: {problem}") from problem
 
 
 def build_names(store: Store) -> list[str]:
@@ -60,7 +81,7 @@ def read_build(store: Store, name: str) -> Build:
         StorageError: there is none of that name, or its manifest cannot be read.
     """
     try:
-        return Build(**json.loads(store.read_bytes(f"builds/{name}.json")))
+        return Build(**unseal(store.read_bytes(f"builds/{name}.json")))
     except FileNotFoundError:
         there = ", ".join(build_names(store)) or "none"
         raise StorageError(f"no build {name!r} below {store.root}; there are: {there}") from None

@@ -3,16 +3,21 @@
 import contextlib
 import hashlib
 import json
+import logging
 import shutil
 import tempfile
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from storage.errors import CorruptShardError
+from storage.sealed import seal, unseal
 from storage.store import Store
+
+_COPY_BYTES = 1 << 20
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class DirectoryRecord:
         inputs: name of each input -> digests of what was read of it.
         metrics: what its maker reported.
         seconds: time it took, all sessions of a resumed run together where the maker knows.
+        code: version and git commit of the code that made it; for people, and no part of key or digest.
     """
 
     name: str
@@ -38,16 +44,41 @@ class DirectoryRecord:
     inputs: Mapping[str, Any]
     metrics: Mapping[str, Any]
     seconds: float
+    code: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
         """The directory, relative to the root."""
         return directory_path(self.name, self.key)
 
+    def to_json(self) -> bytes:
+        """Return the record as it is stored."""
+        return seal(asdict(self))
+
+    @classmethod
+    def from_json(cls, data: bytes) -> "DirectoryRecord":
+        """Read a stored record.
+
+        Raises:
+            ValueError: it is not a record.
+        """
+        fields = unseal(data)
+        try:
+            record = cls(**fields)
+            record.files.items(), record.metrics.items()
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"not the record of a directory: {error}") from error
+        return record
+
 
 def directory_path(name: str, key: str) -> str:
     """Return the path of a directory, relative to the root."""
     return f"{name}/{key}"
+
+
+def record_of_directory(name: str, key: str) -> str:
+    """Return the path of a directory's record."""
+    return f"{directory_path(name, key)}.json"
 
 
 def working_directory(store: Store, name: str, key: str) -> Path:
@@ -71,6 +102,7 @@ def publish_directory(
     inputs: Mapping[str, Any],
     metrics: Mapping[str, Any],
     seconds: float,
+    code: Mapping[str, str] | None = None,
 ) -> DirectoryRecord:
     """Upload a folder's files where the root is remote, then write the record that makes it done.
 
@@ -86,30 +118,36 @@ def publish_directory(
         inputs: name of each input -> digests of what was read of it.
         metrics: what to keep beside it.
         seconds: time it took.
+        code: version and git commit of the code that made it.
 
     Raises:
         StorageError: a file could not be written.
     """
     files = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not _is_leftover(path.name)):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if is_leftover(path.relative_to(folder)):
+            continue
         relative = path.relative_to(folder).as_posix()
         files[relative] = _sha256(path)
         if not store.is_local:
             with path.open("rb") as file, store.writing(f"{directory_path(name, key)}/{relative}") as sink:
                 shutil.copyfileobj(file, sink)  # checkpoints may be larger than memory should be
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
-    record = DirectoryRecord(name, key, files, digest, settings, inputs, metrics, seconds)
-    content = json.dumps(asdict(record), indent=1, sort_keys=True, ensure_ascii=False).encode()
-    store.write_bytes(f"{directory_path(name, key)}.json", content)
+    record = DirectoryRecord(name, key, files, digest, settings, inputs, metrics, seconds, code or {})
+    store.write_bytes(record_of_directory(name, key), record.to_json())
     return record
 
 
 def find_directory(store: Store, name: str, key: str) -> DirectoryRecord | None:
-    """Return the record of a directory that is done, or None."""
-    sidecar = f"{directory_path(name, key)}.json"
+    """Return the record of a directory that is done, or None; a damaged one counts as none, with a warning."""
+    sidecar = record_of_directory(name, key)
     if not store.exists(sidecar):
         return None
-    record = DirectoryRecord(**json.loads(store.read_bytes(sidecar)))
+    try:
+        record = DirectoryRecord.from_json(store.read_bytes(sidecar))
+    except ValueError as error:
+        _log.warning("%s cannot be read (%s): what it describes counts as missing", sidecar, error)
+        return None
     return record if all(store.exists(f"{record.path}/{file}") for file in record.files) else None
 
 
@@ -124,22 +162,35 @@ def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
         path = folder / file
         if not store.is_local and not (path.exists() and _sha256(path) == sha256):
             with contextlib.suppress(FileNotFoundError):  # said below
-                _replace(path, store.read_bytes(f"{record.path}/{file}"))
+                download(store, f"{record.path}/{file}", path)
         if not path.exists() or _sha256(path) != sha256:
             raise CorruptShardError(f"{record.path}/{file}", "its bytes are not those of its record")
     return folder
 
 
-def _is_leftover(name: str) -> bool:
-    return name.endswith(".damaged") or (name.startswith(".") and name.endswith(".tmp"))
+def is_leftover(relative: Path) -> bool:
+    """Whether a file of a directory is none of its own: set aside as damaged, or left by a killed writer."""
+    return any(
+        part.endswith(".damaged")
+        or part.startswith(("damaged-", ".writing-"))
+        or (part.startswith(".") and part.endswith(".tmp"))
+        for part in relative.parts
+    )
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file in one step: other processes of this machine may be reading the one that is there."""
+def download(store: Store, name: str, path: Path) -> None:
+    """Write a file of the store to local disk in one step: other processes may be reading the one that is there.
+
+    Raises:
+        FileNotFoundError: the store has none of that name.
+        StorageError: the store does not answer.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        temporary.write_bytes(data)
+        with store.reading(name) as source, temporary.open("wb") as sink:
+            while chunk := source.read(_COPY_BYTES):  # checkpoints may be larger than memory should be
+                sink.write(chunk)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

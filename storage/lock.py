@@ -5,8 +5,9 @@ import logging
 import os
 import socket
 import time
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -17,28 +18,48 @@ LOCK = ".lock"
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0
 _WATCH_SECONDS = 1.0
+_RETRY_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def root_lock(store: Store) -> Iterator[None]:
+def root_lock(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the root until the block ends.
 
     On local disk the kernel holds the lock and lets go when the process ends, however it ends. An object store has no
     locks: there a lease is renewed while the block runs and lapses a minute after its holder died. Clocks are not
-    trusted: a lease that looks old, or comes from the future, is watched for a renewal before it is taken over. A
-    lease keeps out the second run that a person or a schedule starts; two that start within the same second both
-    pass, which costs double work and nothing else, since shards are immutable and written atomically.
+    trusted: whoever finds a lease watches it, until it is renewed, let go, or has lapsed. A lease keeps out the second
+    run that a person or a schedule starts; two that start within the same second both pass, which costs double work
+    and nothing else, since shards are immutable and written atomically.
+
+    Args:
+        store: whose root.
+        wait_seconds: how long to wait for another run that holds it.
 
     Raises:
-        RootBusyError: another run holds the root; the message names its process and machine.
+        RootBusyError: another run holds the root, still; the message names its process and machine.
     """
-    with _local_lock(store) if store.is_local else _lease(store):
+    deadline = time.monotonic() + wait_seconds
+    waiting = False
+    with ExitStack() as held:
+        while True:
+            try:
+                held.enter_context(_local_lock(store) if store.is_local else _lease(store))
+                break
+            except RootBusyError as busy:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    raise
+                if not waiting:
+                    _log.warning("%s; waiting for it, %.0f s at most", busy, remaining)
+                    waiting = True
+                time.sleep(min(_RETRY_SECONDS, remaining))
         yield
 
 
-def _holder() -> bytes:
-    return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}).encode()
+def _holder(token: str = "") -> bytes:
+    fields = {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time(), "token": token}
+    return json.dumps(fields).encode()
 
 
 def _busy(store: Store, held: bytes) -> RootBusyError:
@@ -72,18 +93,24 @@ def _local_lock(store: Store) -> Iterator[None]:
 
 @contextmanager
 def _lease(store: Store) -> Iterator[None]:
-    if (held := _held(store)) is not None and (_is_fresh(held) or _is_renewed(store, held)):
+    held = _held(store)
+    if held is not None and not _lapses(store, held):
         raise _busy(store, held)
+    token = uuid.uuid4().hex
+    store.write_bytes(LOCK, _holder(token))
     ended = Event()
 
     def renew() -> None:
         while not ended.wait(_RENEW_SECONDS):
             try:
-                store.write_bytes(LOCK, _holder())
+                now = _held(store)
+                if now is not None and _token(now) != token:
+                    _log.warning("the lease of the root lapsed and was taken over: %s", _busy(store, now))
+                    return
+                store.write_bytes(LOCK, _holder(token))
             except StorageError as error:
                 _log.warning("the lease of the root was not renewed, trying again: %s", error)
 
-    store.write_bytes(LOCK, _holder())
     keeper = Thread(target=renew, name="root-lease", daemon=True)
     keeper.start()
     try:
@@ -92,7 +119,9 @@ def _lease(store: Store) -> Iterator[None]:
         ended.set()
         keeper.join()
         try:
-            store.delete(LOCK)
+            now = _held(store)
+            if now is not None and _token(now) == token:  # else it is another run's by now, and its to let go
+                store.delete(LOCK)
         except StorageError as error:  # it lapses by itself, and must not hide how the block ended
             _log.warning("the lease of the root was left to lapse: %s", error)
 
@@ -104,20 +133,21 @@ def _held(store: Store) -> bytes | None:
         return None
 
 
-def _is_fresh(held: bytes) -> bool:
-    """Whether a lease was renewed within its time, by this machine's clock."""
+def _token(held: bytes) -> str | None:
+    """Return what tells a lease's holder from every other one; None where it is no lease."""
     try:
-        return 0 <= time.time() - float(json.loads(held)["time"]) < LEASE_SECONDS
+        token: str = json.loads(held)["token"]
     except (ValueError, KeyError, TypeError):
-        return False
+        return None
+    return token
 
 
-def _is_renewed(store: Store, held: bytes) -> bool:
-    """Whether somebody renews a lease whose time says nothing: it is watched for two renewals' time."""
-    deadline = time.monotonic() + 2 * _RENEW_SECONDS
+def _lapses(store: Store, held: bytes) -> bool:
+    """Watch a lease until it is let go, renewed, or has not been renewed for its time."""
+    deadline = time.monotonic() + LEASE_SECONDS
     while time.monotonic() < deadline:
         time.sleep(_WATCH_SECONDS)
         now = _held(store)
         if now != held:
-            return now is not None
-    return False
+            return now is None
+    return True

@@ -1,21 +1,31 @@
 """Delete what no kept build and no kept model version needs: mark what their manifests name, sweep the rest.
 
+Builds are counted by what they hold: a run that finds everything done writes a manifest, but is no further build. A
+build is kept for its name (a pin), for a version of the models, or for being among the newest.
+
+What no manifest names belongs to a build that was interrupted or failed, or is what a dead process left. Such a build
+counts as a finished one: what it made goes when `keep` other builds have been finished since. Temporary and damaged
+files go with the next one.
+
+Retraining prunes what it made itself and nothing else, for others may keep their builds below the same root.
+
 Only files whose names this project gives are ever looked at; anything else below the root is left alone, and so are
-other roots in folders of it. A file that is younger than the newest build's manifest is left too (for a run that has
-just written one, younger than the one before): it belongs to a build that was interrupted and will go on.
-The caller holds the root's lock, so that no build is running meanwhile.
+other roots in folders of it. The caller holds the root's lock, so that no build is running meanwhile.
 """
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pyarrow.fs as pafs
 
 from storage.builds import LATEST, Build, build_names, latest_build, read_build
-from storage.registry import read_champion, read_frozen, read_version, version_numbers
+from storage.errors import StorageError
+from storage.pins import pinned_builds
+from storage.registry import Version, read_champion, read_frozen, read_version, version_numbers
 from storage.schemas import DATASETS
 from storage.store import Store
 
@@ -38,7 +48,7 @@ class Pruning:
         versions: numbers of the model versions kept.
         sizes: file -> bytes, of those to delete, in the order they go.
         kept_bytes: bytes of the files that kept builds and versions need.
-        young: files left alone because they are younger than the newest build, or the one before the caller's own.
+        young: files left alone because no manifest names them, and too few builds were finished since.
     """
 
     builds: tuple[str, ...]
@@ -63,41 +73,68 @@ class Pruning:
         return {folder: (files[folder], size[folder]) for folder in sorted(files)}
 
 
-def plan_pruning(store: Store, keep: int, *, own: str | None = None) -> Pruning:
+@dataclass(frozen=True)
+class _Distinct:
+    """A build, however many manifests say the same of it.
+
+    Attributes:
+        names: of its manifests, oldest first.
+        build: what they say; None where the manifest, which is then the only one, cannot be read.
+    """
+
+    names: tuple[str, ...]
+    build: Build | None
+
+
+def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning:
     """Find what can go.
 
     Args:
         store: the root, whose lock the caller holds.
-        keep: how many of the newest builds, and of the newest model versions, are kept. The champion, the champion
-            before it and the builds of kept versions are kept beside them, and so is the frozen test split.
-        own: name of the caller's own build, which has only just been finished: files younger than the build before it
-            are left, for they may be of another one that was interrupted; None = those younger than the latest.
+        keep: how many of the newest builds that differ, and of the newest model versions, are kept. The champion, the
+            champion before it, the builds of kept versions, pinned builds and the latest one are kept beside them, and
+            so are the test articles versions are judged on.
+        retrained: only builds that are behind a model version, and only what these name, can go; `keep` counts them
+            alone.
 
     Raises:
         ValueError: `keep` is less than 1.
-        StorageError: a manifest cannot be read; nothing can be told then.
+        StorageError: the manifest of a build to keep cannot be read; nothing can be told then.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}: expected at least 1, for the latest build is always kept")
+    every_version = {number: read_version(store, number) for number in version_numbers(store)}
     versions = _kept_versions(store, keep)
-    names = _kept_builds(store, keep, versions)
-    builds = [read_build(store, name) for name in names]
-    files, directories = _marked(store, builds, versions)
-    newest = _finished(store, own)
+    builds = _distinct_builds(store)
+    own = {version.build for version in every_version.values()}
+    counted = [build for build in builds if not retrained or own.intersection(build.names)]
+    names = _kept_builds(store, builds, counted, keep, [every_version[number].build for number in versions])
+    kept = _marked(store, [read_build(store, name) for name in names], [every_version[number] for number in versions])
+    gone = [build.build for build in counted if build.build is not None and not set(names).intersection(build.names)]
+    named = _named(gone, every_version.values())
+    manifests = {name for build in counted for name in build.names} - set(names)
+    unfinished = None if retrained else _finished(store, counted[-keep:][0].names[0] if len(counted) >= keep else None)
+    trash = None if retrained else _finished(store, builds[-1].names[-1] if builds else None)
     going: dict[str, int] = {}
-    kept = young = 0
+    bytes_kept = young = 0
     for info in _files(store):
         name = info.path[len(store.base) :].lstrip("/")
         if not _ours(name):
             continue
-        if _needed(name, files, directories, names):
-            kept += info.size
-        elif newest is None or info.mtime is None or info.mtime > newest:
-            young += 1
+        bound = trash if _is_trash(name) else unfinished
+        if match := _BUILD.match(name):
+            goes = match["name"] in manifests
+        elif _needed(name, *kept):
+            goes = False
         else:
+            goes = _needed(name, *named) or (bound is not None and info.mtime is not None and info.mtime <= bound)
+            young += not goes
+        if goes:
             going[name] = info.size
+        elif _BUILD.match(name) or _needed(name, *kept):
+            bytes_kept += info.size
     ordered = dict(sorted(going.items(), key=lambda item: (_turn(item[0]), item[0])))
-    return Pruning(tuple(names), tuple(versions), ordered, kept, young)
+    return Pruning(tuple(names), tuple(versions), ordered, bytes_kept, young)
 
 
 def carry_out(store: Store, pruning: Pruning) -> None:
@@ -116,37 +153,64 @@ def _kept_versions(store: Store, keep: int) -> list[int]:
     return sorted({*numbers[-keep:], *(number for number in needed if number is not None)})
 
 
-def _kept_builds(store: Store, keep: int, versions: list[int]) -> list[str]:
-    names = build_names(store)
-    kept = {*names[-keep:], *(read_version(store, number).build for number in versions)}
+def _distinct_builds(store: Store) -> list[_Distinct]:
+    """Return all builds by the time of their newest manifests, oldest first."""
+    found: dict[str, _Distinct] = {}
+    for name in build_names(store):
+        try:
+            build = read_build(store, name)
+        except StorageError:  # of no use; it goes as any other does, and stops pruning only while it is to be kept
+            found[name] = _Distinct((name,), None)
+            continue
+        content = json.dumps([build.stages, build.models, build.report], sort_keys=True)
+        before = found.pop(content, None)
+        found[content] = _Distinct((*(before.names if before else ()), name), build)
+    return list(found.values())
+
+
+def _kept_builds(
+    store: Store, builds: list[_Distinct], counted: list[_Distinct], keep: int, of_versions: list[str]
+) -> list[str]:
+    """Return the names of the manifests that stay.
+
+    Of one build these are the oldest, which says when it was finished, the newest, and those asked for by name.
+    """
+    ends = {name for build in counted[-keep:] for name in (build.names[0], build.names[-1])}
+    kept = {*ends, *of_versions, *pinned_builds(store)}
     latest = latest_build(store)
     if latest is not None:
         kept.add(latest.name)
-    return sorted(kept & set(names))
+    others = {name for build in builds if build not in counted for name in build.names}
+    return sorted((kept | others) & set(build_names(store)))
 
 
-def _marked(store: Store, builds: list[Build], versions: list[int]) -> tuple[set[str], set[str]]:
+def _marked(store: Store, builds: list[Build], versions: list[Version]) -> tuple[set[str], set[str]]:
     """Return the shard files and the directories that are needed."""
-    files = {file for build in builds for stage in build.stages.values() for file in stage.values()}
-    directories = {path for build in builds for path in build.models.values()}
-    directories |= {build.report for build in builds if build.report is not None}
-    for number in versions:
-        version = read_version(store, number)
-        files.add(version.vocabulary)
-        directories |= set(version.models.values())
+    files, directories = _named(builds, versions)
     frozen = read_frozen(store)
     if frozen is not None:
         files |= {*frozen.articles, *frozen.paragraphs}
     return files, directories
 
 
-def _finished(store: Store, own: str | None) -> datetime | None:
-    """Return when the build before `own`, or the latest, was finished; None where there is none, and nothing may go."""
-    if own is not None:
-        name = max((name for name in build_names(store) if name < own), default=None)
-    else:
-        latest = latest_build(store)
-        name = None if latest is None else latest.name
+def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[str], set[str]]:
+    """Return the shard files and the directories that manifests name."""
+    files: set[str] = set()
+    directories: set[str] = set()
+    for build in builds:
+        files.update(file for stage in build.stages.values() for file in stage.values())
+        directories.update(build.models.values())
+        if build.report is not None:
+            directories.add(build.report)
+    for version in versions:
+        files.add(version.vocabulary)
+        files.update(file for week in version.recent.values() for file in week.values())
+        directories.update(version.models.values())
+    return files, directories
+
+
+def _finished(store: Store, name: str | None) -> datetime | None:
+    """Return when a manifest was written; None where there is none, and nothing may go for its age."""
     if name is None:
         return None
     info = store.filesystem.get_file_info(store.path(f"builds/{name}.json"))
@@ -169,14 +233,19 @@ def _ours(name: str) -> bool:
     return name != LATEST and any(pattern.search(name) for pattern in (_TEMPORARY, _DIRECTORY, _BUILD))
 
 
-def _needed(name: str, files: set[str], directories: set[str], builds: list[str]) -> bool:
-    if match := _SHARD.match(name):
-        return not match["damaged"] and f"{name.rpartition('.')[0]}.parquet" in files
-    if match := _DIRECTORY.match(name):
-        return match["path"] in directories and not (_TEMPORARY.search(name) or name.endswith(".damaged"))
-    if match := _BUILD.match(name):
-        return match["name"] in builds
-    return False
+def _needed(name: str, files: set[str], directories: set[str]) -> bool:
+    """Whether a file is one of those named, or a part or the record of one; what is trash never is."""
+    if _is_trash(name):
+        return False
+    if _SHARD.match(name):
+        return f"{name.rpartition('.')[0]}.parquet" in files
+    match = _DIRECTORY.match(name)
+    return match is not None and match["path"] in directories
+
+
+def _is_trash(name: str) -> bool:
+    """Whether a file was set aside as damaged, or left by a writer that is dead."""
+    return name.endswith(".damaged") or _TEMPORARY.search(name) is not None
 
 
 def _turn(name: str) -> int:

@@ -8,6 +8,7 @@ what is done.
 import hashlib
 import heapq
 import json
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -18,9 +19,11 @@ import pyarrow.compute as pc
 
 from storage.errors import CorruptShardError
 from storage.schemas import Dataset
+from storage.sealed import seal, unseal
 from storage.store import RowGroup, Store, WrittenTable
 
 JSON = Mapping[str, Any]
+_log = logging.getLogger(__name__)
 WORST = 20  # values of a blamed column that a record names
 
 
@@ -57,6 +60,7 @@ class ShardRecord:
         notes: what else a reader should know, such as the name of the model used.
         worst: value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the
             most refused rows; empty where the dataset names no such column.
+        code: version and git commit of the code that made it; for people, and no part of the key.
     """
 
     stage: str
@@ -71,6 +75,7 @@ class ShardRecord:
     peak_bytes: int
     notes: Mapping[str, str] = field(default_factory=dict)
     worst: Mapping[str, JSON] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -79,7 +84,7 @@ class ShardRecord:
 
     def to_json(self) -> bytes:
         """Return the record as it is stored."""
-        return json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=False).encode()
+        return seal(asdict(self))
 
     @classmethod
     def from_json(cls, data: bytes) -> "ShardRecord":
@@ -89,7 +94,7 @@ class ShardRecord:
             ValueError: it is not a record.
         """
         try:
-            fields = json.loads(data)
+            fields = unseal(data)
             written = fields.pop("written")
             groups = {int(shard): RowGroup(**group) for shard, group in written.pop("groups").items()}
             return cls(written=WrittenTable(**written, groups=groups), **fields)
@@ -130,7 +135,8 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
         return None
     try:
         record = ShardRecord.from_json(store.read_bytes(sidecar))
-    except ValueError:
+    except ValueError as error:
+        _log.warning("%s cannot be read (%s): its shard counts as missing", sidecar, error)
         return None
     return record if record.written.bytes == size else None
 

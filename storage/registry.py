@@ -38,6 +38,8 @@ class Version:
         scores: metric -> mean F1 on the frozen test split, 0-1.
         verdict: what the comparison with the parent came to, with the field `promoted`.
         computed: stage -> shards computed in the run that made it, and shards there are.
+        recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split it was judged
+            on, which the next version's takes up.
     """
 
     number: int
@@ -51,6 +53,7 @@ class Version:
     scores: Mapping[str, float]
     verdict: Mapping[str, Any]
     computed: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    recent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,12 @@ def version_numbers(store: Store) -> list[int]:
     """Return the numbers of all versions, lowest first."""
     stems = (name.removesuffix(".json") for name in store.sizes(_VERSIONS) if name.endswith(".json"))
     return sorted(int(stem) for stem in stems if stem.isdigit())
+
+
+def newest_version(store: Store) -> Version | None:
+    """Return the version that was made last, or None before the first."""
+    number = max(version_numbers(store), default=None)
+    return None if number is None else read_version(store, number)
 
 
 def version_of(store: Store, label: str) -> Version | None:

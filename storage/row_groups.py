@@ -9,6 +9,9 @@ import pyarrow as pa
 from storage.schemas import Dataset
 
 ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
+# A batch of pages holds 12 kB beside its values (17 columns of padded buffers): a thousand small ones are few enough.
+_JOINED = 1_024
+_SMALL_BYTES = 64 << 10
 
 
 def check_schema(schema: pa.Schema, dataset: Dataset) -> None:
@@ -18,22 +21,58 @@ def check_schema(schema: pa.Schema, dataset: Dataset) -> None:
 
 
 def by_size(rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> Iterator[pa.Table]:
-    """Yield the rows in tables of about ROW_GROUP_BYTES; an empty shard gives one empty table."""
-    pending: list[pa.RecordBatch] = []
-    size = 0
+    """Yield the rows in tables of about ROW_GROUP_BYTES; an empty shard gives one empty table.
+
+    Small batches are joined as they come: each holds far more memory than the bytes of its values, and a part of a
+    larger batch holds all of it.
+    """
+    pending = _Pending()
     for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
         check_schema(batch.schema, dataset)
         start = 0
         while start < batch.num_rows:
-            room = (ROW_GROUP_BYTES - size) * batch.num_rows // max(1, batch.nbytes)
-            part = batch.slice(start, max(1, room))
-            pending.append(part)
-            size += part.nbytes
-            start += part.num_rows
-            if size >= ROW_GROUP_BYTES:
-                yield pa.Table.from_batches(pending)
-                pending, size = [], 0
-    yield pa.Table.from_batches(pending, schema=dataset.schema)
+            room = (ROW_GROUP_BYTES - pending.bytes) * batch.num_rows // max(1, batch.nbytes)
+            count = min(max(1, room), batch.num_rows - start)
+            pending.add(batch.slice(start, count))
+            start += count
+            if pending.bytes >= ROW_GROUP_BYTES:
+                yield pending.table(dataset.schema)
+        del batch  # or it were held while the next one is made
+    yield pending.table(dataset.schema)
+
+
+class _Pending:
+    """Batches that wait for their table; runs of small ones are joined.
+
+    Attributes:
+        bytes: bytes of their values.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._whole: list[pa.RecordBatch] = []
+        self._small: list[pa.RecordBatch] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.bytes += batch.nbytes
+        if batch.nbytes < _SMALL_BYTES:
+            self._small.append(batch)
+            if len(self._small) >= _JOINED:
+                self._join()
+        else:
+            self._join()
+            self._whole.append(batch)
+
+    def table(self, schema: pa.Schema) -> pa.Table:
+        """Return the batches as a table, and start anew."""
+        self._join()
+        whole, self._whole, self.bytes = self._whole, [], 0
+        return pa.Table.from_batches(whole, schema=schema)
+
+    def _join(self) -> None:
+        if self._small:
+            self._whole.append(pa.concat_batches(self._small))
+            self._small = []
 
 
 def by_destination(table: pa.Table, column: str) -> Iterator[tuple[int, pa.Table]]:

@@ -79,7 +79,7 @@ INTAKE = Dataset(
 
 ARTICLES = Dataset(
     name="articles",
-    version=1,
+    version=2,
     schema=pa.schema(_ARTICLE_COLUMNS),
     sharded_by="hash of article_id",
     reason="drop_reason",
@@ -103,7 +103,7 @@ SEARCH = Dataset(
 
 CAPTURES = Dataset(
     name="captures",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
@@ -143,7 +143,7 @@ FRONTIER = Dataset(
 
 PAGES = Dataset(
     name="pages",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
@@ -177,7 +177,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -210,7 +210,7 @@ GIVEN = Dataset(
 
 PARAGRAPHS = Dataset(
     name="paragraphs",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article the paragraph is a candidate for"),
@@ -349,15 +349,15 @@ PREDICTIONS = Dataset(
 
 SCORES = Dataset(
     name="scores",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),
             _column("system", pa.string(), "name of the summarizer"),
-            _column("metric", pa.string(), "rouge1 | rouge2 | rougeL | rougeLsum, with suffix -stem where stemmed"),
-            _column("precision", pa.float32(), "0-1"),
-            _column("recall", pa.float32(), "0-1"),
-            _column("f1", pa.float32(), "0-1"),
+            _column("metric", pa.string(), "name of a metric, such as values-input or rougeL"),
+            _column("value", pa.float32(), "the metric's figure, F1 where it is one of precision and recall"),
+            _column("precision", pa.float32(), "0-1, null for a metric that has none"),
+            _column("recall", pa.float32(), "likewise"),
         ]
     ),
     sharded_by="article",

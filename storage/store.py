@@ -77,8 +77,10 @@ class Store:
         """Take a folder path or a URI; nothing is read or written yet.
 
         Raises:
-            StorageError: the URI's scheme is unknown, its options are wrong, or it holds a password.
+            StorageError: it is empty, or the URI's scheme is unknown, its options are wrong, or it holds a password.
         """
+        if not root.strip():
+            raise StorageError(f"root is {root!r}: expected a folder or a URI such as s3://bucket/folder")
         if "://" in root and urlsplit(root).password is not None:
             raise StorageError(
                 "the root's URI holds a password, which would end up in logs and manifests: expected it in the "
@@ -116,6 +118,17 @@ class Store:
             raise StorageError(
                 f"root {self.root!r} cannot be written: {error}. Give a writable folder or URI"
             ) from error
+
+    def check_there(self) -> None:
+        """See that something was written below the root.
+
+        Raises:
+            StorageError: there is no such root.
+        """
+        with self._naming("", "looked at"):
+            found = self.filesystem.get_file_info(self.base).type
+        if found != pafs.FileType.Directory:
+            raise StorageError(f"root {self.root!r} is not there: expected the folder or URI of a build")
 
     def path(self, name: str) -> str:
         """Return the path of a file on the filesystem."""
@@ -163,6 +176,16 @@ class Store:
             data: bytes = stream.read()
         return data
 
+    @contextmanager
+    def reading(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a file to read it in pieces.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        with self._naming(name, "read"), self.filesystem.open_input_stream(self.path(name)) as stream:
+            yield stream
+
     def write_bytes(self, name: str, data: bytes) -> None:
         """Write a whole file atomically: readers see the old file or the new one, also after a crash.
 
@@ -199,6 +222,7 @@ class Store:
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
                         total.update(piece)
                         count += piece.num_rows
+                        del piece  # or it were held while the next one is gathered
                 else:
                     assert isinstance(rows, pa.Table), f"{dataset.name} is grouped: its shards are written from a table"
                     total.update(rows)

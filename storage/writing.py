@@ -6,9 +6,11 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import IO
 
 import pyarrow.fs as pafs
@@ -26,17 +28,33 @@ def whole_file(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
         StorageError: it could not be written.
     """
     is_local = isinstance(filesystem, pafs.LocalFileSystem)
+    place = path if is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
     try:
-        with _local_sink(Path(path)) if is_local else _remote_sink(filesystem, path) as sink:
+        with (
+            naming_a_full_disk(place),
+            _local_sink(Path(path)) if is_local else _remote_sink(filesystem, path) as sink,
+        ):
             yield sink
     except OSError as error:
+        raise StorageError(f"{path} could not be written: {error}") from error
+
+
+@contextmanager
+def naming_a_full_disk(place: str) -> Iterator[None]:
+    """Say that there is no space left for `place`, and what to do, where the system says so in the block.
+
+    Raises:
+        StorageFullError: the disk, the quota or the size that a file may have is used up.
+    """
+    try:
+        yield
+    except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            place = path if is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
             raise StorageFullError(
                 f"no space left for {place}: free some or give another root, then run the same command again; "
                 "nothing half-written was kept"
             ) from error
-        raise StorageError(f"{path} could not be written: {error}") from error
+        raise
 
 
 @contextmanager
@@ -65,8 +83,36 @@ def _remote_sink(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
     with tempfile.TemporaryFile(prefix="wikisum-") as spool:
         yield spool
         spool.seek(0)
-        with filesystem.open_output_stream(path) as upload:
-            shutil.copyfileobj(spool, upload, _COPY_BYTES)
+        _uninterrupted(lambda: _upload(filesystem, path, spool))
+
+
+def _upload(filesystem: pafs.FileSystem, path: str, spool: IO[bytes]) -> None:
+    with filesystem.open_output_stream(path) as upload:
+        shutil.copyfileobj(spool, upload, _COPY_BYTES)
+
+
+def _uninterrupted(upload: Callable[[], None]) -> None:
+    """Run an upload to its end in a thread of its own, where Ctrl-C and SIGTERM raise nothing.
+
+    Raised between opening and closing, they would complete an object that holds a part of the file, or none of it, in
+    place of the one before. The upload is waited for, and the interruption goes on its way after it.
+    """
+    done: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            upload()
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the caller is told
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    thread = Thread(target=run, name="upload")  # not a daemon: an exit meanwhile waits for it too
+    thread.start()
+    try:
+        done.result()
+    finally:
+        thread.join()
 
 
 def _fsync_folder(folder: Path) -> None:

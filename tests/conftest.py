@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -21,5 +23,5 @@ def prefect_server() -> Iterator[None]:
     """A real Prefect server on a temporary database, for the whole session (it takes some ten seconds to start)."""
     from prefect.testing.utilities import prefect_test_harness
 
-    with prefect_test_harness(server_startup_timeout=120):
+    with prefect_test_harness(server_startup_timeout=int(PATIENCE)):
         yield

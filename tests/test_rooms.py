@@ -54,8 +54,9 @@ def test_models_and_storage_need_few_packages(room: str) -> None:
 
 
 def test_flows_are_short() -> None:
-    """A flow reads like the pipeline's figure; what is longer belongs into tasks."""
-    lengths = {path.name: len(path.read_text().splitlines()) for path in modules("flows")}
+    """A flow reads like the pipeline's figure; what is longer belongs into tasks, or into how a flow runs."""
+    wiring = [path for path in modules("flows") if path.parent.name != "running" and path.name != "config.py"]
+    lengths = {path.name: len(path.read_text().splitlines()) for path in wiring}
     assert {name: lines for name, lines in lengths.items() if lines > 160} == {}
 
 

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache
+from models.layers.precision import widened
 
 
 def attend(
@@ -42,7 +43,7 @@ def attention_weights(
     """
     scale = q_RHTE.shape[-1] ** -0.5 if scale is None else scale
     logits_RHTS = (q_RHTE * scale) @ k_RHSE.transpose(-1, -2)
-    return masked_softmax(logits_RHTS.float(), mask)
+    return masked_softmax(widened(logits_RHTS), mask)
 
 
 def masked_softmax(logits: Tensor, mask: Tensor | None) -> Tensor:
@@ -115,6 +116,7 @@ class KeyValueCache(Cache):
         self.length = 0
         self._keys = [Growing(rows, capacity) for _ in range(layers)]
         self._values = [Growing(rows, capacity) for _ in range(layers)]
+        self._tokens = Growing(rows, capacity)
 
     def extend(self, layer: int, k_RHTE: Tensor, v_RHTE: Tensor) -> tuple[Tensor, Tensor]:
         """Store the keys and values of T new tokens and return those of all tokens so far, [R, H, length + T, E].
@@ -124,13 +126,21 @@ class KeyValueCache(Cache):
         """
         return self._keys[layer].extend(k_RHTE), self._values[layer].extend(v_RHTE)
 
+    def remember_tokens(self, target_RT: Tensor) -> Tensor:
+        """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies asks for them.
+
+        Raises:
+            ValueError: there is no room for T more tokens, or the number of rows is another one.
+        """
+        return self._tokens.extend(target_RT.unsqueeze(-1)).squeeze(-1)
+
     def advance(self, tokens: int) -> None:
         """Count `tokens` as decoded, once every layer has stored its keys and values."""
         self.length += tokens
 
     def reorder(self, hypotheses: Tensor) -> None:
         """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
-        for stored in (*self._keys, *self._values):
+        for stored in (*self._keys, *self._values, self._tokens):
             stored.reorder(hypotheses)
 
 

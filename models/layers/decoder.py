@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
+from models.layers.copying import CopyableMemory, CopyMemory
 from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import FeedForward, Norm, Residual
 from models.layers.paragraphs import FlatTokens, weights_by_paragraph
@@ -18,7 +19,7 @@ from models.layers.positions import sinusoids
 
 
 @dataclass(frozen=True)
-class TokenMemory(Memory):
+class TokenMemory(CopyableMemory):
     """Keys and values of an article's source tokens for each decoder layer.
 
     Attributes:
@@ -27,6 +28,7 @@ class TokenMemory(Memory):
         mask: [B, S] bool, True where there is a token.
         paragraph: [B, S] int64, the paragraph each token is from.
         paragraphs: P.
+        copies: the places that may be copied, where the summarizer copies.
     """
 
     keys: tuple[Tensor, ...]
@@ -34,21 +36,12 @@ class TokenMemory(Memory):
     mask: Tensor
     paragraph: Tensor
     paragraphs: int
+    copies: CopyMemory | None = None
 
     @property
     def articles(self) -> int:
         """Number of articles, B."""
         return len(self.mask)
-
-    def select(self, articles: Tensor) -> "TokenMemory":
-        """Return the memory of some articles ([b] int64)."""
-        return TokenMemory(
-            keys=tuple(key.index_select(0, articles) for key in self.keys),
-            values=tuple(value.index_select(0, articles) for value in self.values),
-            mask=self.mask.index_select(0, articles),
-            paragraph=self.paragraph.index_select(0, articles),
-            paragraphs=self.paragraphs,
-        )
 
     def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
         """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""

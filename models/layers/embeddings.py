@@ -30,8 +30,12 @@ class TiedEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Return [..., D] of token ids [...], their positions' embeddings (broadcast to [..., D]) added."""
-        embedded: Tensor = self.dropout(F.embedding(tokens, self.weight) * self.scale + positions)
+        embedded: Tensor = self.dropout(self.words(tokens) + positions)
         return embedded
+
+    def words(self, tokens: Tensor) -> Tensor:
+        """Return [..., D] of token ids [...] alone."""
+        return F.embedding(tokens, self.weight) * self.scale
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return [..., V] of hidden states [..., D]."""

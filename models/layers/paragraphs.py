@@ -112,5 +112,5 @@ def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:
     """
     rows, new, tokens = weights_RTS.shape
     with torch.autocast(weights_RTS.device.type, enabled=False):
-        weights_BQP = weights_RTS.reshape(len(member_BSP), -1, tokens) @ member_BSP
+        weights_BQP = weights_RTS.reshape(len(member_BSP), -1, tokens) @ member_BSP.to(weights_RTS.dtype)
     return weights_BQP.reshape(rows, new, -1)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from models.layers.attention import initialise, masked_softmax
+from models.layers.precision import widened
 
 PoolingWeights = Literal["normalised", "raw"]
 
@@ -66,7 +67,7 @@ class MultiHeadPooling(nn.Module):
 
     def forward(self, x_NLD: Tensor, mask_NL: Tensor) -> Tensor:
         """Pool [N, L, D] over the tokens where mask_NL is True; returns [N, H, E]."""
-        score_NLH = self.score(x_NLD).float()
+        score_NLH = widened(self.score(x_NLD))
         mask_NL1 = mask_NL.unsqueeze(-1)
         if self.weights == "raw":
             weights_NLH = score_NLH.masked_fill(~mask_NL1, 0.0)

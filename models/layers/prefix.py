@@ -7,8 +7,9 @@ P paragraphs, H heads, E size of a head.
 import torch
 from torch import Tensor
 
-from models.layers.attention import fold_hypotheses, masked_softmax, unfold_hypotheses
+from models.layers.attention import attend, fold_hypotheses, masked_softmax, unfold_hypotheses
 from models.layers.paragraphs import FlatTokens, weights_by_paragraph
+from models.layers.precision import widened
 
 
 def shared_logits(q_RHTE: Tensor, k_BHME: Tensor) -> Tensor:
@@ -39,7 +40,7 @@ def attend_both(
         The context [R, H, T, E] and the weights of the source [R, T, M] (float32), averaged over heads.
     """
     keys = source_RHTM.shape[-1]
-    logits = torch.cat((source_RHTM, own_RHTS), dim=-1).float()
+    logits = widened(torch.cat((source_RHTM, own_RHTS), dim=-1))
     mask = torch.cat((source_mask.expand(*_sizes(logits), keys), own_mask.expand(*_sizes(logits), -1)), dim=-1)
     weights = masked_softmax(logits, mask)
     source_weights, own_weights = weights[..., :keys], weights[..., keys:]
@@ -53,18 +54,42 @@ def _sizes(logits_RHTS: Tensor) -> tuple[int, int, int]:
     return logits_RHTS.shape[0], 1, logits_RHTS.shape[2]
 
 
+def attend_both_fused(
+    q_RHTE: Tensor, source: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor], mask: Tensor
+) -> Tensor:
+    """Return the context [R, H, T, E] of `attend_both` from the fused kernel, which leaves no weights.
+
+    Args:
+        q_RHTE: queries.
+        source: keys and values [B, H, M, E] of the source.
+        own: keys and values [R, H, S, E] of the target.
+        mask: over the M + S keys: bool, or what is added to the scaled logits; broadcasts to [R, H, T, M + S].
+    """
+    hypotheses = len(q_RHTE) // len(source[0])
+    both = [
+        torch.cat((shared.repeat_interleave(hypotheses, dim=0) if hypotheses > 1 else shared, mine), dim=2)
+        for shared, mine in zip(source, own, strict=True)
+    ]
+    return attend(q_RHTE, both[0], both[1], mask)
+
+
 def share_of_paragraphs(weights_RTM: Tensor, member_BMP: Tensor) -> Tensor:
     """Turn weights of source keys [R, T, M] into a distribution over paragraphs [R, T, P].
 
-    The weight that goes to the target's own past is left out and the rest sums to 1, or to 0 where nothing of the
-    source was seen.
+    The weight that goes to the target's own past is left out and the rest sums to 1. Where nothing of the source was
+    seen, as beyond the memory of Transformer-XL, no paragraph is looked at more than another: the weight is even over
+    those that the keys are from.
 
     Args:
         weights_RTM: weights of the source's keys.
         member_BMP: [B, M, P] float32, which share of a key belongs to which paragraph.
     """
-    attention = weights_by_paragraph(weights_RTM, member_BMP)
-    return attention / attention.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(attention.dtype).tiny)
+    attention_RTP = weights_by_paragraph(weights_RTM, member_BMP)
+    hypotheses = len(attention_RTP) // len(member_BMP)
+    held_R1P = (member_BMP.sum(dim=1, keepdim=True) > 0).repeat_interleave(hypotheses, dim=0).to(attention_RTP.dtype)
+    unseen_RT1 = attention_RTP.sum(dim=-1, keepdim=True) == 0
+    attention_RTP = torch.where(unseen_RT1, held_R1P, attention_RTP)
+    return attention_RTP / attention_RTP.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(attention_RTP.dtype).tiny)
 
 
 def next_tokens(hidden_BSD: Tensor, flat: FlatTokens) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from models.contract import Memory, SourceBatch, Summarizer
 from models.search.hypotheses import Hypotheses, Hypothesis
 from models.search.scorers import Scorer
 from models.search.settings import SearchSettings
+from models.search.source_values import SourceValues
 from models.search.step import Ended, TokenRules, advance
 
 
@@ -27,6 +28,7 @@ def beam_search(
     exempt: Sequence[int] = (),
     scorers: Sequence[Scorer] = (),
     prompt: Tensor | None = None,
+    values: SourceValues | None = None,
 ) -> list[Hypothesis]:
     """Return the best summary found for each article of `source`.
 
@@ -44,6 +46,7 @@ def beam_search(
         scorers: terms of the score beside the normalised log-probability.
         prompt: [B, n] int64 tokens every summary of an article starts with, padded with `source.pad`; they stay in
             the summary and cost nothing; one that is longer than a summary may be is cut.
+        values: forbids names and numbers that the source lacks.
     """
     never = {source.pad, begin, *([] if unknown is None or settings.allow_unknown else [unknown])}
     rules = TokenRules(end=end, never=tuple(sorted(never)), exempt=tuple(exempt))
@@ -53,7 +56,7 @@ def beam_search(
     model.eval()
     try:
         memory = model.encode(source)
-        return _search(model, memory, source, settings, begin, rules, scorers, prompt)
+        return _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
     finally:
         model.train(was_training)
 
@@ -67,6 +70,7 @@ def _search(
     rules: TokenRules,
     scorers: Sequence[Scorer],
     prompt: Tensor | None,
+    values: SourceValues | None,
 ) -> list[Hypothesis]:
     articles, paragraphs, _ = source.tokens.shape
     beam, device = settings.beam, source.tokens.device
@@ -78,10 +82,13 @@ def _search(
     while len(alive.articles):
         decoded = model.decode(newest_R1, memory, cache)
         assert decoded.paragraph_attention is not None
-        log_probs_RV = model.logits(decoded.hidden[:, -1]).float().log_softmax(dim=-1)
+        log_probs_RV = model.log_probs(decoded)[:, -1]
+        log_probs_bKV = log_probs_RV.view(-1, beam, log_probs_RV.shape[-1])
+        if values is not None:
+            log_probs_bKV = log_probs_bKV.masked_fill(values.forbidden(alive), -torch.inf)
         step = advance(
             alive,
-            log_probs_RV.view(-1, beam, log_probs_RV.shape[-1]),
+            log_probs_bKV,
             decoded.paragraph_attention[:, -1].view(-1, beam, paragraphs),
             ended,
             settings,

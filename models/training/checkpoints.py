@@ -11,17 +11,18 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from models.training.random_state import random_state, restore_random_state
-from models.training.weights import load_weights, own_memory, save_weights
+from models.training.weights import load_weights, own_memory, save_tensors, save_weights
 
 WEIGHTS, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 BEST = "best.json"
@@ -107,50 +108,48 @@ class Checkpoints:
             optimizer: its state is kept too.
             state: JSON-able values of the caller (data position, settings, counts).
             score: validation score of these weights, lower is better.
+
+        Raises:
+            OSError: it could not be written, as on a full disk; the checkpoints before it are whole.
         """
         final = self.directory / f"step-{step:08d}"
         writing = self.directory / f".writing-{final.name}"
         self.clear_unfinished()
         writing.mkdir(parents=True)
-        tensors, groups = _optimizer_parts(optimizer)
-        save_weights(model, writing / WEIGHTS)
-        save_file(tensors, writing / OPTIMIZER)
-        record: dict[str, Any] = {
-            "step": step,
-            "score": score,
-            "state": dict(state),
-            "optimizer": groups,
-            "random": random_state(),
-            "files": {name: _describe(writing / name) for name in (WEIGHTS, OPTIMIZER)},
-        }
-        record = json.loads(json.dumps(record))  # what a reader will see: its digest must be the same
-        (writing / STATE).write_text(json.dumps(record | {"sha256": _digest(record)}), encoding="utf-8")
-        for name in (WEIGHTS, OPTIMIZER, STATE):
-            sync(writing / name)
-        sync(writing)
+        try:
+            _write(writing, step, model, optimizer, state, score)
+        except BaseException:
+            shutil.rmtree(writing, ignore_errors=True)  # on a full disk, what is half-written stands in the way
+            raise
         if final.exists():
             shutil.rmtree(final)
         writing.rename(final)
         sync(self.directory)
         sync(self.directory.parent)
         self._prune()
-        self._write_best()
+        self.list_best()
         return final
 
     def latest(self) -> Checkpoint | None:
-        """Return the most recent whole checkpoint, or None where there is none.
+        """Return the most recent checkpoint that is whole, and those before it too; None where there is none.
 
-        A damaged one is renamed to `damaged-...`, a warning is logged, and the one before it is taken.
+        From the first damaged one on all are renamed to `damaged-...`, with a warning, and the run makes them again:
+        going on behind the damage, it would miss what may be one of its best.
         """
-        for path in reversed(self.paths()):
+        whole = None
+        paths = self.paths()
+        for place, path in enumerate(paths):
             try:
-                return load_checkpoint(path)
+                whole = load_checkpoint(path)
             except CheckpointError as error:
-                aside = path.with_name(f"damaged-{path.name}")
-                shutil.rmtree(aside, ignore_errors=True)
-                path.rename(aside)
-                _log.warning("%s; moved to %s, the checkpoint before it is used", error, aside.name)
-        return None
+                for later in paths[place:]:
+                    aside = later.with_name(f"damaged-{later.name}")
+                    shutil.rmtree(aside, ignore_errors=True)
+                    later.rename(aside)
+                behind = f" with {len(paths) - place - 1} after it" if place < len(paths) - 1 else ""
+                _log.warning("%s; moved to damaged-%s%s, the checkpoint before it is used", error, path.name, behind)
+                break
+        return whole
 
     def best(self) -> list[tuple[float, Path]]:
         """Return (score, directory) of the best checkpoints at hand, best first, the earlier first where equal."""
@@ -172,12 +171,40 @@ class Checkpoints:
             if path not in kept:
                 shutil.rmtree(path)
 
-    def _write_best(self) -> None:
+    def list_best(self) -> None:
+        """Write the list of the best anew: a kill may have come between a checkpoint and the list."""
         entries = [
             {"step": int(path.name[5:]), "score": score, "checkpoint": str(path.relative_to(self.best_file.parent))}
             for score, path in self.best()
         ]
         write_text_atomically(self.best_file, json.dumps(entries, indent=1) + "\n")
+
+
+def _write(
+    folder: Path,
+    step: int,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    state: Mapping[str, Any],
+    score: float | None,
+) -> None:
+    """Write the files of a checkpoint into an empty folder and make them durable."""
+    tensors, groups = _optimizer_parts(optimizer)
+    save_weights(model, folder / WEIGHTS)
+    save_tensors(tensors, folder / OPTIMIZER)
+    record: dict[str, Any] = {
+        "step": step,
+        "score": score,
+        "state": dict(state),
+        "optimizer": groups,
+        "random": random_state(),
+        "files": {name: _describe(folder / name) for name in (WEIGHTS, OPTIMIZER)},
+    }
+    record = json.loads(json.dumps(record))  # what a reader will see: its digest must be the same
+    (folder / STATE).write_text(json.dumps(record | {"sha256": _digest(record)}), encoding="utf-8")
+    for name in (WEIGHTS, OPTIMIZER, STATE):
+        sync(folder / name)
+    sync(folder)
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -219,19 +246,31 @@ def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str,
 
 def write_text_atomically(path: Path, text: str) -> None:
     """Replace the file `path` by `text` in one step; a kill leaves the old or the new one."""
-    temporary = path.with_name(f".writing-{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    sync(temporary)
-    temporary.replace(path)
-    sync(path.parent)
+    write_bytes_atomically(path, text.encode())
+
+
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Replace the file `path` by `data` in one step."""
+    with _replacing(path) as temporary:
+        temporary.write_bytes(data)
 
 
 def copy_file_atomically(source: Path, path: Path) -> None:
     """Replace the file `path` by a copy of `source` in one step."""
+    with _replacing(path) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Give a file to write, which takes the place of `path`, durable, if the block ends well; else it goes."""
     temporary = path.with_name(f".writing-{path.name}.tmp")
-    shutil.copyfile(source, temporary)
-    sync(temporary)
-    temporary.replace(path)
+    try:
+        yield temporary
+        sync(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
     sync(path.parent)
 
 

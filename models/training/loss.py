@@ -7,6 +7,7 @@ far, so neither the chunked nor the fused way ever holds them whole.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from models.contract import Summarizer
+from models.layers.precision import widened
 
 CHUNK = 1024  # target positions whose logits exist at once: 1,024 x 32,000 float32 are 131 MB
 HAS_FUSED = hasattr(F, "linear_cross_entropy")  # PyTorch 2.13 and later
@@ -67,7 +69,7 @@ def token_loss(
 
 
 def _of_logits(logits: Tensor, target: Tensor, smoothing: float) -> TokenLoss:
-    logits = logits.float()
+    logits = widened(logits)
     smoothed = F.cross_entropy(logits, target, reduction="sum", label_smoothing=smoothing)
     with torch.no_grad():
         nll = F.cross_entropy(logits, target, reduction="sum")
@@ -78,10 +80,18 @@ def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor,
     """The plain way on `CHUNK` positions at a time; backward computes their logits again."""
 
     def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        loss = _of_logits(logits(hidden), target, smoothing)
+        loss = _of_logits(own_logits(hidden), target, smoothing)
         return loss.smoothed, loss.nll
 
-    smoothed, nll = hidden.new_zeros((), dtype=torch.float32), hidden.new_zeros((), dtype=torch.float32)
+    def own_logits(hidden: Tensor) -> Tensor:
+        device = hidden.device.type
+        if not torch.is_autocast_enabled(device):
+            return logits(hidden)
+        # Were the cast weights kept for the next chunk, the gradients of all chunks would be added up in bfloat16.
+        with torch.autocast(device, dtype=torch.get_autocast_dtype(device), cache_enabled=False):
+            return logits(hidden)
+
+    smoothed = nll = widened(hidden.new_zeros(()))
     for part, labels in zip(torch.split(hidden, CHUNK), torch.split(target, CHUNK), strict=True):
         more, more_nll = checkpoint(of_chunk, part, labels, use_reentrant=False, preserve_rng_state=False)
         smoothed, nll = smoothed + more, nll + more_nll
@@ -89,19 +99,31 @@ def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor,
 
 
 def _fused(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, smoothing: float) -> TokenLoss:
-    if torch.is_autocast_enabled(hidden.device.type):  # the kernel is not on autocast's list
-        dtype = torch.get_autocast_dtype(hidden.device.type)
-        hidden, weight = hidden.to(dtype), weight.to(dtype)
-        bias = None if bias is None else bias.to(dtype)
     # PyTorch 2.13's chunked kernel knows no label smoothing (with it, it warns and makes all logits), but smoothed loss
     # and log likelihood differ by e (z_y - mean(z)) only, and neither of those two needs the other logits.
-    options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=CHUNK, chunking_method=None)
-    nll = F.linear_cross_entropy(hidden, weight, target, linear_bias=bias, reduction="sum", options=options).float()
+    nll = _fused_nll(hidden, weight, bias, target)
     if not smoothing:
         return TokenLoss(nll, nll.detach())
     with torch.autocast(hidden.device.type, enabled=False):  # a sum over tokens wants float32
-        rows, weight = hidden.float(), weight.float()
+        rows, weight = widened(hidden), widened(weight)
         gap = (rows * (F.embedding(target, weight) - weight.mean(dim=0))).sum()
         if bias is not None:
-            gap = gap + bias[target].float().sum() - bias.float().mean() * len(target)
+            gap = gap + widened(bias[target]).sum() - widened(bias).mean() * len(target)
     return TokenLoss(nll + smoothing * gap, nll.detach())
+
+
+def _fused_nll(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
+    """Return the negative log likelihood summed over tokens."""
+    options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=CHUNK, chunking_method=None)
+    kernel = partial(F.linear_cross_entropy, reduction="sum", options=options)
+    if not torch.is_autocast_enabled(hidden.device.type):
+        return widened(kernel(hidden, weight, target, linear_bias=bias))
+    # The kernel is not on autocast's list. Given bfloat16, it adds up the loss and the gradients of its chunks in
+    # bfloat16, whose eight bits lose a chunk beside the sum of many. So it gets one chunk at a time; that of the
+    # weights is cast anew for each, for a cast's gradient comes back, and is summed, in the type that was cast.
+    dtype = torch.get_autocast_dtype(hidden.device.type)
+    nll = widened(hidden.new_zeros(()))
+    for rows, labels in zip(torch.split(hidden, CHUNK), torch.split(target, CHUNK), strict=True):
+        narrow_bias = None if bias is None else bias.to(dtype)
+        nll = nll + widened(kernel(rows.to(dtype), weight.to(dtype), labels, linear_bias=narrow_bias))
+    return nll

@@ -26,10 +26,13 @@ class MetricsLog:
             os.fsync(file.fileno())
 
     def truncate(self, step: int) -> None:
-        """Drop the lines of later steps, and one that a kill cut short: the run goes on from `step`."""
-        if self.path.exists():
-            kept = [json.dumps(record) + "\n" for record in read_metrics(self.path) if record["step"] <= step]
-            write_text_atomically(self.path, "".join(kept))
+        """Drop the lines of later steps, and one that a kill cut short: the run goes on from `step`.
+
+        Afterwards there is a file, if an empty one: it is part of what a trained model publishes.
+        """
+        records = read_metrics(self.path) if self.path.exists() else []
+        kept = [json.dumps(record) + "\n" for record in records if record["step"] <= step]
+        write_text_atomically(self.path, "".join(kept))
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

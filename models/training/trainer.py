@@ -5,11 +5,9 @@ processes changes what is learned.
 """
 
 import math
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from models.training.state import (
     TrainingStopped,
     Window,
 )
+from models.training.stopping import stop_on_sigterm
 from models.training.update import Updater
 
 
@@ -100,6 +99,7 @@ class Trainer:
         if self.ranks.rank == 0:
             self.metrics.truncate(self.state.step)
             if checkpoint is not None:
+                self.checkpoints.list_best()
                 self._export_best()
         self._resumed = True
         self._saved = self.state.step if checkpoint is not None else -1
@@ -252,21 +252,3 @@ class Trainer:
 def _target_tokens(batch: Batch) -> int:
     """Tokens of a batch that are predicted: all but begin and padding."""
     return int((batch.target[:, 1:] != batch.source.pad).sum())
-
-
-@contextmanager
-def stop_on_sigterm() -> Iterator[threading.Event]:
-    """Give an event that SIGTERM sets; outside the main thread, where signals cannot be caught, it stays unset."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def note(number: int, frame: object) -> None:
-        stop.set()
-
-    before = signal.signal(signal.SIGTERM, note)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGTERM, before)

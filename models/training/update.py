@@ -19,6 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from models.contract import SourceBatch, Summarizer
 from models.training.batches import Batch
+from models.training.copy_loss import copy_loss
 from models.training.distributed import Ranks
 from models.training.loss import TokenLoss, token_loss
 from models.training.state import TrainerSettings, TrainingError
@@ -92,7 +93,7 @@ class Updater:
         parameters_ = [p for p in self.model.parameters() if p.grad is not None]
         gradients = [cast(Tensor, p.grad) for p in parameters_]
         norm = torch.nn.utils.get_total_norm(gradients)
-        norm_, smoothed_, nll_, source_tokens = torch.cat([norm.reshape(1).float(), sums]).tolist()
+        norm_, smoothed_, nll_, source_tokens = torch.cat([norm.reshape(1), sums]).tolist()
         # How many source tokens a model predicts is known only once it has read them.
         share = tokens / (tokens + self.ranks.sum([source_tokens])[0])
         if share < 1:
@@ -163,19 +164,25 @@ class _LossModule(nn.Module):
             target: [B, T] int64 tokens to predict.
 
         Returns:
-            The objective, of which gradients are taken: the label-smoothed loss of the target and, in training, of the
-            source where the model predicts it; the smoothed loss and the negative log likelihood of the target alone;
-            and how many source tokens are in the objective.
+            The objective, of which gradients are taken: the label-smoothed loss of the target, the model's extra loss
+            (`Decoded.extra_loss`) and, in training, the loss of the source where the model predicts it; the smoothed
+            loss and the negative log likelihood of the target alone; and how many source tokens are in the objective.
         """
         memory = self.model.encode(source)
-        hidden = self.model.decode(target[:, :-1], memory, attention=False).hidden
-        loss = self._of(hidden, target[:, 1:], source.pad)
+        decoded = self.model.decode(target[:, :-1], memory, attention=False)
+        if decoded.copied is None:
+            loss = self._of(decoded.hidden, target[:, 1:], source.pad)
+        else:
+            loss = copy_loss(self.model, decoded, target[:, 1:], pad=source.pad, smoothing=self.smoothing)
+        objective = loss.smoothed
+        if decoded.extra_loss is not None:
+            objective = objective + decoded.extra_loss[target[:, 1:] != source.pad].sum()
         states = self.model.source_states(memory) if self.model.training else None
         if states is None:
-            return loss.smoothed, loss.smoothed.detach(), loss.nll, loss.nll.new_zeros(())
+            return objective, loss.smoothed.detach(), loss.nll, loss.nll.new_zeros(())
         read = self._of(*states, source.pad)
         count = loss.nll.new_full((), len(states[1]))
-        return loss.smoothed + read.smoothed, loss.smoothed.detach(), loss.nll, count
+        return objective + read.smoothed, loss.smoothed.detach(), loss.nll, count
 
     def _of(self, hidden: Tensor, tokens: Tensor, pad: int) -> TokenLoss:
         return token_loss(self.model, hidden, tokens, pad=pad, smoothing=self.smoothing, way=self.way)

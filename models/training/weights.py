@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+import re
 from pathlib import Path
 
 import torch
@@ -27,7 +29,23 @@ def save_weights(model: nn.Module, path: Path) -> None:
         first[identity] = name
         kept[name] = own_memory(tensor)
     # One metadata entry only: the order of several would differ between runs.
-    save_file(kept, path, metadata={"aliases": json.dumps(aliases, sort_keys=True)})
+    save_tensors(kept, path, {"aliases": json.dumps(aliases, sort_keys=True)})
+
+
+def save_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str] | None = None) -> None:
+    """Write tensors to `path` as safetensors.
+
+    Raises:
+        OSError: the system refused, as on a full disk; with its number and the path, which the library's own error
+            keeps in its text or leaves out.
+    """
+    try:
+        save_file(tensors, path, metadata=metadata)
+    except SafetensorError as error:
+        number = re.search(r"\b(?:os error|code:) (\d+)", str(error))  # what the system said; older versions: code
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
 def load_weights(model: nn.Module, path: Path) -> None:

@@ -21,7 +21,7 @@ from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.warc_rows import CITED_URL
-from tasks.hashing import shard_of
+from tasks.engine.hashing import shard_of
 
 logger = logging.getLogger(__name__)
 
@@ -210,17 +210,28 @@ def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: Cra
     except BadUrlError as error:
         row["reason"] = error.reason
         return row
-    while record.raw_stream.read(_SKIP_BYTES):
-        pass
-    # Where an ARC record's URL has spaces, the library expects three bytes too many for each.
-    left = getattr(record.raw_stream, "limit", 0) - 3 * target.count("%20")
+    truncated = is_truncated(record, target)
     if record.rec_type == "revisit":
         row["reason"] = "revisit"
     elif not record.length:
         row["reason"] = "empty_record"
-    elif left > 0 or "warc-truncated" in headers:
+    elif truncated:
         row["reason"] = "truncated_record"
     return row
+
+
+def is_truncated(record: Any, target: str) -> bool:
+    """Read a record to its end, and say whether that comes before its length or the archiver says it cut the record.
+
+    Args:
+        record: the record, in part read or not.
+        target: its URL, as the record has it.
+    """
+    while record.raw_stream.read(_SKIP_BYTES):
+        pass
+    # Where an ARC record's URL has spaces, the library expects three bytes too many for each.
+    left = getattr(record.raw_stream, "limit", 0) - 3 * target.count("%20")
+    return left > 0 or record.rec_headers.get_header("WARC-Truncated") is not None
 
 
 def parse_date(text: str | None) -> datetime | None:

@@ -1,8 +1,9 @@
 """Pages of an archive whose records cost a request each: several are read at a time, and none is read twice."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from itertools import islice
 
 import pyarrow as pa
 
@@ -14,7 +15,7 @@ from tasks.crawl.settings import CrawlSettings
 
 
 def archived_pages(
-    urls: Sequence[str],
+    urls: Collection[str],
     captures: pa.Table,
     settings: CrawlSettings,
     *,
@@ -34,16 +35,16 @@ def archived_pages(
         connect_to: pattern of host -> `address:port` where connections are made instead.
         progress: called about once a second.
     """
-    missing = [url for url in urls if url not in journal]
-    count = ProgressCount(len(urls) - len(missing), len(urls), progress)
+    count = ProgressCount(len(journal), len(urls), progress)
     workers = settings.common_crawl.connections
     with (
         closing(RemoteRecords(settings, connect_to)) as remote,
         Replay(captures, settings, remote) as replay,
         ThreadPoolExecutor(workers, "archive") as pool,
     ):
-        for start in range(0, len(missing), workers):  # so few at a time, because each may be as long as a body may be
-            for row in pool.map(replay.row, missing[start : start + workers]):
+        missing = (url for url in urls if url not in journal)
+        while some := list(islice(missing, workers)):  # so few, because each may be as long as a body may be
+            for row in pool.map(replay.row, some):
                 if not (settings.fetch_missing and row["reason"] == "not_in_archive"):
                     journal.append(row)
                     count.add(row)

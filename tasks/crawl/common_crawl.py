@@ -48,6 +48,7 @@ class IndexLine:
         offset: first byte of the record in the file.
         length: bytes of the record there.
         redirect: normal form of the URL that the response leads to, where it is a redirect and the index says so.
+        truncated: whether the index says that the archiver cut the record short.
     """
 
     status: int
@@ -56,6 +57,7 @@ class IndexLine:
     offset: int
     length: int
     redirect: str | None
+    truncated: bool
 
 
 class CaptureIndex:
@@ -129,7 +131,7 @@ def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
         target = normalise_url(str(redirect), allowed_hosts=settings.allowed_hosts) if redirect else None
     except BadUrlError:
         target = None
-    return IndexLine(status, date, filename, offset, length, target)
+    return IndexLine(status, date, filename, offset, length, target, bool(fields.get("truncated")))
 
 
 def look_up_captures(
@@ -155,7 +157,7 @@ def look_up_captures(
         Rows of `captures` in order of URL. A URL that could not be looked up has a row with the reason.
 
     Raises:
-        ConnectionError: an index is not there at all.
+        ConnectionError: an index is not there at all, or does not answer any more; `made` holds what was looked up.
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
@@ -163,18 +165,33 @@ def look_up_captures(
     with ExitStack() as stack:
         finder = _Finder(settings, connect_to, stack)
         count = ProgressCount(sum(made.get(url) is not None for url in urls), len(urls), progress)
+        failed = []
         for url in urls:
-            found = made.get(url)
-            if found is None:
+            if made.get(url) is None:
                 found = finder.rows(url)
+                if _has_failed(found):
+                    failed.append(url)
+                    continue
                 made.add(url, found)
-                reason = found[-1]["reason"] if found else "not_in_archive"
-                count.add({**refused_row(url, reason), "body": b""})
+                count.add({**refused_row(url, found[-1]["reason"] if found else "not_in_archive"), "body": b""})
                 count.tick()
-            rows += found
+        for url in failed:  # an outage may have passed; else it is the index that fails, or this URL alone
+            found = finder.rows(url)
+            if _has_failed(found):
+                finder.check()
+            made.add(url, found)
+            count.add({**refused_row(url, found[-1]["reason"] if found else "not_in_archive"), "body": b""})
+            count.tick()
+        for url in urls:
+            rows += made.get(url) or []
         count.tick(last=True)
     unique = {(row["url"], row["file"], row["offset"]): row for row in rows}
     return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
+
+
+def _has_failed(rows: list[dict[str, Any]]) -> bool:
+    """Say whether a look-up got no answer, so that nobody knows whether there is a capture."""
+    return bool(rows) and rows[-1]["reason"] == "index_failed"
 
 
 class _Finder:
@@ -185,6 +202,17 @@ class _Finder:
         self._connect_to = connect_to
         self._stack = stack
         self._indexes: list[CaptureIndex] = []
+        self._failures = 0
+        self._fault: FetchError | None = None
+
+    def check(self) -> None:
+        """See that the indexes answer, so that a failed look-up was of its URL.
+
+        Raises:
+            ConnectionError: one does not.
+        """
+        for index in self._indexes:
+            index.check()
         self._failures = 0
 
     def rows(self, url: str) -> list[dict[str, Any]]:
@@ -204,25 +232,29 @@ class _Finder:
         return rows
 
     def _lines(self, url: str) -> list[IndexLine]:
-        """Return the captures to be tried: successes of the first index that has any, else one other capture."""
+        """Return the captures to be tried: whole successes of the first index that has any, else one other capture."""
         if not self._indexes:
             self._open()
         if self._failures >= self._settings.host_failure_limit:
-            raise FetchError("index_failed", f"{self._failures} look-ups in a row failed")
+            raise ConnectionError(
+                f"{', '.join(self._settings.common_crawl.indexes)}: {self._failures} look-ups in a row failed, the "
+                f"last one with {self._fault}; what was looked up is kept, and the next run asks for the rest"
+            )
         others: list[IndexLine] = []
         try:
             for index in self._indexes:
                 found = index.find(url)
-                good = [line for line in found if 200 <= line.status < 300]
+                good = [line for line in found if 200 <= line.status < 300 and not line.truncated]
                 if good:
                     self._failures = 0
                     return good[: self._settings.common_crawl.captures]
                 others += found
-        except FetchError:
+        except FetchError as fault:
             self._failures += 1
+            self._fault = fault
             raise
         self._failures = 0
-        # A redirect may still lead to a page, which an error page never does.
+        # A redirect may still lead to a page, which an error page or half a page never does.
         return sorted(others, key=lambda line: not 300 <= line.status < 400)[:1]
 
     def _open(self) -> None:

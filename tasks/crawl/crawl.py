@@ -1,10 +1,11 @@
 """The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
 
-One thread holds all state (queues, robots, journal) and hands single requests to a pool of threads. What a killed run
-has in its journal is not fetched again.
+One thread holds all state (queues, robots, journal), hands single requests to a pool of threads, and what robots.txt
+costs to read and to apply to one more. What a killed run has in its journal is not fetched again.
 """
 
 import contextlib
+import itertools
 import logging
 import queue
 import signal
@@ -12,30 +13,43 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from storage.schemas import PAGES
 from tasks.crawl.archived import archived_pages
+from tasks.crawl.backlog import Backlog, Stretch, UrlList, give_back, urls_of
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
-from tasks.crawl.journal import BATCH_BYTES, Journal
+from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
 from tasks.crawl.lookup import BoundedResolver
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.replay import Replay
-from tasks.crawl.robots import Robots, judge_robots
+from tasks.crawl.robots import Judge, Robots, RobotsCache, judge_robots
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import host_matches, host_of, origin_of
+from tasks.crawl.urls import DEFAULT_PORTS, host_matches, host_of, origin_of
 from tasks.crawl.visit import Answer, Step, Visit, page_row, step
 
 logger = logging.getLogger(__name__)
 
 Report = Callable[[CrawlProgress], None]
+StoredPages = Callable[[str], StoredPage | None]
+
+# Origins under way at a time. Thirty times the connections: enough for all to be busy where sites want half a minute
+# between requests, few enough that what is held of each does not matter.
+ORIGINS = 1_024
+_AHEAD = 16  # allowed URLs of a host that wait for their turn
+_WAITING = 2 * ORIGINS * _AHEAD  # visits after which no further origin is begun with
+_JUDGED = 128  # URLs of an origin that are judged at a time,
+_JUDGING_SECONDS = 0.05  # unless its rules are so slow that the other origins would wait
+_RESULTS_AT_ONCE = 256  # so that progress is shown, and budgets are kept, whatever keeps coming
+_ALL_ALLOWED = Robots(None, "")
 
 
 def crawl_batches(
@@ -51,7 +65,7 @@ def crawl_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
-    Rows come in batches of some 32 MB: memory stays flat however large the shard.
+    Rows come in batches of some 8 MB: memory stays flat however large the shard.
 
     Args:
         frontier: rows of `frontier` of the hosts of one shard.
@@ -70,8 +84,15 @@ def crawl_batches(
         CorruptShardError: the earlier crawl's file has been damaged since it was opened.
         KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
     """
-    kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
-    urls: list[str] = sorted(set(kept.column("url").to_pylist()))
+    # Of a million URLs each of these is 90 MB: no more than two of them exist at a time.
+    frontier = frontier.select(["url", "drop_reason"])
+    give_back()
+    written = urls_of(frontier)
+    del frontier
+    give_back()
+    urls = UrlList(written)
+    del written
+    give_back()
     if settings.from_archives:
         if captures is None:
             raise ValueError(f"crawl.archive names {len(settings.archive)} files: expected their captures, got none")
@@ -83,30 +104,44 @@ def crawl_batches(
             yield from journal.batches(urls)
             return
     private = [*settings.allowed_hosts, *connect_to]
-    if not settings.contact and any(not host_matches(host_of(url), private) for url in urls):
+    if not settings.contact and any(not host_matches(host, private) for host, _ in itertools.groupby(urls, host_of)):
         logger.warning("crawl.contact is empty: give sites on the web an address they can turn to")
     guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, settings.lookup_seconds))
     client = Client(settings, guard)
-    stored = _stored_pages(urls, journal, earlier)
+    _forget_bodiless(journal, earlier)
+    stored: StoredPages = _nothing_stored if earlier is None else earlier.get
     try:
         with _stopped_by_sigterm():
-            unfetched = _Crawl(client, settings, journal, progress).run(urls, stored)
+            _Crawl(client, settings, journal, progress).run(urls, stored)
     finally:
         journal.close()
         client.close()
+
+    def unfetched(url: str) -> dict[str, Any] | None:
+        page = stored(url)
+        return _unfetched_row(url, page, settings) if page is None or page.due else None
+
     yield from journal.batches(urls, unfetched, None if earlier is None else earlier.reader().complete)
 
 
-def _stored_pages(urls: list[str], journal: Journal, earlier: EarlierPages | None) -> dict[str, StoredPage]:
-    """Return the pages that an earlier crawl has of some URLs; the journal forgets rows whose bodies it lacks."""
-    stored = {} if earlier is None else {url: page for url in urls if (page := earlier.get(url)) is not None}
+def _nothing_stored(_url: str) -> None:
+    return None
+
+
+def _forget_bodiless(journal: Journal, earlier: EarlierPages | None) -> None:
+    """Have the journal forget rows whose bodies the earlier crawl lacks."""
     for url, digest in list(journal.bodiless.items()):
-        if url not in stored or stored[url].sha256 != digest:
+        page = None if earlier is None else earlier.get(url)
+        if page is None or page.sha256 != digest:
             journal.forget(url)
-    return stored
 
 
-def _replay(urls: list[str], captures: pa.Table, settings: CrawlSettings, progress: Report) -> Iterator[pa.RecordBatch]:
+def _unfetched_row(url: str, stored: StoredPage | None, settings: CrawlSettings) -> dict[str, Any]:
+    """Return the row of a URL that the budget left out."""
+    return page_row(Visit(url, url, stored=stored), FetchError("budget_spent"), settings)
+
+
+def _replay(urls: UrlList, captures: pa.Table, settings: CrawlSettings, progress: Report) -> Iterator[pa.RecordBatch]:
     count = ProgressCount(0, len(urls), progress)
     group: list[dict[str, Any]] = []
     size = 0
@@ -116,7 +151,7 @@ def _replay(urls: list[str], captures: pa.Table, settings: CrawlSettings, progre
             count.add(row)
             count.tick()
             group.append(row)
-            size += len(row["body"] or b"")
+            size += len(row["body"] or b"") + ROW_COST
             if size >= BATCH_BYTES:
                 yield pa.RecordBatch.from_pylist(group, schema=PAGES.schema)
                 group, size = [], 0
@@ -142,8 +177,37 @@ def _stopped_by_sigterm() -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def _raise(error: Exception) -> None:
+    raise error
+
+
+class _Origin:
+    """What is under way of one origin: nothing is asked of it before its robots.txt allows it.
+
+    Attributes:
+        name: scheme://host[:port].
+        host: host[:port].
+        backlog: its URLs that have not been judged.
+        held: visits that redirects led here, with the time before which they must not go on.
+        busy: whether its robots.txt is asked for, or URLs are being judged.
+    """
+
+    __slots__ = ("backlog", "busy", "held", "host", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.host = host_of(name)
+        self.backlog: Stretch | None = None
+        self.held: list[tuple[Visit, float]] = []
+        self.busy = False
+
+
 class _Crawl:
-    """The state of a running crawl; every method runs in the thread that called `run`, but for `_work`."""
+    """The state of a running crawl; every method runs in the thread that called `run`, but for `_fetch` and `_judge`.
+
+    A visit exists from the time its URL is judged: so few are judged ahead of a host's turn that memory depends on the
+    hosts that are open at a time, not on the URLs.
+    """
 
     def __init__(self, client: Client, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
         self._client = client
@@ -151,62 +215,106 @@ class _Crawl:
         self._journal = journal
         self._progress = progress
         self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
-        self._robots: dict[str, Robots] = {}
-        self._held: dict[str, list[tuple[Visit, float]]] = {}  # by origin, until its robots.txt is known
+        self._robots = RobotsCache()
+        self._origins: dict[str, _Origin] = {}  # those with something under way
         self._failures: Counter[str] = Counter()
         self._given_up: set[str] = set()
         self._jobs: queue.SimpleQueue[tuple[str, Visit] | None] = queue.SimpleQueue()
-        self._results: queue.SimpleQueue[tuple[str, Visit, Step]] = queue.SimpleQueue()
+        self._judgements: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._judged: tuple[Robots, Judge] | None = None  # parsed last
+        self._most_hosts = 2 * ORIGINS  # whose politeness is remembered before those that are done with are forgotten
         self._running = 0
         self._open = 0  # URLs without their row
 
-    def run(self, urls: list[str], stored: Mapping[str, StoredPage]) -> list[dict[str, Any]]:
+    def run(self, urls: UrlList, stored: StoredPages) -> None:
         """Fetch the URLs that the journal lacks, but for stored pages that are not due.
 
         What was never fetched goes first, then the stored pages from the oldest on: a budget that ends every crawl
-        early still gets round.
-
-        Returns:
-            The rows of those that the budget left out.
+        early still gets round. What it leaves out has no row in the journal.
         """
-        missing = [url for url in urls if url not in self._journal and (url not in stored or stored[url].due)]
-        missing.sort(key=lambda url: stored[url].fetched_at if url in stored else 0.0)
-        self._count = ProgressCount(len(urls) - len(missing), len(urls), self._progress)
-        self._open = len(missing)
-        for url in missing:
-            self._enqueue(Visit(url, url, stored=stored.get(url)))
-        self._start_workers(min(self._settings.connections, max(1, len(missing))))
+        self._stored = stored
+        self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)
+        self._count = ProgressCount(len(urls) - len(self._backlog), len(urls), self._progress)
+        self._open = len(self._backlog)
+        self._start_workers(min(self._settings.connections, max(1, self._open)))
         try:
             while self._open and not self._budget_spent():
+                self._open_origins()
                 self._start_ready()
                 self._wait()
                 self._count.tick()
-            left = [Visit(url, url, stored=stored.get(url)) for url in missing if url not in self._journal]
-            rows = [page_row(visit, FetchError("budget_spent"), self._settings) for visit in left]
-            for row in rows:
-                self._count.add(row)
-            return rows
+            if self._open:
+                for url in self._backlog:
+                    if url not in self._journal:
+                        self._count.add(_unfetched_row(url, stored(url), self._settings))
         finally:
             for _ in self._workers:
                 self._jobs.put(None)
+            self._judgements.put(None)
             self._count.tick(last=True)
+
+    def _wanted(self, urls: UrlList) -> Iterator[int]:
+        for place, url in enumerate(urls):
+            page = self._stored(url)
+            if url not in self._journal and (page is None or page.due):
+                yield place
+
+    def _fetched_at(self, url: str) -> float:
+        page = self._stored(url)
+        return 0.0 if page is None else page.fetched_at
 
     def _start_workers(self, number: int) -> None:
         # Daemons: an interrupted crawl must not wait for its slowest server.
-        self._workers = [threading.Thread(target=self._work, name=f"crawl-{n}", daemon=True) for n in range(number)]
+        self._workers = [threading.Thread(target=self._fetch, name=f"crawl-{n}", daemon=True) for n in range(number)]
         for worker in self._workers:
             worker.start()
+        threading.Thread(target=self._judge, name="crawl-robots", daemon=True).start()
 
-    def _work(self) -> None:
+    def _fetch(self) -> None:
         while (job := self._jobs.get()) is not None:
             host, visit = job
-            self._results.put((host, visit, step(visit, self._client, self._settings)))
+            try:
+                self._results.put(partial(self._handle, host, visit, step(visit, self._client, self._settings)))
+            except OSError as error:
+                self._results.put(partial(_raise, error))
+
+    def _judge(self) -> None:
+        """Parse and apply robots.txt: one thread, so that hostile files cost the others a share and no more."""
+        while (job := self._judgements.get()) is not None:
+            self._results.put(job())
+
+    def _open_origins(self) -> None:
+        """Begin with further origins while few are under way."""
+        while len(self._origins) < ORIGINS and self._queues.waiting < _WAITING:
+            stretch = self._backlog.next_stretch()
+            if stretch is None:
+                return
+            origin = self._origin(stretch.origin)
+            origin.backlog = stretch
+            self._advance(origin)
+            self._forget_hosts()
+
+    def _forget_hosts(self) -> None:
+        if len(self._queues) >= self._most_hosts:
+            self._queues.forget_idle(time.monotonic(), lambda host: next(self._origins_of(host), None) is not None)
+            self._most_hosts = 2 * max(ORIGINS, len(self._queues))
+
+    def _origin(self, name: str) -> _Origin:
+        origin = self._origins.get(name)
+        if origin is None:
+            origin = self._origins[name] = _Origin(name)
+        return origin
+
+    def _origins_of(self, host: str) -> Iterator[_Origin]:
+        return (self._origins[name] for scheme in DEFAULT_PORTS if (name := f"{scheme}://{host}") in self._origins)
 
     def _start_ready(self) -> None:
         now = time.monotonic()
         while self._running < len(self._workers) and (turn := self._queues.take(now)) is not None:
             self._running += 1
             self._jobs.put(turn)
+            self._advance_host(turn[0])
 
     def _wait(self) -> None:
         """Wait for a result, or until another request may start, and handle all results that are there."""
@@ -214,9 +322,10 @@ class _Crawl:
         wait = 1.0 if ready is None else min(1.0, max(0.0, ready - time.monotonic()))
         try:
             result = self._results.get(timeout=wait)
-            while True:
-                self._handle(*result)
+            for _ in range(_RESULTS_AT_ONCE):
+                result()
                 result = self._results.get_nowait()
+            result()
         except queue.Empty:
             return
 
@@ -227,12 +336,17 @@ class _Crawl:
             self._queues.pause(host, now + done.pause)
         self._queues.finish(host)
         self._judge_host(host, done.host_failed)
-        if done.answer is None:
-            self._enqueue(visit, now + done.delay)
-        elif visit.robots:
-            self._admit(origin_of(visit.url), judge_robots(done.answer, self._settings.user_agent))
-        else:
-            self._finish(visit, done.answer)
+        if done.answer is not None:
+            if visit.robots:
+                self._judgements.put(partial(self._read_robots, origin_of(visit.url), done.answer))
+            else:
+                self._finish(visit, done.answer)
+        elif visit.robots or not self._settings.robots or visit.target == visit.seen[-1]:
+            self._queue(visit, now + done.delay)
+        else:  # a redirect: the place it leads to is to be judged
+            origin = self._origin(origin_of(visit.target))
+            origin.held.append((visit, now + done.delay))
+            self._advance(origin)
 
     def _finish(self, visit: Visit, answer: Answer) -> None:
         try:
@@ -247,56 +361,124 @@ class _Crawl:
         self._count.add(row)
         self._open -= 1
 
-    def _enqueue(self, visit: Visit, not_before: float = 0.0) -> None:
-        """Queue a visit at the host of its next request, behind that host's robots.txt."""
+    def _queue(self, visit: Visit, not_before: float = 0.0) -> None:
+        """Queue a visit at the host of its next request."""
         host = host_of(visit.target)
         if host in self._given_up:
             self._end(visit, "host_unavailable")
+        else:
+            self._queues.put(host, visit, not_before=not_before)
+
+    def _advance_host(self, host: str) -> None:
+        for origin in list(self._origins_of(host)):
+            self._advance(origin)
+
+    def _advance(self, origin: _Origin) -> None:
+        """Have the next URLs of an origin judged, or its robots.txt fetched; let go of it where nothing is left."""
+        if origin.busy:
             return
-        if self._settings.robots and not visit.robots:
-            origin = origin_of(visit.target)
-            robots = self._robots.get(origin)
-            if robots is None:
-                self._hold(origin, visit, not_before)
-                return
-            reason = robots.reason(visit.target)
-            if reason is not None:
+        if origin.backlog is None and not origin.held:
+            del self._origins[origin.name]
+            return
+        if not origin.held and self._queues.waiting_at(origin.host) >= _AHEAD:
+            return
+        robots = self._known_robots(origin)
+        origin.busy = True
+        if robots is None:
+            url = f"{origin.name}/robots.txt"
+            self._queue(Visit(url, url, robots=True))
+            return
+        held, origin.held = origin.held, []
+        rest = origin.backlog
+        urls = [] if rest is None else self._backlog.urls(rest.start, min(rest.stop, rest.start + _JUDGED))
+        self._judgements.put(partial(self._apply_robots, origin, robots, held, urls))
+
+    def _known_robots(self, origin: _Origin) -> Robots | None:
+        """Return what decides over an origin's URLs, or None where its robots.txt has to be asked for."""
+        if origin.host in self._given_up:
+            return Robots("host_unavailable", "")
+        return self._robots.get(origin.name) if self._settings.robots else _ALL_ALLOWED
+
+    def _read_robots(self, name: str, answer: Answer) -> Callable[[], None]:
+        """Return, in the judging thread, what takes in the answer to a request for robots.txt."""
+        return partial(self._admit, name, judge_robots(answer, self._settings.user_agent))
+
+    def _admit(self, name: str, robots: Robots) -> None:
+        """Take in what the robots.txt of an origin says and go on with it."""
+        if robots.delay > self._settings.max_crawl_delay_seconds:
+            robots = replace(robots, refusal="crawl_delay_too_long")
+        self._robots.put(name, robots)
+        origin = self._origins[name]
+        origin.busy = False
+        self._advance(origin)
+
+    def _apply_robots(
+        self, origin: _Origin, robots: Robots, held: list[tuple[Visit, float]], urls: list[str]
+    ) -> Callable[[], None]:
+        """Return, in the judging thread, what takes in the verdicts on visits and on the next URLs of an origin."""
+        if self._judged is None or self._judged[0] is not robots:
+            self._judged = robots, robots.judge()
+        judge = self._judged[1]
+        ends = time.monotonic() + _JUDGING_SECONDS
+        reasons = [judge(visit.target) for visit, _ in held]
+        verdicts: list[tuple[str, str | None]] = []
+        allowed = 0
+        for url in urls:
+            reason = judge(url)
+            verdicts.append((url, reason))
+            allowed += reason is None
+            if allowed >= _AHEAD or time.monotonic() > ends:
+                break
+        return partial(self._release, origin, robots, list(zip(held, reasons, strict=True)), verdicts)
+
+    def _release(
+        self,
+        origin: _Origin,
+        robots: Robots,
+        held: list[tuple[tuple[Visit, float], str | None]],
+        verdicts: list[tuple[str, str | None]],
+    ) -> None:
+        """Queue what may be asked for and end the rest."""
+        origin.busy = False
+        if robots.delay and robots.refusal is None:
+            self._queues.set_delay(origin.host, max(robots.delay, self._settings.host_delay_seconds))
+        for (visit, not_before), reason in held:
+            if reason is None:
+                self._queue(visit, not_before)
+            else:
                 self._end(visit, reason)
-                return
-        self._queues.put(host, visit, not_before=not_before)
-
-    def _hold(self, origin: str, visit: Visit, not_before: float) -> None:
-        first = origin not in self._held
-        self._held.setdefault(origin, []).append((visit, not_before))
-        if first:
-            url = f"{origin}/robots.txt"
-            self._enqueue(Visit(url, url, robots=True))
-
-    def _admit(self, origin: str, robots: Robots) -> None:
-        """Take in what the robots.txt of an origin says and release the visits that waited for it."""
-        self._robots[origin] = robots
-        if robots.delay:
-            delay = min(robots.delay, self._settings.max_crawl_delay_seconds)
-            self._queues.set_delay(host_of(origin), max(delay, self._settings.host_delay_seconds))
-        for visit, not_before in self._held.pop(origin, []):
-            self._enqueue(visit, not_before)
+        for url, reason in verdicts:
+            visit = Visit(url, url, stored=self._stored(url))
+            if reason is None:
+                self._queue(visit)
+            else:
+                self._end(visit, reason)
+        if origin.backlog is not None:
+            origin.backlog.start += len(verdicts)
+            if origin.backlog.start >= origin.backlog.stop:
+                origin.backlog = None
+        self._advance(origin)
 
     def _end(self, visit: Visit, reason: str) -> None:
         """End a visit without a further request: as its last one ended, where there was one."""
         if visit.robots:
-            self._admit(origin_of(visit.url), Robots("robots_unreachable", None, self._settings.user_agent))
+            self._admit(origin_of(visit.url), judge_robots(visit.last or FetchError(reason), self._settings.user_agent))
         else:
             self._finish(visit, visit.last or FetchError(reason, visit.target))
 
     def _judge_host(self, host: str, failed: bool | None) -> None:
         if failed is None:
             return
-        self._failures[host] = self._failures[host] + 1 if failed else 0
+        if not failed:
+            self._failures.pop(host, None)
+            return
+        self._failures[host] += 1
         if self._failures[host] >= self._settings.host_failure_limit and host not in self._given_up:
             logger.warning("%s failed %d times in a row: its other URLs are given up", host, self._failures[host])
             self._given_up.add(host)
             for visit in self._queues.drain(host):
                 self._end(visit, "host_unavailable")
+            self._advance_host(host)
 
     def _budget_spent(self) -> bool:
         settings, count = self._settings, self._count

@@ -32,7 +32,8 @@ _LOOKED_AT = [
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
 _OF_NO_PAGE = frozenset(
     {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "mirror_hosts", "host_failure_limit",
-     "lookup_seconds", "connect_seconds", "read_seconds", "total_seconds", "max_decoded_archive_bytes", "wayback"}
+     "max_crawl_delay_seconds", "lookup_seconds", "connect_seconds", "read_seconds", "total_seconds",
+     "max_decoded_archive_bytes", "wayback"}
 )  # fmt: skip
 
 

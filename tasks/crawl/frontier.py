@@ -8,7 +8,7 @@ import pyarrow as pa
 from storage.schemas import FRONTIER
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, normalise_url, under_domain
-from tasks.hashing import shard_of
+from tasks.engine.hashing import shard_of
 
 
 def build_frontier(

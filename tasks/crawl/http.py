@@ -21,6 +21,7 @@ from urllib3 import exceptions as faults
 from urllib3.util import Retry
 from urllib3.util.request import ACCEPT_ENCODING
 
+from tasks.crawl.body import Body
 from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
 
@@ -40,7 +41,7 @@ class Response:
         url: the URL asked for.
         status: HTTP status.
         headers: response headers, names lower-case, values of repeated headers joined by commas.
-        body: decoded body; empty where it was not wanted or did not arrive whole.
+        content: decoded body; empty where it was not wanted or did not arrive whole.
         received: decoded body bytes read, also where the body was refused.
         fault: what went wrong after the headers, or None.
         arrived: time of the last byte, seconds since 1970; of a capture its date, None where that is unknown.
@@ -49,10 +50,15 @@ class Response:
     url: str
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    content: bytes | Body
     received: int
     fault: FetchError | None
     arrived: float | None
+
+    @property
+    def body(self) -> bytes:
+        """The decoded body; a large one is read from disk each time."""
+        return self.content if isinstance(self.content, bytes) else self.content.read()
 
     @property
     def success(self) -> bool:
@@ -172,7 +178,8 @@ class Client:
 
     def _received(self, url: str, raw: BaseHTTPResponse, limit: int, cut: bool, inspect: Inspector | None) -> Response:
         headers = {name.lower(): value for name, value in raw.headers.items()}
-        body, received, fault = b"", 0, None
+        body: bytes | Body = b""
+        received, fault = 0, None
         try:
             if 200 <= raw.status < 300:
                 check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
@@ -192,7 +199,7 @@ def read_body(
     cut: bool = False,
     decode: bool = True,
     check: Callable[[bytes | None], str | None] | None = None,
-) -> tuple[bytes, int]:
+) -> tuple[Body, int]:
     """Read a body block by block, decompressing at most a block beyond the limit.
 
     Args:
@@ -208,27 +215,26 @@ def read_body(
     Raises:
         FetchError: the body is refused, broken or cut off.
     """
-    blocks: list[bytes] = []
-    received, checked, whole = 0, check is None, False
+    body = Body()
+    checked, whole = check is None, False
     try:
         if check is not None:
             _refuse(check(None), 0)
         while True:
-            with named_faults(received):
+            with named_faults(body.bytes):
                 block = raw.read1(min(_BLOCK, limit + 1), decode_content=decode) or b""
-            blocks.append(block)
-            received += len(block)
-            if not checked and (received >= 1024 or not block):
+            body.add(block)
+            if not checked and (body.bytes >= 1024 or not block):
                 assert check is not None
-                _refuse(check(b"".join(blocks)[:1024]), received)
+                _refuse(check(body.read(1024)), body.bytes)
                 checked = True
             if not block:
                 whole = True
-                return b"".join(blocks), received
-            if received > limit or raw.tell() > 2 * limit + _BLOCK:
+                return body, body.bytes
+            if body.bytes > limit or raw.tell() > 2 * limit + _BLOCK:
                 if not cut:
-                    raise FetchError("too_large", f"more than {limit} bytes", received=received)
-                return b"".join(blocks)[:limit], received
+                    raise FetchError("too_large", f"more than {limit} bytes", received=body.bytes)
+                return body.cut(limit), body.bytes
     finally:
         if whole:
             raw.release_conn()

@@ -2,39 +2,38 @@
 
 A journal is a directory of segments on any pyarrow filesystem. A segment is an Arrow IPC stream with one record batch
 per row, written through to the file at once: whatever kills the process, all rows before the one being written are
-there. Segments are closed every so often, because an object store shows only closed files. A torn end is left out
-when a journal is opened again, and so is a row whose body is not what its digest says.
+there. Segments are closed every so often, because an object store shows only closed files, and small ones are merged:
+a crawl of weeks that finds a page a minute would else leave tens of thousands. A torn end is left out when a journal is
+opened again, and so is a row whose body is not what its digest says.
 """
 
-import hashlib
 import logging
-import os
-import time
-import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import PurePosixPath
 from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from storage.schemas import PAGES
+from tasks.crawl.places import Place, Places
+from tasks.crawl.segments import (
+    SUFFIX,
+    SegmentReader,
+    SegmentWriter,
+    new_segment_path,
+    row_batch,
+    scan_segment,
+)
 
 logger = logging.getLogger(__name__)
 
-_SUFFIX = ".arrows"
-_WRITE_BUFFER = 1 << 20
-_ROW = pa.struct(list(PAGES.schema))
-# Small enough that a group of rows in a batch is a modest piece of memory.
-BATCH_BYTES = 32 << 20
-
-
-@dataclass(frozen=True)
-class _Place:
-    segment: str
-    offset: int
+# A group of rows is held twice while it is joined, and some stay behind while a row group is gathered of them.
+BATCH_BYTES = 8 << 20
+# A batch of one row without a body counts 126 bytes and holds 12,000: buffers are padded, columns are objects.
+ROW_COST = 12_000
+_MERGED = 64  # small segments that become one
+_SMALL_BYTES = 16 << 20
 
 
 class Journal:
@@ -54,20 +53,28 @@ class Journal:
         Args:
             filesystem: where the journal lies.
             directory: its directory there; need not exist.
-            rows: rows after which a segment is closed.
+            rows: rows after which a segment is closed; one with less than an eighth of them is small.
             seconds: age at which a segment is closed.
         """
         self._filesystem = filesystem
         self._directory = directory
         self._rows = rows
         self._seconds = seconds
-        self._places: dict[str, _Place] = {}
-        self._writer: _Segment | None = None
+        self._places = Places()
+        self._paths: dict[int, str] = {}  # number of a segment -> its file
+        self._numbers = 0
+        self._live: Counter[int] = Counter()  # number of a segment -> rows that are read from it
+        self._small: list[int] = []  # closed ones that can be merged, oldest first
+        self._writer: SegmentWriter | None = None
         self.asked = self.bytes = 0
         self.bodiless: dict[str, str] = {}
-        for segment in self._segments():
-            for row, place in self._scan(segment):
-                self._note(row, place)
+        selector = pafs.FileSelector(directory, allow_not_found=True)
+        for info in sorted(filesystem.get_file_info(selector), key=lambda info: info.path):
+            if info.path.endswith(SUFFIX):
+                number = self._number(info.path)
+                for row, offset in scan_segment(filesystem, info.path):
+                    self._note(row, Place(number, offset))
+                self._closed(number, info.size)
 
     def __enter__(self) -> Self:
         return self
@@ -81,22 +88,23 @@ class Journal:
         return len(self._places)
 
     def __contains__(self, url: object) -> bool:
-        return url in self._places
+        return isinstance(url, str) and self._places.get(url) is not None
 
     def append(self, row: dict[str, Any]) -> None:
         """Write a row of `pages`; it is on disk when this returns (on an object store: when its segment is closed)."""
         if self._writer is None:
             self._filesystem.create_dir(self._directory, recursive=True)
-            name = f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
-            self._writer = _Segment(self._filesystem, str(PurePosixPath(self._directory, name)))
+            self._writer = self._begin()
         offset = self._writer.write(row)
-        self._note(row, _Place(self._writer.path, offset))
+        self._note(row, Place(self._writer.number, offset))
         if self._writer.count >= self._rows or self._writer.age >= self._seconds:
             self.close()
+            while len(self._small) >= _MERGED:
+                self._merge(self._small[:_MERGED])
 
     def forget(self, url: str) -> None:
         """Take a bodiless row out, as if it had never been written; where the journal is opened again, it is back."""
-        del self._places[url]
+        self._live[self._places.forget(url).segment] -= 1
         del self.bodiless[url]
         self.asked -= 1
 
@@ -104,138 +112,108 @@ class Journal:
         """Close the segment being written; the next row begins another."""
         if self._writer is not None:
             self._writer.close()
+            self._closed(self._writer.number, self._writer.size)
             self._writer = None
 
     def batches(
         self,
         urls: Iterable[str],
-        extra: Iterable[dict[str, Any]] = (),
+        absent: Callable[[str], dict[str, Any] | None] | None = None,
         complete: Callable[[str, pa.RecordBatch | None], pa.RecordBatch] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some URLs in the order given, in batches of some 32 MB.
+        """Yield the rows of some URLs in the order given, in batches that hold some 8 MB while they are gathered.
 
         Args:
-            urls: URLs whose rows are wanted; each is in the journal or in `extra`, or `complete` knows it.
-            extra: rows that are not in the journal.
+            urls: URLs whose rows are wanted; each is in the journal, or `absent` or `complete` knows it.
+            absent: gives the row of a URL that is not in the journal, or None.
             complete: makes a row without reason and body whole, and gives the row of a URL that has none here.
+
+        Raises:
+            KeyError: a URL has no row.
         """
         self.close()
-        others = {row["url"]: row for row in extra}
-        files: dict[str, pa.NativeFile] = {}
         group: list[pa.RecordBatch] = []
         size = 0
-        try:
+        with SegmentReader(self._filesystem) as reader:
             for url in urls:
-                batch = self._row(url, others, files)
+                batch = self._row(url, absent, reader)
                 if complete is not None and (batch is None or _is_bodiless(batch)):
                     batch = complete(url, batch)
                 if batch is None:
                     raise KeyError(url)
                 group.append(batch)
-                size += batch.nbytes
+                size += batch.nbytes + ROW_COST
+                del batch  # its body is held by the group alone, which is given up below
                 if size >= BATCH_BYTES:
-                    yield pa.concat_batches(group)
+                    whole = pa.concat_batches(group)
                     group, size = [], 0
+                    yield whole
+                    del whole
             if group:
                 yield pa.concat_batches(group)
-        finally:
-            for file in files.values():
-                file.close()
 
-    def _note(self, row: dict[str, Any], place: _Place) -> None:
+    def _note(self, row: dict[str, Any], place: Place) -> None:
         url = row["url"]
-        if row["archive"] is None and (url not in self._places or url in self.bodiless):
-            self.asked += url not in self._places
+        before = self._move(url, place)
+        if row["archive"] is None and (before is None or url in self.bodiless):
+            self.asked += before is None
             self.bytes += row["bytes"] or 0
-        self._places[url] = place
         if row["reason"] is None and row["body"] is None:
             self.bodiless[url] = row["sha256"]
         else:
             self.bodiless.pop(url, None)
 
+    def _move(self, url: str, place: Place) -> Place | None:
+        before = self._places.put(url, place)
+        if before is not None:
+            self._live[before.segment] -= 1
+        self._live[place.segment] += 1
+        return before
+
     def _row(
-        self, url: str, others: dict[str, dict[str, Any]], files: dict[str, pa.NativeFile]
+        self, url: str, absent: Callable[[str], dict[str, Any] | None] | None, reader: SegmentReader
     ) -> pa.RecordBatch | None:
-        if url in others:
-            return _batch(others[url])
-        return self._read(self._places[url], files) if url in self._places else None
+        place = self._places.get(url)
+        if place is None:
+            row = None if absent is None else absent(url)
+            return None if row is None else row_batch(row)
+        batch = reader.read(self._paths[place.segment], place.offset)
+        if batch.column("url")[0].as_py() != url:
+            raise KeyError(url)
+        return batch
 
-    def _segments(self) -> list[str]:
-        selector = pafs.FileSelector(self._directory, allow_not_found=True)
-        return sorted(info.path for info in self._filesystem.get_file_info(selector) if info.path.endswith(_SUFFIX))
+    def _number(self, path: str) -> int:
+        self._numbers += 1
+        self._paths[self._numbers] = path
+        return self._numbers
 
-    def _scan(self, segment: str) -> Iterator[tuple[dict[str, Any], _Place]]:
-        """Yield url, bytes and place of each sound row of a segment."""
-        try:
-            with self._filesystem.open_input_file(segment) as file:
-                if not pa.ipc.read_schema(file).equals(PAGES.schema):
-                    logger.warning("%s has another schema: left out", segment)
-                    return
-                while True:
-                    offset = file.tell()
-                    batch = pa.ipc.read_record_batch(pa.ipc.read_message(file), PAGES.schema)
-                    if batch.num_rows == 0:
-                        continue
-                    row = batch.to_pylist()[0]
-                    if row["body"] is None or hashlib.sha256(row["body"]).hexdigest() == row["sha256"]:
-                        yield row, _Place(segment, offset)
-                    else:
-                        logger.warning("%s: the body of %s is damaged: left out", segment, row["url"])
-        except EOFError:
-            return
-        except (pa.ArrowException, OSError, UnicodeError) as error:
-            logger.warning("%s is torn or damaged: its sound rows are kept (%s)", segment, error)
+    def _begin(self) -> SegmentWriter:
+        path = new_segment_path(self._directory)
+        return SegmentWriter(self._filesystem, path, self._number(path))
 
-    def _read(self, place: _Place, files: dict[str, pa.NativeFile]) -> pa.RecordBatch:
-        file = files.get(place.segment)
-        if file is None:
-            file = files[place.segment] = self._filesystem.open_input_file(place.segment)
-        file.seek(place.offset)
-        return pa.ipc.read_record_batch(pa.ipc.read_message(file), PAGES.schema)
+    def _closed(self, number: int, size: int) -> None:
+        if 8 * self._live[number] < self._rows and size < _SMALL_BYTES:
+            self._small.append(number)
 
+    def _merge(self, parts: list[int]) -> None:
+        """Copy the rows that are read from some segments into a new one, then delete them.
 
-class _Segment:
-    """The segment being written."""
-
-    def __init__(self, filesystem: pafs.FileSystem, path: str) -> None:
-        self.path = path
-        self.count = 0
-        self._opened = time.monotonic()
-        # Buffered, so that a row is one write, not one for each of its columns.
-        self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
-        self._writer = pa.ipc.new_stream(
-            self._sink,
-            PAGES.schema,
-            # One row is too little for threads to share.
-            options=pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False),
-        )
-        self._schema_written = False
-
-    @property
-    def age(self) -> float:
-        return time.monotonic() - self._opened
-
-    def write(self, row: dict[str, Any]) -> int:
-        """Write a row through to the file and return its offset there."""
-        batch = _batch(row)
-        if not self._schema_written:  # the stream writes its schema with the first batch
-            self._writer.write_batch(batch.slice(0, 0))
-            self._schema_written = True
-        offset = self._sink.tell()
-        self._writer.write_batch(batch)
-        self._sink.flush()
-        self.count += 1
-        return int(offset)
-
-    def close(self) -> None:
-        self._writer.close()
-        self._sink.close()
+        A kill before the end leaves rows twice, the same ones; the new segment sorts last, as newest rows must.
+        """
+        merged = self._begin()
+        for part in parts:
+            for row, offset in scan_segment(self._filesystem, self._paths[part]):
+                if self._places.get(row["url"]) == Place(part, offset):
+                    self._move(row["url"], Place(merged.number, merged.write(row)))
+        merged.close(durable=True)
+        self._small = self._small[len(parts) :]
+        for part in parts:
+            if self._live.pop(part, 0):
+                logger.warning("%s was damaged after it had been written: it is kept", self._paths[part])
+            else:
+                self._filesystem.delete_file(self._paths.pop(part))
+        self._closed(merged.number, merged.size)
 
 
 def _is_bodiless(batch: pa.RecordBatch) -> bool:
     return bool(batch.column("reason").null_count and batch.column("body").null_count)
-
-
-def _batch(row: dict[str, Any]) -> pa.RecordBatch:
-    # One conversion for all columns: from_pylist makes one a column, which takes twice as long.
-    return pa.RecordBatch.from_struct_array(pa.array([row], _ROW))

@@ -5,6 +5,7 @@ Holds no thread and no clock: the crawl asks with its own time, so the order can
 
 import heapq
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -60,8 +61,8 @@ class HostQueues(Generic[Item]):
         """Return the next host and item whose turn has come, or None; `finish` must follow when it is done."""
         while self._ready and self._ready[0][0] <= now:
             _, _, host = heapq.heappop(self._ready)
-            state = self._hosts[host]
-            if not state.waiting or state.running >= self._concurrency:
+            state = self._hosts.get(host)
+            if state is None or not state.waiting or state.running >= self._concurrency:
                 continue
             if self._ready_at(state) > now:
                 self._schedule(host, state)
@@ -79,6 +80,24 @@ class HostQueues(Generic[Item]):
         state = self._hosts[host]
         state.running -= 1
         self._schedule(host, state)
+
+    def waiting_at(self, host: str) -> int:
+        """Return how many items wait for a host."""
+        state = self._hosts.get(host)
+        return 0 if state is None else len(state.waiting)
+
+    def __len__(self) -> int:
+        """Return how many hosts are known."""
+        return len(self._hosts)
+
+    def forget_idle(self, now: float, needed: Callable[[str], bool]) -> None:
+        """Forget the hosts that nobody needs, where nothing waits or runs and the pause after their last start is over.
+
+        What `set_delay` said of them is forgotten too.
+        """
+        for host, state in list(self._hosts.items()):
+            if not state.waiting and not state.running and state.next_start <= now and not needed(host):
+                del self._hosts[host]
 
     def next_time(self) -> float | None:
         """Return a time before which `take` gives nothing, or None where nothing waits that could start."""

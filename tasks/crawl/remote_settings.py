@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from tasks.crawl.reasons import PAGE_REASONS
 from tasks.crawl.turns import LONGEST_WAIT
 from tasks.crawl.urls import BadUrlError, normalise_url
-from tasks.settings import Settings, tuning
+from tasks.engine.settings import Settings, tuning
 
 
 def service_url(url: str) -> str:
@@ -62,8 +62,8 @@ class WaybackSettings(Settings):
     enabled: bool = Field(False, description="ask the archive for pages that are gone from the web")
     reasons: tuple[str, ...] = Field(
         (
-            "http_404", "http_410", "dns_error", "connect_error", "host_unavailable", "redirect_loop",
-            "too_many_redirects", "empty_body",
+            "http_404", "http_410", "dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout",
+            "host_unavailable", "redirect_loop", "too_many_redirects", "empty_body",
         ),
         description="reasons of pages that count as gone",
     )  # fmt: skip

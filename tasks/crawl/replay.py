@@ -1,6 +1,5 @@
 """Answers from an archive: the same `Response` that the web would have given, read through the same limits."""
 
-import http.client
 import io
 import logging
 import re
@@ -14,10 +13,12 @@ from typing import Any, Self
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from tasks.crawl.archive import concerns_file, parse_date
+from tasks.crawl.archive import concerns_file, is_truncated, parse_date
 from tasks.crawl.archive_file import DamagedError, OpenArchive
+from tasks.crawl.body import Body
 from tasks.crawl.common_crawl import RemoteRecords, records_in
 from tasks.crawl.http import Response, named_faults, read_body
+from tasks.crawl.interim import FinalResponse
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, join_url, normalise_url
@@ -162,21 +163,26 @@ class Replay:
         """Return a captured response, or the columns of a captured failure."""
         if place.length is None:
             with self._reading:
-                return self._patient(url, lambda: self._open(place.file).records(place.offset, decoded=place.decoded))
+                return self._patient(
+                    url, lambda: self._open(place.file).records(place.offset, decoded=place.decoded), checked=True
+                )
         assert self._remote is not None
         data = self._remote.read(place.file, place.offset, place.length)
-        return self._patient(url, lambda: records_in(data, self._settings))
+        return self._patient(url, lambda: records_in(data, self._settings), checked=False)
 
-    def _patient(self, url: str, records: Callable[[], Any]) -> Response | dict[str, Any]:
+    def _patient(self, url: str, records: Callable[[], Any], *, checked: bool) -> Response | dict[str, Any]:
+        """Read the first record; where it was not checked when a file was indexed, see that it is whole."""
         try:
-            return self._decoded(url, records, decode=True)
+            return self._decoded(url, records, checked, decode=True)
         except FetchError as fault:
             if fault.reason != "bad_encoding":
                 raise
             # Some archivers store the decoded body under the original headers.
-            return self._decoded(url, records, decode=False)
+            return self._decoded(url, records, checked, decode=False)
 
-    def _decoded(self, url: str, records: Callable[[], Any], *, decode: bool) -> Response | dict[str, Any]:
+    def _decoded(
+        self, url: str, records: Callable[[], Any], checked: bool, *, decode: bool
+    ) -> Response | dict[str, Any]:
         record = _first(records)
         if record.rec_type == "metadata":
             return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": _date(record)}
@@ -184,7 +190,10 @@ class Replay:
             url = self._target(record)
         raw = _RecordBytes(record.raw_stream)
         try:
-            return self._response(url, record, raw, decode=decode)
+            answer = self._response(url, record, raw, decode=decode)
+            if not checked and answer.fault is None:
+                _check_whole(record, url)
+            return answer
         finally:
             if raw.failure is not None:  # which the readers between took for a fault of the page
                 raise raw.failure
@@ -202,7 +211,8 @@ class Replay:
             answer = _http_response(raw)
         date = _date(record)
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        body, received, fault = b"", 0, None
+        body: bytes | Body = b""
+        received, fault = 0, None
         try:
             body, received = read_body(answer, self._settings.max_bytes, decode=decode)
         except FetchError as error:
@@ -243,6 +253,20 @@ def _first(records: Callable[[], Any]) -> Any:
         if concerns_file(error):
             raise
         raise FetchError("malformed_response", error) from error
+
+
+def _check_whole(record: Any, url: str) -> None:
+    """See that the archive has all of a record.
+
+    Raises:
+        FetchError: `truncated_body`.
+    """
+    try:
+        truncated = is_truncated(record, url)
+    except DamagedError as error:
+        raise FetchError("truncated_body", error) from error
+    if truncated:
+        raise FetchError("truncated_body", f"the archive has only a part of the record of {url}")
 
 
 class _RecordBytes(io.RawIOBase):
@@ -289,7 +313,7 @@ def _http_response(raw: io.RawIOBase) -> HTTPResponse:
         FetchError: it is not HTTP.
     """
     file = io.BufferedReader(raw, 65_536)
-    parsed = http.client.HTTPResponse(_RecordSocket(file), method="GET")  # type: ignore[arg-type]
+    parsed = FinalResponse(_RecordSocket(file), method="GET")  # type: ignore[arg-type]
     try:
         with named_faults():
             parsed.begin()

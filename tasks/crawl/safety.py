@@ -19,6 +19,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.ssl_ import create_urllib3_context
 
+from tasks.crawl.interim import FinalResponse
 from tasks.crawl.urls import host_matches
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -221,6 +222,8 @@ class _DeadlineTLSSocket(ssl.SSLSocket):
 def _connection_class(base: Any, guard: Guard) -> Any:
     class Connection(base):  # type: ignore[misc]
         """A connection opened by the guard, under the deadline of the thread that uses it."""
+
+        response_class = FinalResponse
 
         def _new_conn(self) -> socket.socket:
             seconds = self.timeout if isinstance(self.timeout, (int, float)) else 60.0

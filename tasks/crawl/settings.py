@@ -3,7 +3,9 @@
 from pydantic import Field, field_validator
 
 from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
-from tasks.settings import Settings, tuning
+from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+
+USER_AGENT = r"^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9._-]+)?$"
 
 # Wikipedia and sites that copy it. A page of these would hand the target to the summarizer as a source.
 MIRROR_HOSTS = (
@@ -19,9 +21,13 @@ class CrawlSettings(Settings):
     user_agent: str = Field(
         "wikisum-builder/0.1",
         description="product token and version sent as User-Agent; the token is what robots.txt rules are matched with",
-        pattern=r"^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9._-]+)?$",
+        pattern=USER_AGENT,
     )
-    contact: str = tuning("", "URL or e-mail address added to User-Agent: whom a site may turn to (set it on the web)")
+    contact: str = tuning(
+        "",
+        "URL or e-mail address added to User-Agent: whom a site may turn to (set it on the web)",
+        pattern=HEADER_TEXT,
+    )
     robots: bool = Field(True, description="obey robots.txt as RFC 9309 says; its Crawl-delay too")
     accepted_types: tuple[str, ...] = Field(
         ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
@@ -54,6 +60,9 @@ class CrawlSettings(Settings):
     mirror_hosts: tuple[str, ...] = Field(
         MIRROR_HOSTS, description="domains never fetched from, subdomains included: the encyclopedia and its mirrors"
     )
+    max_crawl_delay_seconds: float = Field(
+        30.0, ge=0, description="pages of a host that asks for a longer Crawl-delay are not fetched"
+    )
     host_failure_limit: int = Field(
         20, ge=1, description="failed requests in a row after which the rest of a host is given up"
     )
@@ -81,7 +90,6 @@ class CrawlSettings(Settings):
     host_delay_seconds: float = tuning(
         1.0, "between the starts of requests to one host; Crawl-delay can raise it", ge=0
     )
-    max_crawl_delay_seconds: float = tuning(30.0, "a longer Crawl-delay is cut to this", ge=0)
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
     connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)
     ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")

@@ -15,7 +15,7 @@ from tasks.crawl.look_ups import LookUps
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.wayback import replace_dead
-from tasks.shard import Scratch
+from tasks.engine.shard import Scratch
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def crawl_shard(
             progress=progress,
             earlier=earlier,
         )
+        del frontier, captures, indexed, known  # the crawl gives them up as soon as it can
         if not settings.wayback.enabled:
             yield from rows
             return

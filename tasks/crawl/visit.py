@@ -28,7 +28,7 @@ Answer = Response | FetchError
 _ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1"
 
 
-@dataclass
+@dataclass(slots=True)
 class Visit:
     """A URL between its first request and its result.
 
@@ -87,17 +87,26 @@ class Step:
 _HOST_FAULTS = frozenset(
     {"dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout", "tls_error", "private_address"}
 )
-# Reasons that say nothing about a page, though no other try follows.
-_NO_ANSWER = frozenset({"budget_spent", "host_unavailable", "robots_unreachable", "internal_error"})
+# Reasons that say nothing about a page, though no other try follows. A robots.txt that cannot be had hands its host's
+# fault on to the pages, where it may pass as much as their own.
+_NO_ANSWER = frozenset(
+    {"budget_spent", "host_unavailable", "robots_unreachable", "robots_too_complex", "crawl_delay_too_long",
+     "internal_error", "dns_timeout", "connect_error", "connection_reset", "timeout"}
+)  # fmt: skip
 
 
 def step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
     """Send the next request of a visit and update it.
 
     An unexpected error ends the visit with `internal_error`, so that no fault of ours loses another URL.
+
+    Raises:
+        OSError: the temporary folder is full.
     """
     try:
         return _step(visit, client, settings)
+    except OSError:  # the network's are named: this is of our own disk, and concerns all URLs
+        raise
     except Exception as error:
         logger.exception("fetching %s failed unexpectedly", visit.target)
         return Step(FetchError("internal_error", error))
@@ -127,10 +136,10 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
             return client.get(visit.target, max_bytes=ROBOTS_BYTES, cut=True)
 
         def inspect(_status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
-            declared, _ = declared_type(headers.get("content-type"))
+            declared, charset = declared_type(headers.get("content-type"))
             if start is None:
                 return "not_html" if hopeless_type(declared, settings.accepted_types) else None
-            media = settled_type(declared, start)
+            media = settled_type(declared, start, charset)
             return None if media is None or media in settings.accepted_types else "not_html"
 
         return client.get(visit.target, headers={"Accept": _ACCEPT, **visit.validators}, inspect=inspect)
@@ -237,17 +246,18 @@ def _arrival(answer: Response) -> datetime | None:
 def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any]:
     """Return the columns of `pages` that a response decides, its reason among them."""
     declared, charset = declared_type(answer.headers.get("content-type"))
-    media = settled_type(declared, answer.body)
+    content = answer.body
+    media = settled_type(declared, content, charset)
     reason: str | None = None
     if answer.fault is not None:
         reason = answer.fault.reason
     elif not answer.success:
         reason = http_reason(answer.status)
-    elif not answer.body.strip():
+    elif not content.strip():
         reason = "empty_body"
     elif media not in settings.accepted_types:
         reason = "not_html"
-    body = answer.body if reason is None else None
+    body = content if reason is None else None
     return {
         "status": answer.status,
         "reason": reason,

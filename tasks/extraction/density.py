@@ -45,14 +45,13 @@ _BREAKS = re.compile(r"\v\s*\v")
 
 _LINKED = 0.5  # share of a block's characters inside links from which it counts as navigation
 _GAP = 300.0  # characters of prose that pay for any gap between two runs of prose
-_HOME_BONUS = 1.1  # for <article> and <main>
 _ELSEWHERE = 1.5  # the heaviest run of the whole page is taken where it weighs this many times that of the home
 _SMALL = 1000.0  # characters below which refused classes are looked into, in case they hold the article
 
 
 @dataclass
-class _Block:
-    """Text between two block-level tags; `linked` of its characters stand in links."""
+class Block:
+    """Text between two block-level tags, its lines parted by line feeds; `linked` of its characters stand in links."""
 
     text: str
     linked: int
@@ -60,6 +59,7 @@ class _Block:
 
     @property
     def is_navigation(self) -> bool:
+        """Whether its text stands in links for the most part."""
         return self.linked > _LINKED * len(self.text)
 
     def weight(self) -> float:
@@ -86,17 +86,21 @@ def extract_density(tree: html.HtmlElement) -> list[str]:
     return [line for block in chosen if not block.is_navigation for line in block.text.split("\n")]
 
 
-def _main_text(page: "_Walk") -> tuple[Sequence[_Block], float]:
+def page_blocks(tree: html.HtmlElement) -> list[Block]:
+    """Return the blocks of text below an element, in order, whatever the classes and roles around them."""
+    return _Walk(refuse=False).over(tree).blocks
+
+
+def _main_text(page: "_Walk") -> tuple[Sequence[Block], float]:
     """Return the blocks of the main text and their weight."""
     weights = [block.weight() for block in page.blocks]
     sums = [0.0]
     for weight in weights:
         sums.append(sums[-1] + weight)
     home, heaviest = (0, 0), 0.0
-    for start, end, tag in page.elements:
-        weight = (sums[end] - sums[start]) * (_HOME_BONUS if tag in ("article", "main") else 1.0)
-        if weight > heaviest:
-            home, heaviest = (start, end), weight
+    for start, end in page.elements:
+        if sums[end] - sums[start] > heaviest:
+            home, heaviest = (start, end), sums[end] - sums[start]
     start, end, weight = _heaviest_run(weights, *home)
     anywhere = _heaviest_run(weights, 0, len(weights))
     if anywhere[2] > _ELSEWHERE * weight:
@@ -128,8 +132,8 @@ class _Walk:
     """The blocks of a page, and the run of blocks that each block-level element covers."""
 
     refuse: bool  # leave out elements by role, class and visibility, not only by tag
-    blocks: list[_Block] = field(default_factory=list)
-    elements: list[tuple[int, int, str]] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    elements: list[tuple[int, int]] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _linked: int = 0
 
@@ -163,7 +167,7 @@ class _Walk:
                 links -= element.tag == "a"
                 if not inline:
                     self._flush(tag)
-                    self.elements.append((starts.pop(), len(self.blocks), element.tag))
+                    self.elements.append((starts.pop(), len(self.blocks)))
             if element is not body:
                 self._add(element.tail, links)
         return self
@@ -182,7 +186,7 @@ class _Walk:
         lines = plain_paragraphs(text) if tag == "pre" else [" ".join(part.split()) for part in _BREAKS.split(text)]
         text = "\n".join(line for line in lines if line)
         if text:
-            self.blocks.append(_Block(text, min(self._linked, len(text)), tag))
+            self.blocks.append(Block(text, min(self._linked, len(text)), tag))
         self._parts, self._linked = [], 0
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 
 from storage.schemas import DOCUMENTS
+from tasks.engine.failure_logs import working_on
 from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
 from tasks.extraction.repeats import repeated_boilerplate
 from tasks.extraction.settings import ExtractSettings
-from tasks.failure_logs import working_on
 
 _ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
 

@@ -1,39 +1,28 @@
 """The engines, the order in which they are tried, and the lines that no engine should have left in."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 import trafilatura
 from bs4 import BeautifulSoup
 from lxml import html
+from trafilatura.external import try_readability
 
+from tasks.extraction.agreement import agreement
 from tasks.extraction.charset import decode
-from tasks.extraction.density import extract_density
+from tasks.extraction.density import extract_density, page_blocks
 from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
 from tasks.extraction.settings import ExtractSettings
+from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]
 _SOUP_BLOCKS = ["p", "div", "li", "br", "tr", "td", "blockquote", "pre", "section", "article", "dd", "dt"] + [
     f"h{level}" for level in range(1, 7)
 ]
 _WORD = re.compile(r"\w+")
-# Lines that point away from the article; a full stop after the first word of such a line would make it prose.
-_POINTER = re.compile(
-    r"""^\W*(?:
-      (?:read|see|related|recommended|more|also\ read|read\ also|read\ more|see\ also|read\ next|up\ next|learn\ more
-        |more\ on\ this|don.t\ miss|watch)\s*:
-    | (?:read\ more|related\ (?:articles?|stor(?:y|ies)|posts?|topics?|coverage)|advert(?:isement)?|share\ this
-        |most\ read|trending(?:\ now)?|continue\ reading|(?:story|article)\ continues\ below.*
-        |don.t\ miss|recommended|loading)\W*$
-    | this\ slideshow\ requires\ javascript
-    | (?:sign\ up|subscribe)\b.{0,80}\b(?:newsletters?|inbox|updates|alerts)\b
-    | get\ .{0,80}\b(?:delivered|straight|sent|right)\b.{0,20}\b(?:to|in|through)\b.{0,20}\b(?:inbox|letterbox|email)\b
-    | follow\ (?:us|me|him|her|them)\ on\ (?:twitter|facebook|instagram|x|threads|bluesky)\b
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_POINTER_LENGTH = 300  # characters; whatever is longer is prose that begins like a pointer
+_PHRASE_LENGTH = 300  # characters up to which a boilerplate phrase makes a line no part of the article
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class Extracted:
     Attributes:
         title: title of the page, or None.
         paragraphs: lines of the main text; empty where `reason` is set.
-        engine: engine that found them: trafilatura | density | soup | plain, or None.
+        engine: engine that found them: trafilatura | density | readability | soup | plain, or None.
         reason: why there are none, or None.
     """
 
@@ -70,8 +59,9 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     if tree is None:
         return Extracted(None, (), None, "no_text")
     title = page_title(tree)
-    engine, lines = _main_text(tree, settings)
-    lines = tidy(lines, title)
+    engine, lines = choose(
+        {name: tidy(lines, title) for name, lines in _texts(tree, settings).items()}, settings.rescue_below
+    )
     if not lines:
         engine, lines = "soup", tidy(_extract_soup(text), title)
     if not lines:
@@ -79,18 +69,35 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     return Extracted(title, tuple(join_wrapped(lines)), engine)
 
 
-def _main_text(tree: html.HtmlElement, settings: ExtractSettings) -> tuple[str, list[str]]:
-    """Return the name of the engine that was believed, and its lines."""
+def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, list[str]]:
+    """Return the name of the engine that is believed, and its lines.
+
+    The first engine that found anything is, unless the texts of the others agree with each other and not with its
+    own. One engine alone never overrules another: that its text is longer says nothing about whose is right.
+
+    Args:
+        texts: lines of each engine, in the order in which engines are believed.
+        rescue_below: share of the best agreement below which the first engine's text is given up; 0 = never.
+    """
+    first = next((name for name, lines in texts.items() if lines), next(iter(texts)))
+    if rescue_below and len(texts) > 2:
+        agreements = agreement(texts)
+        best = max(texts, key=agreements.__getitem__)
+        if agreements[first] < rescue_below * agreements[best]:
+            return best, texts[best]
+    return first, texts[first]
+
+
+def _texts(tree: html.HtmlElement, settings: ExtractSettings) -> dict[str, list[str]]:
+    """Return the lines that each engine finds, in the order in which the engines are believed."""
     fast = extract_density(tree)
     if settings.engine == "density":
-        return "density", fast
-    lines = _extract_trafilatura(tree, settings)
-    if sum(map(len, lines)) < settings.rescue_below * sum(map(len, fast)) or not lines:
-        return "density", fast
-    return "trafilatura", lines
+        return {"density": fast}
+    arbiter = {"readability": extract_readability(tree)} if settings.rescue_below else {}
+    return {"trafilatura": extract_trafilatura(tree, settings), "density": fast, **arbiter}
 
 
-def _extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings) -> list[str]:
+def extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings) -> list[str]:
     """Return the lines of trafilatura's text, comments left out."""
     text: str | None = trafilatura.extract(
         tree,
@@ -100,6 +107,12 @@ def _extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings) -> l
         favor_recall=settings.favour == "recall",
     )
     return clean(text or "").split("\n")
+
+
+def extract_readability(tree: html.HtmlElement) -> list[str]:
+    """Return the lines of the element that readability scores highest; none where it finds no such element."""
+    found = try_readability(deepcopy(tree))  # it takes the tree apart
+    return [line for block in page_blocks(found) for line in block.text.split("\n")]
 
 
 def _extract_soup(text: str) -> list[str]:
@@ -113,7 +126,7 @@ def _extract_soup(text: str) -> list[str]:
 
 
 def tidy(lines: Sequence[str], title: str | None) -> list[str]:
-    """Return the lines without empty ones, rules, the page's title and pointers to other pages.
+    """Return the lines without empty ones, rules, the page's title and boilerplate phrases.
 
     Args:
         lines: lines of main text.
@@ -124,7 +137,7 @@ def tidy(lines: Sequence[str], title: str | None) -> list[str]:
     for line in lines:
         line = " ".join(line.split())
         words = _words(line)
-        if not words or _is_title(words, name) or (len(line) < _POINTER_LENGTH and _POINTER.search(line)):
+        if not words or _is_title(words, name) or (len(line) <= _PHRASE_LENGTH and is_boilerplate(line)):
             continue
         kept.append(line)
     return kept

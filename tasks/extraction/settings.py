@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from tasks.settings import Settings, tuning
+from tasks.engine.settings import Settings, tuning
 
 
 class ExtractSettings(Settings):
@@ -19,11 +19,11 @@ class ExtractSettings(Settings):
     )
     tables: bool = Field(True, description="whether trafilatura keeps text in tables")
     rescue_below: float = Field(
-        0.5,
+        0.95,
         ge=0,
         le=1,
-        description="the fast engine's text is taken where trafilatura's has less than this share of its characters; "
-        "0 = only where trafilatura finds nothing",
+        description="trafilatura's text is given up for that of density or readability where its agreement with the "
+        "two others is below this share of theirs; 0 = never: another engine is asked where trafilatura finds nothing",
     )
     cpu_seconds: float = Field(
         10.0, gt=0, le=3600, description="processor time a page may take, in seconds; then extraction_timeout"

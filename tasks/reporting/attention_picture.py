@@ -16,7 +16,7 @@ from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
 
 _STRIP = 36  # tokens side by side, so that each can be read where the picture is 700 pixels wide
 _STRIPS = 5  # one under the other; a summary of more tokens is drawn as far as they go
-_ROWS = 15  # paragraphs drawn one by one: those looked at most
+_ROWS = 15  # paragraphs drawn one by one: those cited, and of the others those looked at most
 _ROW_INCHES, _TOKEN_INCHES = 0.185, 0.9
 _HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
@@ -25,9 +25,13 @@ _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and
 def attention_picture(attention: Attention) -> bytes:
     """Draw paragraph attention over time: a column for each token, a row for each paragraph, a box for each citation.
 
-    Of many paragraphs those looked at least share a row, of many tokens the first are drawn (`drawn_tokens`).
+    Of many paragraphs those that are not cited and looked at least share a row, of many tokens the first are drawn
+    (`drawn_tokens`).
     """
-    kept = np.sort(np.argsort(-attention.weights.mean(axis=0), kind="stable")[:_ROWS])
+    looked = attention.weights.mean(axis=0)
+    cited = {rank for span in attention.spans for rank in span.ranks}
+    order = sorted(range(len(looked)), key=lambda rank: (rank not in cited, -looked[rank], rank))
+    kept = np.sort(order[:_ROWS])
     rows = attention.weights[:, kept].T
     labels = [f"{rank + 1}  {_tail(attention.hosts[rank], _HOST_CHARACTERS)}" for rank in kept]
     if others := attention.weights.shape[1] - len(kept):
@@ -48,8 +52,10 @@ def attention_picture(attention: Attention) -> bytes:
             )  # fmt: skip
             for span in attention.spans:
                 left, right = max(span.start, start) - start, min(span.stop, stop) - start
-                if left < right and span.rank in row_of:
-                    corner = (left - 0.5, row_of[span.rank] - 0.5)
+                for rank in span.ranks:
+                    if left >= right or rank not in row_of:
+                        continue
+                    corner = (left - 0.5, row_of[rank] - 0.5)
                     axes.add_patch(Rectangle(corner, right - left, 1, fill=False, edgecolor=COLORS[1], lw=1.3))
                 if start < span.stop < stop:
                     axes.axvline(span.stop - start - 0.5, color=INK, lw=0.8, ls=":")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from tasks.reporting.samples import Citation, Source
+from tasks.reporting.samples import Sentence, Source
 
 # Control characters, which terminals obey, and direction marks, which turn the text around them.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
@@ -95,10 +95,10 @@ class Quote:
 
 @dataclass(frozen=True)
 class Cited:
-    """A summary: its sentences with the pages they looked at, the pages looked at most, and what is left out."""
+    """A summary: its sentences with the pages that support them, the pages looked at most, and what is left out."""
 
     kind: ClassVar[str] = "cited"
-    sentences: Sequence[Citation]
+    sentences: Sequence[Sentence]
     sources: Sequence[Source] = ()
     left_out: int = 0
 

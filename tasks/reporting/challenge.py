@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.evaluation.registry import METRICS, metric_name
+from tasks.evaluation.significance import Interval, SystemScore, compare_systems, summarise_scores
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section, Table, Text, percent
 from tasks.reporting.markdown import artifact
 from tasks.reporting.samples import shorten
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.verdicts import few_articles, metric_name
-from tasks.rouge import METRICS
-from tasks.significance import Interval, SystemScore, compare_systems, summarise_scores
+from tasks.reporting.verdicts import few_articles
 
 CHALLENGE_ARTIFACT = "champion-challenger"
 _CHAMPION, _CHALLENGER = "champion", "challenger"
@@ -47,7 +47,7 @@ class Measure:
         metric: as in the `scores` dataset.
         champion: its score with intervals.
         challenger: likewise.
-        difference: mean F1 of the challenger minus that of the champion, with its paired bootstrap interval.
+        difference: mean figure of the challenger minus that of the champion, with its paired bootstrap interval.
         p_value: two-sided, by approximate randomisation; each metric is tested by itself.
     """
 
@@ -67,14 +67,14 @@ class Example:
         title: of the article.
         lead: the target.
         summaries: of the champion and of the challenger.
-        f1: of both in the headline metric, 0-1.
+        figures: of both in the headline metric, 0-1.
     """
 
     why: str
     title: str
     lead: str
     summaries: tuple[str, str]
-    f1: tuple[float, float]
+    figures: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Challenge:
         articles: test articles both were scored on.
         left_out: test articles only one of them was scored on.
         measures: one a metric, in their usual order.
-        differences: F1 of the challenger minus F1 of the champion in the headline metric, of each article, rising.
+        differences: the challenger's figure minus the champion's in the headline metric, of each article, rising.
         examples: where the challenger does best against the champion, the middle, and where it does worst.
         confidence: probability the intervals are to cover, 0-1.
     """
@@ -219,13 +219,13 @@ def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Mea
 
 
 def _differences(scores: pa.Table, metric: str) -> list[tuple[str, float, float]]:
-    """Return (article, F1 of the champion, F1 of the challenger), by rising gain of the challenger."""
-    chosen = scores.filter(pc.equal(scores["metric"], metric)).select(["article_id", "system", "f1"]).to_pylist()
-    f1 = {(row["article_id"], row["system"]): row["f1"] for row in chosen}
+    """Return (article, figure of the champion, figure of the challenger), by rising gain of the challenger."""
+    chosen = scores.filter(pc.equal(scores["metric"], metric)).select(["article_id", "system", "value"]).to_pylist()
+    figures = {(row["article_id"], row["system"]): row["value"] for row in chosen}
     both = [
-        (article, f1[article, _CHAMPION], f1[article, _CHALLENGER])
-        for article in sorted({article for article, _ in f1})
-        if (article, _CHAMPION) in f1 and (article, _CHALLENGER) in f1
+        (article, figures[article, _CHAMPION], figures[article, _CHALLENGER])
+        for article in sorted({article for article, _ in figures})
+        if (article, _CHAMPION) in figures and (article, _CHALLENGER) in figures
     ]
     return sorted(both, key=lambda row: row[2] - row[1])
 
@@ -242,9 +242,9 @@ def _examples(
     after = _texts(challenger.predictions, wanted, ["summary"], f"predictions of {challenger.name}")
     found = []
     for place, why in places.items():
-        article, *f1 = differences[place]
+        article, *figures = differences[place]
         summaries = (before[article]["summary"], after[article]["summary"])
-        found.append(Example(why, texts[article]["title"], texts[article]["lead"], summaries, (f1[0], f1[1])))
+        found.append(Example(why, texts[article]["title"], texts[article]["lead"], summaries, (figures[0], figures[1])))
     return found
 
 
@@ -260,14 +260,14 @@ def _measure_table(challenge: Challenge) -> Table:
     rows = []
     for measure in challenge.measures:
         deciding = measure.metric == challenge.headline
-        before, after = measure.champion.f1, measure.challenger.f1
+        before, after = measure.champion.value, measure.challenger.value
         rows.append(
             [Cell(metric_name(measure.metric), strong=deciding), _mean(before, before.mean > after.mean),
              _mean(after, after.mean > before.mean), _mean(measure.difference, deciding, sign="+"),
              Cell(f"{measure.p_value:.3f}")]
         )  # fmt: skip
     count = challenge.articles
-    caption = f"F1 and difference in points, %, with intervals; {count:,} test article{'s' if count != 1 else ''}"
+    caption = f"Figures and difference in points, %, with intervals; {count:,} test article{'s' if count != 1 else ''}"
     columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]
     return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
 
@@ -279,9 +279,9 @@ def _mean(value: Interval, strong: bool, sign: str = "") -> Cell:
 
 def _picture(challenge: Challenge) -> Picture:
     name = metric_name(challenge.headline)
-    caption = f"Difference in {name} F1 of each test article: above 0 the challenger is better"
+    caption = f"Difference in {name} of each test article: above 0 the challenger is better"
     return Picture(
-        caption, plots.differences([100 * x for x in challenge.differences], f"difference in {name} F1 (points)")
+        caption, plots.differences([100 * x for x in challenge.differences], f"difference in {name} (points)")
     )
 
 
@@ -289,13 +289,13 @@ def _shown(example: Example, challenge: Challenge) -> list[Block]:
     lead, left_out = shorten(example.lead, _SHOWN_CHARACTERS)
     columns, cells = [], []
     names = (f"champion: {challenge.champion}", f"challenger: {challenge.challenger}")
-    for name, summary, f1 in zip(names, example.summaries, example.f1, strict=True):
+    for name, summary, figures in zip(names, example.summaries, example.figures, strict=True):
         text, rest = shorten(summary, _SHOWN_CHARACTERS)
-        columns.append(f"{name}, F1 {100 * f1:.2f}")
+        columns.append(f"{name}, {100 * figures:.2f}")
         cells.append(Cell(text or "an empty summary", f"{rest:,} more characters" if rest else ""))
     return [
         Heading(f"{example.title}: {example.why}"),
         Heading("Lead section (the target)", 4),
         Quote(lead, left_out),
-        Table(f"What both wrote; {metric_name(challenge.headline)} F1, %", columns, [cells]),
+        Table(f"What both wrote; {metric_name(challenge.headline)}", columns, [cells]),
     ]

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from storage.schemas import RANKING_SCORES, SCORES
+from tasks.evaluation.registry import METRICS
+from tasks.evaluation.significance import Comparison, SystemScore, compare_systems, summarise_scores
 from tasks.reporting.settings import ReportSettings
-from tasks.rouge import METRICS
-from tasks.significance import Comparison, SystemScore, compare_systems, summarise_scores
 
 Words = NDArray[np.int64]
 
@@ -188,7 +188,7 @@ class Distributions:
 
 
 def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
-    """Return the stages of the corpus in order of the pipeline, from the counts of `tasks.publishing.summarise`."""
+    """Return the stages of the corpus in order of the pipeline, from the counts of `publishing.summarise`."""
     rows = []
     for stage, heading in _FUNNEL.items():
         if (count := counts.get(stage)) is not None:
@@ -279,7 +279,7 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
 
     def order(system: str) -> tuple[float, str]:
         score = by_cell.get((system, headline))
-        return (-score.f1.mean if score else math.inf, system)
+        return (-score.value.mean if score else math.inf, system)
 
     systems = sorted(names, key=order)
     place = {system: number for number, system in enumerate(systems)}

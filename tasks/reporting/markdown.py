@@ -23,6 +23,7 @@ from tasks.reporting.blocks import (
     shown_url,
     web_url,
 )
+from tasks.reporting.samples import Citation, Sentence
 
 _CELL_CHARACTERS = 42  # of a line: two such columns stand side by side in the UI
 LIMIT = 512 * 1024  # bytes of an artifact in JSON, as the server takes it
@@ -118,18 +119,25 @@ def _lines(text: str) -> str:
 
 
 def _cited(cited: Cited) -> str:
-    lines = []
-    for citation in cited.sentences:
-        where = ""
-        if citation.rank is not None:
-            page = f"{link(citation.url)}, " if citation.url else ""
-            where = f" *{page}paragraph {citation.rank + 1}, {percent(citation.share)}*"
-        lines.append(f"- {escape(citation.sentence)}{where}")
+    lines = [f"- {escape(sentence.text)}{_support(sentence)}" for sentence in cited.sentences]
     text = "\n".join(lines) + _left_out(cited.left_out)
     if cited.sources:
         pages = "; ".join(f"{link(source.url)} {percent(source.share)}" for source in cited.sources)
         text += f"\n\nLooked at most: {pages}"
     return text
+
+
+def _support(sentence: Sentence) -> str:
+    """Return what is cited for a sentence, and what of it is not supported."""
+    cited = "; ".join(_citation(citation) for citation in sentence.citations)
+    doubt = f" **{escape(sentence.doubt)}**" if sentence.doubt else ""
+    return (f" *{cited}*" if cited else "") + doubt
+
+
+def _citation(citation: Citation) -> str:
+    page = f"{link(citation.url)}, " if citation.url else ""
+    share = "" if citation.share is None else f", {percent(citation.share)}"
+    return f"{page}paragraph {citation.rank + 1}{share}"
 
 
 def _left_out(characters: int) -> str:

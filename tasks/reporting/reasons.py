@@ -9,6 +9,7 @@ ARTICLE_REASONS = {
     "empty_lead": "the source gives no lead section: there is no target",
     "no_sources": "neither a reference nor a search result",
     "duplicate_title": "an article of that title is there already; the first one stays",
+    "frozen_test_article": "it has the title or the lead of a test article that models are judged on",
 }
 
 DOCUMENT_REASONS = {

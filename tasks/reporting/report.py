@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tasks.inputs import Shards
+from tasks.engine.inputs import Shards
+from tasks.engine.settings import Settings
 from tasks.reporting import sections as words
 from tasks.reporting.blocks import Block, Section, Text
 from tasks.reporting.curves import ranker_curves, summarizer_curves
@@ -26,7 +27,6 @@ from tasks.reporting.samples import read_samples
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.text import summary
 from tasks.reporting.verdicts import headline_sentence
-from tasks.settings import Settings
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
@@ -55,6 +55,7 @@ def write_report(
     config: Mapping[str, Any] | Settings,
     seed: int,
     directory: Path,
+    took: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Write `report.html`, `summary.txt` and `artifacts/*.md`; equal inputs give equal bytes.
 
@@ -68,10 +69,11 @@ def write_report(
         ranker: directory of the trained ranker; None where paragraphs came ranked.
         summarizer: directory of the trained summarizer.
         settings: see the class.
-        counts: what each stage made, dropped and took (`tasks.publishing.summarise`).
+        counts: what each stage made and dropped (`tasks.reporting.publishing.summarise`).
         config: the recipe of the build's settings.
         seed: decides the resamples of the intervals.
         directory: where the files go.
+        took: the seconds and peak bytes that each stage took, which `publishing.summarise` gives as well.
 
     Returns:
         `published`, the files, and the headline numbers: in percent, by system and by L'.
@@ -98,7 +100,7 @@ def write_report(
         words.samples_section(found),
         words.attention_section(found),
         words.graphs_section(found),
-        words.costs_section(costs(counts)),
+        words.costs_section(costs({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()})),
         words.settings_section(list(flatten(recipe))),
     ]
     files = {PAGE: page(f"WikiSum build: {recipe.get('preset', 'no preset')}, seed {seed}", written)}
@@ -134,7 +136,9 @@ def _headline(ranking: Ranking, recalls: Table1) -> dict[str, Any]:
     return {
         "test_articles": ranking.articles,
         "headline": ranking.headline,
-        "f1": {system: round(100 * score.f1.mean, 4) for system, score in cells.items() if score is not None},
+        "headline_scores": {
+            system: round(100 * score.value.mean, 4) for system, score in cells.items() if score is not None
+        },
         "table1": {
             row.method: {str(cutoff): round(value, 4) for cutoff, value in row.measured.items()} for row in recalls.rows
         },

@@ -1,7 +1,7 @@
-"""Sample articles of the test split: what the systems wrote, and which page each sentence was taken from.
+"""Sample articles of the test split: what the systems wrote, and which pages support each sentence.
 
-The attention of a summarizer to its paragraphs says for every sentence which paragraph it looked at most; that
-paragraph's page is the sentence's citation.
+Every sentence has the citations that are chosen for it (`tasks/evaluation/citations.py`), and says so where they do
+not support it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.reporting.attention import Attention, Floats, lay_out, spans
+from tasks.evaluation.citations import CitedSentence, Citer
+from tasks.evaluation.metrics import Summary
+from tasks.reporting.attention import Attention, Floats, lay_out
 from tasks.reporting.findings import Words, count_words
-from tasks.sentences import split_sentences
 
 SHOWN_CHARACTERS = 4000  # of a lead or a summary; one page taken for a lead must not become most of the report
 SHOWN_SOURCES = 5
@@ -22,19 +23,32 @@ SHOWN_SOURCES = 5
 
 @dataclass(frozen=True)
 class Citation:
-    """A sentence of a summary and the paragraph it looked at most.
+    """A paragraph that is cited for a sentence.
 
     Attributes:
-        sentence: the sentence.
-        rank: 0-based rank of the paragraph, or None for a system without attention.
+        rank: 0-based rank of the paragraph.
         url: page the paragraph stands in, or None.
-        share: the paragraph's share of the sentence's attention, 0-1.
+        share: the paragraph's share of the sentence's attention, 0-1; None for a system without attention.
     """
 
-    sentence: str
-    rank: int | None = None
+    rank: int
     url: str | None = None
-    share: float = 0.0
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a summary.
+
+    Attributes:
+        text: as the system wrote it.
+        citations: the paragraphs that support it, as far as it is supported.
+        doubt: what is to be said of a sentence that is not supported, or in part; empty where it is.
+    """
+
+    text: str
+    citations: Sequence[Citation] = ()
+    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,14 +65,14 @@ class Written:
 
     Attributes:
         system: name of the summarizer.
-        sentences: the summary, cited where the system has attention.
+        sentences: the summary, with its citations.
         sources: the pages it looked at most; none for a system without attention.
         left_out: characters beyond what is shown.
         attention: what it looked at, token by token; None for a system without attention.
     """
 
     system: str
-    sentences: Sequence[Citation]
+    sentences: Sequence[Sentence]
     sources: Sequence[Source] = ()
     left_out: int = 0
     attention: Attention | None = None
@@ -143,7 +157,7 @@ def _samples(
     return [
         _sample(
             article,
-            _rows_of(ranked, article).sort_by("rank")["url"].to_pylist(),
+            _rows_of(ranked, article).sort_by("rank"),
             _rows_of(predictions, article).to_pylist(),
             _rows_of(graphs[0], article).to_pylist() if graphs else [],
         )
@@ -156,24 +170,41 @@ def _rows_of(table: pa.Table, article: Mapping[str, Any]) -> pa.Table:
 
 
 def _sample(
-    article: Mapping[str, Any], urls: list[str], rows: list[dict[str, Any]], graphs: list[dict[str, Any]]
+    article: Mapping[str, Any], ranked: pa.Table, rows: list[dict[str, Any]], graphs: list[dict[str, Any]]
 ) -> Sample:
     lead, left_out = shorten(article["lead"])
+    urls = ranked["url"].to_pylist()
+    citer = Citer(article["title"], ranked["text"].to_pylist(), [article["lead"]])
     return Sample(
         title=article["title"],
         lead=lead,
         lead_left_out=left_out,
-        written=[_written(row, urls) for row in rows],
+        written=[_written(row, urls, citer) for row in rows],
         graph=_graph(graphs[0]) if graphs else None,
     )
 
 
-def _written(row: Mapping[str, Any], urls: list[str]) -> Written:
+def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> Written:
     weights = np.array(row["attention"] or [], np.float32)
     shown, left_out = shorten(row["summary"])
-    attention = lay_out(shown, row["tokens"], weights, urls)
-    cited = cite(shown, row["tokens"], weights, urls)
-    return Written(row["system"], cited, sources(weights, urls), left_out, attention)
+    cited = citer.cite(Summary(shown, tokens=row["tokens"], attention=weights))
+    attention = lay_out(shown, row["tokens"], weights, urls, cited)
+    sentences = [_sentence(found, urls) for found in cited]
+    return Written(row["system"], sentences, sources(weights, urls), left_out, attention)
+
+
+def _sentence(found: CitedSentence, urls: Sequence[str]) -> Sentence:
+    shares = found.shares or [None] * len(found.ranks)
+    citations = [Citation(rank, urls[rank], share) for rank, share in zip(found.ranks, shares, strict=True)]
+    return Sentence(found.sentence, citations, doubt(found))
+
+
+def doubt(found: CitedSentence) -> str:
+    """Return what is to be said of a sentence that is not supported, or in part; empty where it is."""
+    if found.verdict == "supported":
+        return ""
+    heading = "supported in part, not" if found.verdict == "partly" else "not supported"
+    return f"{heading}: {', '.join(found.missing) or 'no paragraph has half of its words'}"
 
 
 def _graph(row: Mapping[str, Any]) -> Graph:
@@ -203,21 +234,3 @@ def sources(attention: Floats, urls: Sequence[str]) -> list[Source]:
             shares[url] = shares.get(url, 0.0) + float(share)
     best = sorted(shares.items(), key=lambda item: -item[1])[:SHOWN_SOURCES]
     return [Source(url, share) for url, share in best]
-
-
-def cite(summary: str, tokens: Sequence[str], attention: Floats, urls: Sequence[str]) -> list[Citation]:
-    """Split a summary into sentences, each with the paragraph that its tokens looked at most.
-
-    Args:
-        summary: the text.
-        tokens: its T pieces; together, with SentencePiece's space marks, they spell the summary.
-        attention: [T, P] of each token to each paragraph, or empty for a system without attention.
-        urls: page of each ranked paragraph.
-    """
-    if not attention.size:
-        return [Citation(sentence) for sentence in split_sentences(summary)]
-    citations = []
-    for span in spans(summary, tokens, attention):
-        url = urls[span.rank] if span.rank is not None and span.rank < len(urls) else None
-        citations.append(Citation(span.sentence, span.rank, url, span.share))
-    return citations

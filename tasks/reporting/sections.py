@@ -1,9 +1,12 @@
 """The words and tables of the report, one function a section; HTML, artifacts and terminal all show these."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
 import numpy as np
 
+from tasks.evaluation.metrics import Group
+from tasks.evaluation.registry import METRICS, metric_name
 from tasks.reporting import plots
 from tasks.reporting.attention_picture import attention_picture, drawn_tokens
 from tasks.reporting.blocks import Block, Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, percent
@@ -12,7 +15,7 @@ from tasks.reporting.facts import Fact
 from tasks.reporting.findings import Cost, Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
 from tasks.reporting.reasons import meaning
 from tasks.reporting.samples import Sample, Samples
-from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, headline_sentence, metric_name
+from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, headline_sentence
 
 _METHODS = {
     "similarity": "tf-idf similarity with the title",
@@ -105,13 +108,14 @@ def scores_section(ranking: Ranking) -> Section:
     title = "Summaries: scores"
     if not ranking.systems:
         return Section("scores", title, [Text(NOTHING_SCORED)])
-    metrics = ranking.metrics
-    stemmed = [metric for metric in metrics if metric.endswith("-stem")]
-    plain = [metric for metric in metrics if metric not in stemmed]
     blocks: list[Block] = [Text(headline_sentence(ranking)), _score_picture(ranking)]
-    for heading, chosen in (("without stemming", plain), ("stemmed (Porter)", stemmed)):
+    for heading, chosen in _grouped(ranking.metrics):
         if chosen:
             blocks.append(_score_table(ranking, heading, chosen))
+    meanings = [f"{METRICS[metric].label}: {METRICS[metric].meaning}" for metric in ranking.metrics
+                if METRICS[metric].group != "rouge"]  # fmt: skip
+    if meanings:
+        blocks.append(Text(f"{'; '.join(meanings)}."))
     notes = [_BASELINES[system] for system in ranking.systems if system in _BASELINES]
     if notes:
         blocks.append(Text(f"Systems that need no training: {'; '.join(notes)}."))
@@ -189,8 +193,11 @@ def samples_section(found: Samples) -> Section:
     if not found.articles:
         return Section("samples", title, [Text("No article of the test split has a summary to show.")])
     blocks: list[Block] = [
-        Text("Each sentence of a trained system is followed by the page it looked at most: that of the paragraph with "
-             "the highest attention over the sentence's tokens, with its rank and its share of that attention."),
+        Text("Each sentence is followed by the pages that support it: the fewest paragraphs, three at most, of those "
+             "its system read that hold all its names, numbers and dates, or half of its words where it has none; of "
+             "equals those it looked at most, with their rank and their share of its attention. What is not in them "
+             "is said in bold. The title counts as known; that values stand in one paragraph does not prove that they "
+             "belong together."),
     ]  # fmt: skip
     for article in found.articles:
         blocks += _sample(article)
@@ -215,8 +222,9 @@ def attention_section(found: Samples) -> Section:
         return Section("attention", title, [Text("No system with attention has a summary to show.")])
     legend = Text(
         "A column is a token of the summary, a row a ranked paragraph with the host of its page: the stronger its "
-        "colour, the more of the token's attention it has. Dotted lines part sentences; a box marks the paragraph that "
-        "a sentence looked at most, which is its citation. A dot before letters says that they go on with a word."
+        "colour, the more of the token's attention it has. Dotted lines part sentences; a box marks a paragraph that "
+        "is cited for a sentence because it holds what the sentence says. A dot before letters says that they go on "
+        "with a word."
     )
     return Section("attention", title, [legend, *pictures])
 
@@ -263,10 +271,24 @@ def settings_section(lines: Sequence[str]) -> Section:
     return Section("settings", "Settings", blocks)
 
 
+def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return the tables of scores, truth first: heading and metrics of each."""
+    groups = {group: [metric for metric in metrics if METRICS[metric].group == group] for group in get_args(Group)}
+    stemmed = [metric for metric in groups["rouge"] if metric.endswith("-stem")]
+    plain = [metric for metric in groups["rouge"] if metric not in stemmed]
+    return [
+        ("Truth: names, numbers and dates that input, sources and lead hold, %", groups["truth"]),
+        ("ROUGE F1 without stemming, %", plain),
+        ("ROUGE F1 stemmed (Porter), %", stemmed),
+        ("Style: shares in %, ratios as they are", groups["style"]),
+    ]
+
+
 def short_score_table(ranking: Ranking) -> Table:
-    """Return the table that a terminal shows: ROUGE-1, -2 and -L F1, and the interval of the headline metric."""
+    """Return the table that a terminal shows: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
-    wanted = [f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]
+    truth = ("values-input", "values-right", "values-recalled", "supported")
+    wanted = [*truth, *[f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]]
     chosen = [metric for metric in wanted if metric in ranking.metrics]
     if ranking.headline not in chosen:
         chosen.append(ranking.headline)
@@ -277,23 +299,23 @@ def short_score_table(ranking: Ranking) -> Table:
         note = _score(ranking, system, ranking.headline).note or _NONE
         rows.append([Cell(system), *[Cell(cell.text) for cell in cells], Cell(note)])
     columns = ["system", *map(metric_name, chosen), interval]
-    caption = f"Summaries: F1, %; {_articles(ranking.articles)}"
+    caption = f"Summaries: truth, and ROUGE F1, %; {_articles(ranking.articles)}"
     return Table(caption, columns, rows, frozenset(range(1, len(columns))))
 
 
 def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Table:
-    best = {
-        metric: max(ranking.scores[system, metric].f1.mean for system in ranking.systems
-                    if (system, metric) in ranking.scores and system != "oracle")
-        for metric in metrics
-        if any((system, metric) in ranking.scores for system in ranking.systems if system != "oracle")
-    }  # fmt: skip
+    rivals = [system for system in ranking.systems if system != "oracle"]
+    best = {}
+    for metric in metrics:
+        values = [ranking.scores[system, metric].value.mean for system in rivals if (system, metric) in ranking.scores]
+        if values and METRICS[metric].better != "neither":
+            best[metric] = _best(metric, values)
     rows = [
         [Cell(system), *[_score(ranking, system, metric, best.get(metric)) for metric in metrics]]
         for system in ranking.systems
     ]
     columns = ["system", *[metric_name(metric.removesuffix("-stem")) for metric in metrics]]
-    caption = f"ROUGE F1 {heading}, %, with intervals; {_articles(ranking.articles)}"
+    caption = f"{heading}, with intervals; {_articles(ranking.articles)}"
     return Table(caption, columns, rows, frozenset(range(1, len(columns))))
 
 
@@ -301,9 +323,13 @@ def _score(ranking: Ranking, system: str, metric: str, best: float | None = None
     score = ranking.scores.get((system, metric))
     if score is None:
         return Cell(_NONE)
-    f1 = score.f1
-    note = f"{100 * f1.low:.2f} to {100 * f1.high:.2f}"
-    return Cell(f"{100 * f1.mean:.2f}", note, strong=best is not None and f1.mean == best)
+    value, scale = score.value, 100 if METRICS[metric].unit == "percent" else 1
+    note = f"{scale * value.low:.2f} to {scale * value.high:.2f}"
+    return Cell(f"{scale * value.mean:.2f}", note, strong=best is not None and value.mean == best)
+
+
+def _best(metric: str, values: Sequence[float]) -> float:
+    return min(values) if METRICS[metric].better == "lower" else max(values)
 
 
 def _score_picture(ranking: Ranking) -> Picture:
@@ -311,9 +337,9 @@ def _score_picture(ranking: Ranking) -> Picture:
     values = {}
     for system in ranking.systems:
         if score := ranking.scores.get((system, ranking.headline)):
-            values[system] = (100 * score.f1.mean, 100 * score.f1.low, 100 * score.f1.high)
-    caption = f"{name} F1 of each system, with its {percent(ranking.confidence)} interval"
-    return Picture(caption, plots.bars(values, f"{name} F1 (%)"))
+            values[system] = (100 * score.value.mean, 100 * score.value.low, 100 * score.value.high)
+    caption = f"{name} of each system, with its {percent(ranking.confidence)} interval"
+    return Picture(caption, plots.bars(values, name))
 
 
 def _comparison_table(ranking: Ranking) -> Table:
@@ -324,7 +350,7 @@ def _comparison_table(ranking: Ranking) -> Table:
          Cell(f"{pair.p_value:.3f}"), Cell(f"{pair.p_adjusted:.3f}"), Cell(comparison_sentence(pair, ranking))]
         for pair in ranking.comparisons
     ]  # fmt: skip
-    caption = "Each pair on the articles both summarized: points of F1, paired randomisation test, Holm's correction"
+    caption = "Each pair on the articles both summarized: points of 100, paired randomisation test, Holm's correction"
     columns = ["higher", "lower", "difference", "p", "p, corrected", ""]
     return Table(caption, columns, rows, frozenset({2, 3, 4}))
 
@@ -339,11 +365,8 @@ def _sample(article: Sample) -> list[Block]:
         blocks.append(Heading(f"Summary by {written.system}", 4))
         if not written.sentences:
             blocks.append(Text("An empty summary."))
-        elif any(citation.rank is not None for citation in written.sentences):
-            blocks.append(Cited(written.sentences, written.sources, written.left_out))
         else:
-            joined = " ".join(citation.sentence for citation in written.sentences)
-            blocks.append(Quote(joined, written.left_out))
+            blocks.append(Cited(written.sentences, written.sources, written.left_out))
     return blocks
 
 

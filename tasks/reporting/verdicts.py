@@ -1,18 +1,13 @@
 """What the scores come to, in a sentence."""
 
+from tasks.evaluation.registry import metric_name
+from tasks.evaluation.significance import Comparison
 from tasks.reporting.blocks import percent
 from tasks.reporting.findings import Ranking
-from tasks.significance import Comparison
 
 NOTHING_SCORED = "No summary of the test split was scored: there are no test articles with paragraphs."
 _CEILING = "oracle"  # it sees the target
 _FEW = 30  # articles below which percentile intervals are known to be too narrow
-
-
-def metric_name(metric: str) -> str:
-    """Return a metric's name for people: rougeL-stem is ROUGE-L, stemmed."""
-    name = metric.removesuffix("-stem").replace("rouge", "ROUGE-")
-    return f"{name}, stemmed" if metric.endswith("-stem") else name
 
 
 def is_significant(pair: Comparison, ranking: Ranking) -> bool:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage.registry import Version
+from tasks.evaluation.registry import metric_name
 from tasks.reporting.blocks import Cell, Section, Table
 from tasks.reporting.facts import Fact, flatten
 from tasks.reporting.findings import costs, funnel
 from tasks.reporting.markdown import artifact
 from tasks.reporting.sections import built, costs_section, funnel_section, settings_section
-from tasks.reporting.verdicts import metric_name
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
 
     Args:
         version: what the registry says of it.
-        counts: of every stage of its build (`tasks.publishing.summarise`).
+        counts: of every stage of its build (`tasks.reporting.publishing.summarise`).
         effort: what it took.
     """
     verdict = version.verdict
@@ -51,6 +51,7 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
     sections = [
         built(facts),
         _scores(version),
+        _findings(verdict),
         rebuilt_section(version.computed),
         funnel_section(funnel(counts)),
         costs_section(costs(counts)),
@@ -70,6 +71,26 @@ def _scores(version: Version) -> Section:
     rows = [[Cell(metric_name(metric)), Cell(_points(value))] for metric, value in version.scores.items()]
     table = Table("F1 on the frozen test split, points of 100", ["metric", "F1"], rows, frozenset({1}))
     return Section("frozen", "Scores", [table])
+
+
+def _findings(verdict: Mapping[str, Any]) -> Section:
+    """What the verdict rests on."""
+    roles = {criterion["metric"]: criterion["role"] for criterion in verdict.get("criteria", ())}
+    asked = {"improve": "must improve", "hold": "must not get worse"}
+    rows = [
+        [
+            Cell(found["split"]), Cell(metric_name(found["metric"])), Cell(asked[roles[found["metric"]]]),
+            Cell(f"{found['articles']:,}"), Cell(_points(found["champion"])), Cell(_points(found["challenger"])),
+            Cell(f"{100 * found['low']:+.2f} to {100 * found['high']:+.2f}"),
+            Cell(f"{found['p_better']:.2g}"), Cell(f"{found['p_worse']:.2g}"),
+        ]
+        for found in verdict.get("findings", ())
+    ]  # fmt: skip
+    level = verdict.get("level")
+    caption = "F1, points of 100" if level is None else f"F1, points of 100; better counts from p = {level:.2g} on"
+    columns = ["test split", "metric", "role", "articles", "champion", "challenger", "interval of the difference",
+               "p, better", "p, worse"]  # fmt: skip
+    return Section("evidence", "What the verdict rests on", [Table(caption, columns, rows, frozenset(range(3, 9)))])
 
 
 def _points(share: float) -> str:

@@ -2,30 +2,85 @@
 
 Later weeks bring new test articles, edited leads and dead links. Were they taken in, two scores of two weeks would
 differ for other reasons than the models. So the split is copied once, as shards of its own, and pinned in the registry.
-An article of the test split does not move to training by itself, because its split hangs on its title (or its group)
-and the seed; a source that decides the splits must not move it either.
+
+The article it was copied from lives on and can end up in training: its split hangs on its title (or its group), which
+a rename changes, or on the source, which may decide otherwise from one week to the next. So a row of training or
+validation that has the id or the lead of a frozen article is refused, and counted under `frozen_test_article`.
 """
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, PARAGRAPHS
-from tasks.hashing import stable_hash
-from tasks.inputs import Shards
+from tasks.engine.hashing import stable_hash
+from tasks.engine.inputs import Shards
+
+KEPT_OUT = "frozen_test_article"
+_WORD = re.compile(r"\w+")
 
 
-def freeze_articles(shards: Shards, *, shard: int, of: int, articles: int, seed: int) -> pa.Table:
+def lead_words(lead: str) -> str:
+    """Return what two leads have in common that are the same text: words in lower case, without punctuation."""
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", lead).casefold()))
+
+
+def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
+    """Return the rows of one shard that must not be learned from, as refused rows sorted by id and lead.
+
+    A table of its own, because it seldom changes: articles are merged anew only where it does.
+
+    Args:
+        parts: INTAKE rows of the shard.
+        frozen: ARTICLES tables of the test articles that models are judged on.
+
+    Returns:
+        ARTICLES rows of training and validation that have the id or the lead of one of these.
+    """
+    ids: set[str] = set()
+    leads: set[str] = set()
+    for (table,) in frozen:
+        ids.update(table["article_id"].to_pylist())
+        leads.update(map(lead_words, table["lead"].to_pylist()))
+    found = [id_ in ids or lead_words(lead) in leads for id_, lead in _pairs(parts)]
+    refused = parts.filter(pc.and_(pa.array(found, pa.bool_()), _learned_from(parts))).select(ARTICLES.schema.names)
+    place = refused.schema.get_field_index("drop_reason")
+    reasons = pa.array([KEPT_OUT] * refused.num_rows, pa.string())
+    refused = refused.set_column(place, ARTICLES.schema.field("drop_reason"), reasons).cast(ARTICLES.schema)
+    return refused.sort_by([("article_id", "ascending"), ("lead", "ascending")])
+
+
+def leads_learned_from(articles: Iterable[tuple[pa.Table]], wanted: set[str]) -> set[str]:
+    """Return those of some leads (`lead_words`) that also stand in training or validation.
+
+    Args:
+        articles: ARTICLES tables of the whole corpus.
+        wanted: the leads.
+    """
+    found: set[str] = set()
+    for (table,) in articles:
+        found.update(wanted.intersection(lead_words(lead) for _, lead in _pairs(table.filter(_learned_from(table)))))
+    return found
+
+
+def freeze_articles(
+    shards: Shards, corpus: Iterable[tuple[pa.Table]], *, shard: int, of: int, articles: int, seed: int
+) -> pa.Table:
     """Return the articles of one shard of the frozen split, sorted by id.
 
     Args:
         shards: pairs of ARTICLES and PARAGRAPHS of the same articles; every `of`-th is read, from number `shard` on.
+        corpus: ARTICLES of all shards.
         shard: which shard of the split.
         of: how many there are.
         articles: most articles of the whole split; which ones, a stable hash decides.
         seed: of that hash.
 
     Returns:
-        ARTICLES rows of the test split that have a kept paragraph.
+        ARTICLES rows of the test split that have a kept paragraph, and a lead that no article of another split has.
     """
     found = [ARTICLES.schema.empty_table()]
     for number in range(shard, len(shards), of):
@@ -34,6 +89,9 @@ def freeze_articles(shards: Shards, *, shard: int, of: int, articles: int, seed:
         chosen = pc.and_(pc.equal(about["split"], "test"), pc.is_null(about["drop_reason"]))
         found.append(about.filter(pc.and_(chosen, pc.is_in(about["article_id"], value_set=told))))
     table = pa.concat_tables(found)
+    leads = [lead_words(lead) for lead in table["lead"].to_pylist()]
+    learned = leads_learned_from(corpus, set(leads))
+    table = table.filter(pa.array([lead not in learned for lead in leads], pa.bool_()))
     draws = [stable_hash(seed, "frozen", id_) for id_ in table["article_id"].to_pylist()]
     most = articles // of + (shard < articles % of)
     lowest = sorted(range(len(draws)), key=draws.__getitem__)[:most]
@@ -56,3 +114,13 @@ def freeze_paragraphs(articles: pa.Table, shards: Shards, *, shard: int, of: int
         found.append(paragraphs.filter(pc.and_(mine, pc.is_null(paragraphs["drop_reason"]))))
     order = [("article_id", "ascending"), ("paragraph_id", "ascending")]
     return pa.concat_tables(found).sort_by(order).combine_chunks()
+
+
+def _learned_from(articles: pa.Table) -> pa.ChunkedArray:
+    """Return which rows models are trained or chosen on."""
+    return pc.and_(pc.not_equal(articles["split"], "test"), pc.is_null(articles["drop_reason"]))
+
+
+def _pairs(articles: pa.Table) -> Iterator[tuple[str, str]]:
+    """Yield id and lead of each row."""
+    return zip(articles["article_id"].to_pylist(), articles["lead"].to_pylist(), strict=True)

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from storage.pruning import Pruning, carry_out, plan_pruning
@@ -29,9 +28,9 @@ from storage.registry import (
     version_numbers,
 )
 from storage.store import Store
-from tasks.failure_logs import unless_prefect_is_away
-from tasks.inputs import DirectoryResult, Shards, StageResult, every
-from tasks.publishing import record_build, summarise
+from tasks.engine.failure_logs import unless_prefect_is_away
+from tasks.engine.inputs import DirectoryResult, Shards, StageResult, every
+from tasks.engine.stage import Run
 from tasks.reporting.challenge import (
     CHALLENGE_ARTIFACT,
     Challenge,
@@ -39,16 +38,18 @@ from tasks.reporting.challenge import (
     challenge_artifact,
     compare_contenders,
 )
+from tasks.reporting.publishing import record_build, summarise
 from tasks.retraining.card import Effort, model_card
+from tasks.retraining.evidence import Finding, find_evidence
 from tasks.retraining.settings import RetrainingSettings
-from tasks.retraining.verdict import decide, first_verdict, judging
+from tasks.retraining.splits import FROZEN, JudgedOn
+from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import ChampionModels
-from tasks.stage import Run
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A version's models, and what they wrote of the frozen test split.
+    """A version's models, and what they wrote of the test splits.
 
     Attributes:
         vocabulary: its vocabulary.
@@ -67,7 +68,7 @@ def finish_retraining(
     run: Run,
     config: Mapping[str, Any],
     settings: RetrainingSettings,
-    frozen: tuple[StageResult, StageResult],
+    splits: JudgedOn,
     challenger: Judged,
     champion: tuple[ChampionModels, Judged] | None,
     *,
@@ -80,28 +81,35 @@ def finish_retraining(
         run: the walk, all of it done.
         config: the whole configuration.
         settings: how it is judged, and what is kept.
-        frozen: articles and paragraphs of the frozen test split.
+        splits: the test splits both were judged on.
         challenger: the new models.
         champion: those in use, None before the first.
         seed: of the test.
         started: `time.monotonic` at the start of the run.
     """
     store = run.store
-    scores = _table(store, challenger.scores)
+    scores = {split: _table(store, part) for split, part in splits.apart(challenger.scores).items()}
     number = max(version_numbers(store), default=0) + 1
-    challenge = None
-    if champion is None:
-        own = scores.filter(pc.equal(scores["metric"], settings.metric))
-        verdict = first_verdict(pc.mean(own["f1"]).as_py(), own.num_rows, settings)
-    else:
-        there = _contender(store, champion[0].version.number, champion[1])
-        new = _contender(store, number, challenger)
-        challenge = compare_contenders(there, new, _table(store, frozen[0]), judging(settings), seed)
-        verdict = decide(challenge, settings)
+    challenges: dict[str, Challenge] = {}
+    verdict = first_verdict()
+    if champion is not None:
+        there, judged = champion[0].version.number, champion[1]
+        findings: list[Finding] = []
+        criteria = criteria_of(settings)
+        for split, part in splits.apart(splits.articles).items():
+            before = _table(store, splits.apart(judged.scores)[split])
+            metrics = [criterion.metric for criterion in criteria]
+            found = find_evidence(split, before, scores[split], metrics, settings.test, flips=settings.flips, seed=seed)
+            if found:
+                old = Contender(f"version {there}", before, _table(store, splits.apart(judged.predictions)[split]))
+                texts = _table(store, splits.apart(challenger.predictions)[split])
+                new = Contender(f"version {number}", scores[split], texts)
+                challenges[split] = compare_contenders(old, new, _table(store, part), judging(settings), seed)
+            findings += found
+        verdict = decide(findings, criteria, settings)
     build = record_build(run, dict(config))
     if read_frozen(store) is None:
-        articles, paragraphs = ([record.path for record in stage.in_order] for stage in frozen)
-        save_frozen(store, FrozenSplit(build.name, seed, articles, paragraphs))
+        save_frozen(store, FrozenSplit(build.name, seed, *map(_paths, vars(splits.frozen).values())))
     version = Version(
         number=number,
         created=build.created,
@@ -111,9 +119,12 @@ def finish_retraining(
         models={name: made.record.path for name, made in challenger.models.items() if made.record is not None},
         vocabulary=challenger.vocabulary.in_order[0].path,
         settings=dict(config),
-        scores=_means(scores),
+        scores=_means(scores[FROZEN]),
         verdict=asdict(verdict),
         computed=_computed(run),
+        recent={
+            week: {name: _paths(part)[0] for name, part in vars(split).items()} for week, split in splits.recent.items()
+        },
     )
     counts = {name: summarise(result) for name, result in run.stages.items()}
     effort = Effort(
@@ -122,7 +133,7 @@ def finish_retraining(
         + sum(made.record.seconds for made in run.directories.values() if made.record is not None),
         max(count["peak_bytes"] for count in counts.values()),
     )
-    _publish(store, version, challenge, model_card(version, counts, effort))
+    _publish(store, version, challenges, model_card(version, counts, effort))
     save_version(store, version)
     return settle(store, version, settings)
 
@@ -133,14 +144,14 @@ def settle(store: Store, version: Version, settings: RetrainingSettings, *, plan
     Args:
         store: where the registry is.
         version: the version of the period.
-        settings: how many are kept.
+        settings: how many of its own builds and versions retraining keeps; those of others it leaves alone.
         planning: do nothing, only say what became of the version.
     """
     if planning:
         return describe(version)
     champion = move_pointer(store, version)
     assert champion is not None, "the first version is always promoted"
-    pruned = plan_pruning(store, settings.keep, own=version.build)
+    pruned = plan_pruning(store, settings.keep, retrained=True)
     carry_out(store, pruned)
     return f"{describe(version)}\nchampion: version {champion.version}\n{describe_pruning(pruned, done=True)}"
 
@@ -179,7 +190,7 @@ def describe_pruning(pruning: Pruning, *, done: bool) -> str:
     builds, versions = (", ".join(map(str, kept)) or "none" for kept in (pruning.builds, pruning.versions))
     head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
     tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
-    young = [f"{pruning.young:,} files may be of an interrupted build and are left alone"] if pruning.young else []
+    young = [f"{pruning.young:,} files of no finished build are left alone"] if pruning.young else []
     return "\n".join([head, *lines, tail, *young])
 
 
@@ -198,16 +209,19 @@ def promote_by_hand(store: Store, number: int) -> str:
     return f"version {number} ({version.label}, build {version.build}) is the champion now{was}"
 
 
-def _publish(store: Store, version: Version, challenge: Challenge | None, card: str) -> None:
+def _publish(store: Store, version: Version, challenges: Mapping[str, Challenge], card: str) -> None:
     """Keep the card beside the version, and show card, verdict and counts as artifacts with a history."""
     store.write_bytes(f"{FOLDER}/cards/{version.number:06d}.md", card.encode())
     line = describe(version).partition("\n")[0]
     rows = [{"stage": stage, "computed": done, "of": of} for stage, (done, of) in version.computed.items()]
-    page = None if challenge is None else challenge_artifact(challenge, line)
+    pages = {
+        CHALLENGE_ARTIFACT if split == FROZEN else f"{CHALLENGE_ARTIFACT}-{split}": challenge_artifact(challenge, line)
+        for split, challenge in challenges.items()
+    }
     with unless_prefect_is_away(f"the artifacts of version {version.number}"):
         create_markdown_artifact(key="model-card", markdown=card, description=line)
-        if page is not None:
-            create_markdown_artifact(key=CHALLENGE_ARTIFACT, markdown=page, description=line)
+        for key, page in pages.items():
+            create_markdown_artifact(key=key, markdown=page, description=line)
         create_table_artifact(key="retrained-shards", table=rows, description=line)
 
 
@@ -220,12 +234,12 @@ def _computed(run: Run) -> dict[str, list[int]]:
 
 
 def _means(scores: pa.Table) -> dict[str, float]:
-    means = scores.group_by("metric", use_threads=False).aggregate([("f1", "mean")])
-    return dict(zip(means["metric"].to_pylist(), means["f1_mean"].to_pylist(), strict=True))
+    means = scores.group_by("metric", use_threads=False).aggregate([("value", "mean")])
+    return dict(zip(means["metric"].to_pylist(), means["value_mean"].to_pylist(), strict=True))
 
 
-def _contender(store: Store, number: int, judged: Judged) -> Contender:
-    return Contender(f"version {number}", _table(store, judged.scores), _table(store, judged.predictions))
+def _paths(stage: StageResult) -> list[str]:
+    return [record.path for record in stage.in_order]
 
 
 def _table(store: Store, stage: StageResult) -> pa.Table:

@@ -1,11 +1,37 @@
-"""The verdict: is the challenger better than the champion on the frozen test split, and sure enough to be promoted?"""
+"""The verdict: is the challenger better than the champion, sure enough to be promoted, and nowhere worse?
 
-from dataclasses import dataclass
+Every metric it looks at has a role: it must improve, or it must not get worse. A challenger is promoted where, on one
+of the test splits, all metrics of the first role gain at least the margin, significantly, and no metric of either role
+gets significantly worse on any.
 
-from tasks.reporting.challenge import Challenge
+Challengers come every week, and each is another chance to be promoted by luck alone. So the false promotions of a year
+are what is bounded: each week may spend its share of them (alpha spending in equal parts; Bonferroni over weeks and
+test splits, which holds however the weeks hang together).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tasks.evaluation.registry import metric_name
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.verdicts import metric_name
-from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.evidence import Finding
+from tasks.retraining.settings import WEEKS, RetrainingSettings
+
+Role = Literal["improve", "hold"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What is asked of a metric.
+
+    Attributes:
+        metric: as in the `scores` dataset.
+        role: whether it must improve, or only must not get worse.
+    """
+
+    metric: str
+    role: Role
 
 
 @dataclass(frozen=True)
@@ -15,70 +41,90 @@ class Verdict:
     Attributes:
         promoted: whether the challenger becomes the champion.
         reason: why, in a few words.
-        metric: what was compared, as in the `scores` dataset.
-        articles: how many both were scored on.
-        champion: mean F1, 0-1; None before the first champion.
-        challenger: mean F1, 0-1.
-        low: lower end of the bootstrap interval of challenger minus champion, 0-1; None before the first champion.
-        high: upper end.
-        p_value: two-sided, by approximate randomisation; None before the first champion.
+        level: largest p-value at which a metric counted as improved; None before the first champion.
+        criteria: what was asked of each metric.
+        findings: what was found, on each test split.
     """
 
     promoted: bool
     reason: str
-    metric: str
-    articles: int
-    champion: float | None
-    challenger: float
-    low: float | None = None
-    high: float | None = None
-    p_value: float | None = None
+    level: float | None = None
+    criteria: Sequence[Criterion] = field(default_factory=tuple)
+    findings: Sequence[Finding] = field(default_factory=tuple)
 
 
 def judging(settings: RetrainingSettings) -> ReportSettings:
-    """Return how two versions are compared (`tasks.reporting.challenge.compare_contenders`)."""
+    """Return how two versions are shown side by side (`tasks.reporting.challenge.compare_contenders`)."""
     return ReportSettings(headline=settings.metric, significance=settings.test)
 
 
-def first_verdict(score: float, articles: int, settings: RetrainingSettings) -> Verdict:
-    """Promote the first version, which has nobody to beat.
+def criteria_of(settings: RetrainingSettings) -> list[Criterion]:
+    """Return what is asked of each metric."""
+    guards = [metric for metric in settings.guards if metric != settings.metric]
+    return [Criterion(settings.metric, "improve"), *(Criterion(metric, "hold") for metric in guards)]
+
+
+def first_verdict() -> Verdict:
+    """Promote the first version, which has nobody to beat."""
+    return Verdict(True, "the first version")
+
+
+def decide(findings: Sequence[Finding], criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
+    """Promote the challenger if it is better on a test split and worse on none.
 
     Args:
-        score: its mean F1, 0-1.
-        articles: how many it was scored on.
-        settings: which metric that is.
+        findings: champion and challenger under the metrics of the criteria, on every test split there is.
+        criteria: what is asked of each metric; at least one must improve.
+        settings: margin, tolerance and how sure one has to be.
+
+    Raises:
+        ValueError: a metric that must improve was not scored, or none must.
     """
-    return Verdict(True, "the first version", settings.metric, articles, None, score)
+    splits = {finding.split: finding.articles for finding in findings}
+    share = settings.false_promotions / WEEKS
+    # A split on which even a gain on every article would not be enough takes no share from the other.
+    able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
+    level = share / (len(able) or 1)
+    needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
+    sought = [
+        [finding for finding in findings if finding.split == split and finding.metric in needed] for split in splits
+    ]
+    sought = [found for found in sought if len(found) == len(needed) > 0]
+    if not sought:
+        raise ValueError(f"{', '.join(needed) or 'no metric'} must improve: expected its scores on a test split")
+    lacking = [[(finding, _lacking(finding, able, level, settings)) for finding in found] for found in sought]
+    improved = [found for found, lacks in zip(sought, lacking, strict=True) if not any(lack for _, lack in lacks)]
+    harmed = [finding for finding in findings if _harmed(finding, settings)]
+    if improved and not harmed:
+        promoted, reason = True, f"better than the champion: {_gains(improved[0])}"
+    elif improved:
+        promoted, reason = False, f"{_gains(improved[0])}, but worse than the champion: {_gains(harmed)}"
+    else:
+        short = [(finding.p_better, lack) for lacks in lacking for finding, lack in lacks if lack]
+        promoted, reason = False, min(short)[1]
+    return Verdict(promoted, reason, level, tuple(criteria), tuple(findings))
 
 
-def decide(challenge: Challenge, settings: RetrainingSettings) -> Verdict:
-    """Promote the challenger if its gain reaches the margin and is significant.
-
-    Args:
-        challenge: champion and challenger on the frozen test split.
-        settings: metric, margin and significance.
-    """
-    found = challenge.decisive
-    reason, promoted = _reason(100 * found.difference.mean, found.p_value, settings)
-    return Verdict(
-        promoted,
-        reason,
-        settings.metric,
-        challenge.articles,
-        found.champion.f1.mean,
-        found.challenger.f1.mean,
-        found.difference.low,
-        found.difference.high,
-        found.p_value,
-    )
+def _lacking(finding: Finding, able: Sequence[str], level: float, settings: RetrainingSettings) -> str:
+    """Return what a finding lacks to be an improvement; an empty string where it lacks nothing."""
+    gain = _gains([finding])
+    if finding.points <= 0:
+        return f"not better than the champion: {gain}"
+    if finding.points < settings.margin:
+        return f"{gain}, below the margin of {settings.margin:.2f} points"
+    if finding.split not in able:
+        return f"{gain}, but {finding.articles} articles are too few to be sure at p = {level:.2g}"
+    return "" if finding.p_better <= level else f"{gain}, not significant at {level:.2g}"
 
 
-def _reason(points: float, p_value: float, settings: RetrainingSettings) -> tuple[str, bool]:
-    gain = f"{points:+.2f} points of {metric_name(settings.metric)} (p = {p_value:.3f})"
-    if points <= 0:
-        return f"not better than the champion: {gain}", False
-    if points < settings.margin:
-        return f"{gain}, below the margin of {settings.margin:.2f} points", False
-    if p_value > settings.significance:
-        return f"{gain}, not significant at {settings.significance:g}", False
-    return f"better than the champion: {gain}", True
+def _harmed(finding: Finding, settings: RetrainingSettings) -> bool:
+    return finding.points < -settings.tolerance and finding.p_worse <= settings.harm
+
+
+def _gains(findings: Sequence[Finding]) -> str:
+    parts = []
+    for finding in findings:
+        p = finding.p_better if finding.points > 0 else finding.p_worse
+        name = metric_name(finding.metric)
+        parts.append(f"{finding.points:+.2f} points of {name} on the {finding.split} test split (p = {p:.2g})")
+    return "; ".join(parts)

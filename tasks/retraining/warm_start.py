@@ -10,10 +10,10 @@ from storage.errors import StorageError
 from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_champion, read_version, split_path
 from storage.store import Store
-from tasks.inputs import DirectoryResult, StageResult
-from tasks.ranker_training import RankerSettings
+from tasks.engine.inputs import DirectoryResult, StageResult
+from tasks.ranking.training import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.training import SummarizerSettings, TrainingSettings
 
 RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
 _RANKER_SHAPE = ("embedding", "hidden", "dropout")

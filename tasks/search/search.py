@@ -7,13 +7,20 @@ from typing import Any
 import pyarrow as pa
 
 from storage.schemas import SEARCH
+from tasks.crawl.answers import Answers
+from tasks.engine.shard import Scratch
 from tasks.search.providers import JsonSearch, RecordedSearch, SearchError, SearchProvider
 from tasks.search.settings import SearchSettings
 
 logger = logging.getLogger(__name__)
 
 
-def search_articles(articles: pa.Table, settings: SearchSettings, *, connect_to: Mapping[str, str]) -> pa.Table:
+_ANSWERS_A_FILE = 100  # on an object store, where a file is there once it is closed: so many a stop may cost
+
+
+def search_articles(
+    articles: pa.Table, settings: SearchSettings, *, scratch: Scratch, connect_to: Mapping[str, str]
+) -> pa.Table:
     """Return the search results of each kept article, or why there are none.
 
     An article whose source brings search results keeps them, as provider `source`. Every other title is one query; a
@@ -22,6 +29,7 @@ def search_articles(articles: pa.Table, settings: SearchSettings, *, connect_to:
     Args:
         articles: rows of `articles`.
         settings: settings of the search; provider `none` asks nobody.
+        scratch: where answers are kept while the shard is made: a query that was answered is not paid for again.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
 
     Returns:
@@ -37,11 +45,12 @@ def search_articles(articles: pa.Table, settings: SearchSettings, *, connect_to:
     titles = {article["title"] for article in kept if not article["search_results"]}
     provider = open_provider(settings, titles, connect_to)
     try:
-        for article in kept:
-            if article["search_results"]:
-                rows += _rows(article["article_id"], article["search_results"], "source")
-            elif provider is not None:
-                rows += _ask(provider, article, settings.results)
+        with Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
+            for article in kept:
+                if article["search_results"]:
+                    rows += _rows(article["article_id"], article["search_results"], "source")
+                elif provider is not None:
+                    rows += _ask(provider, article, settings.results, answers)
     finally:
         if provider is not None:
             provider.close()
@@ -60,15 +69,18 @@ def open_provider(
     return JsonSearch(settings, connect_to)
 
 
-def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int) -> list[dict[str, Any]]:
+def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, answers: Answers) -> list[dict[str, Any]]:
+    title = article["title"]
     try:
-        found = provider.search(article["title"], results)
+        found = answers[title] if title in answers else provider.search(title, results)
     except SearchError as error:
         logger.warning("search for %r at %s failed: %s", article["title"], provider.name, error)
         return [_row(article["article_id"], None, 0, provider.name, error.reason)]
     except Exception:
         logger.exception("search for %r at %s failed unexpectedly", article["title"], provider.name)
         return [_row(article["article_id"], None, 0, provider.name, "query_failed")]
+    if title not in answers:  # a failed query is asked again by the next run
+        answers.add(title, found)
     if not found:
         return [_row(article["article_id"], None, 0, provider.name, "no_results")]
     return _rows(article["article_id"], found, provider.name)

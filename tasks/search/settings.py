@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from tasks.settings import Settings, tuning
+from tasks.crawl.settings import USER_AGENT
+from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 
 
 class SearchSettings(Settings):
@@ -24,8 +25,8 @@ class SearchSettings(Settings):
     language: str = Field("en", description="language of the results, ISO 639-1", pattern=r"^[a-z]{2,3}$")
     engine: str | None = Field(None, description="identifier (cx) of a Google Programmable Search engine")
     key: SecretStr | None = tuning(None, "key of the Brave or Google interface; not written to any record")
-    user_agent: str = tuning("wikisum-builder/0.1", "product token and version sent as User-Agent")
-    contact: str = tuning("", "URL or e-mail address added to User-Agent")
+    user_agent: str = tuning("wikisum-builder/0.1", "product token and version sent as User-Agent", pattern=USER_AGENT)
+    contact: str = tuning("", "URL or e-mail address added to User-Agent", pattern=HEADER_TEXT)
     delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard", ge=0)
     total_seconds: float = tuning(30.0, "limit for one answer", gt=0)
     price_per_thousand: float | None = tuning(

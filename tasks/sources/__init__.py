@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tasks.settings import Settings
+from tasks.engine.settings import Settings
 from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
 from tasks.sources.mediawiki import MediaWikiSettings, MediaWikiSource
 from tasks.sources.miniweb import MiniwebServer, MiniwebSettings, MiniwebSource

@@ -9,11 +9,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, unquote
 
 from pydantic import Field
 
-from tasks.settings import Settings, tuning
+from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
@@ -30,7 +31,11 @@ class MediaWikiSettings(Settings):
     """Which pages of which wiki are read, and how politely. Times are seconds."""
 
     api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
-    contact: str = tuning("", "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given")
+    contact: str = tuning(
+        "",
+        "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
+        pattern=HEADER_TEXT,
+    )
     titles: str = Field(
         "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
     )
@@ -43,7 +48,9 @@ class MediaWikiSettings(Settings):
     )
     retries: int = tuning(8, "further requests after an answer that asks to wait, or a fault that may pass", ge=0)
     backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
-    max_wait_seconds: float = tuning(300.0, "longest wait; a longer Retry-After ends the run", ge=0)
+    max_wait_seconds: float = tuning(
+        3600.0, "longest wait, also where Retry-After asks for a longer one; the last retry ends the run", ge=0
+    )
     total_seconds: float = tuning(120.0, "limit for one answer", gt=0)
 
 
@@ -213,9 +220,17 @@ def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:
     query = {"prop": "info", "titles": "|".join(titles), "redirects": "1"}
     for answer in api.query(query):
         for kind in ("normalized", "redirects", "converted", "interwiki"):
-            to.update({step["from"]: step["to"] for step in answer.get(kind, []) if "to" in step})
+            to.update({_written(step): step["to"] for step in answer.get(kind, []) if "to" in step})
         found.update({page["title"]: page["lastrevid"] for page in answer.get("pages", []) if page.get("lastrevid")})
     return [found.get(_end(title, to), title) for title in titles]
+
+
+def _written(step: Mapping[str, Any]) -> str:
+    """Return the title that a step leads on from as it was asked for: one that is not in NFC comes back as an escape.
+
+    JSON can hold it in no other way, because the interface brings all its output to NFC.
+    """
+    return unquote(step["from"]) if step.get("fromencoded") else str(step["from"])
 
 
 def _end(title: str, to: Mapping[str, str]) -> str:

@@ -55,7 +55,7 @@ class MediaWikiApi:
             delay: seconds between requests.
             retries: further requests after one that failed for now.
             backoff: seconds before the first retry, doubled each time.
-            longest_wait: seconds; a longer Retry-After is not waited for.
+            longest_wait: seconds between two requests at most, whatever Retry-After asks for.
             total_seconds: limit for one answer.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
 
@@ -116,10 +116,11 @@ class MediaWikiApi:
             if answer is not None:
                 return answer
             asked = f"; it asks to wait {wait:.0f} s" if wait else ""
-            wait = max(wait or 0.0, min(self._backoff * 2.0**attempt, self._longest_wait))
-            if attempt == self._retries or wait > self._longest_wait:
+            # Whoever asks for more than the longest wait is asked again then, and given up after the last retry only.
+            wait = min(max(wait or 0.0, self._backoff * 2.0**attempt), self._longest_wait)
+            if attempt == self._retries:
                 raise ConnectionError(f"{self._url}: {reason}, after {attempt + 1} requests{asked}")
-            logger.info("%s: %s; the next request in %.1f s", self._url, reason, wait)
+            logger.info("%s: %s%s; the next request in %.1f s", self._url, reason, asked, wait)
             self._next_start = time.monotonic() + max(wait, self._delay)
         raise AssertionError("the last attempt returns or raises")
 

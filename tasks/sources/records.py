@@ -7,12 +7,14 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from pydantic import Field
 
-from tasks.settings import Settings
+from tasks.engine.settings import Settings
+from tasks.sources.file_state import file_state
 from tasks.sources.source import Article, GivenDocument, Partition
 
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
@@ -80,7 +82,7 @@ class RecordsSource:
             FileNotFoundError: a file is missing, or nothing matches a pattern.
             ValueError: no path was given.
         """
-        return [partition for file in self._files() for partition in self._partitions_of(file)]
+        return [partition for file in self._files() for partition in self._cut(file)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a byte range.
@@ -134,9 +136,19 @@ class RecordsSource:
             start += files[-1].size
         return files
 
-    def _partitions_of(self, file: _File) -> Iterator[Partition]:
-        """Yield ranges of about `partition_bytes`, each cut behind a newline, hashing on the way."""
-        limit = file.size if file.zipped else self._settings.partition_bytes
+    def _cut(self, file: _File) -> tuple[Partition, ...]:
+        return _partitions_of(file, self._settings.partition_bytes, file_state(file.path))
+
+
+@cache
+def _partitions_of(file: _File, partition_bytes: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
+    """Return ranges of about `partition_bytes`, each cut behind a newline, hashing on the way.
+
+    A process reads a file for this once, until it changes: what checks a run before it starts asks for it as well.
+    """
+
+    def cut() -> Iterator[Partition]:
+        limit = file.size if file.zipped else partition_bytes
         version = f"{FORMAT_VERSION}{'d' if file.gives_documents else ''}"
         with file.path.open("rb") as stream:
             start = 0
@@ -154,6 +166,8 @@ class RecordsSource:
                 name = f"{file.path} bytes {start}-{start + size - 1}"
                 yield Partition(name, digest.hexdigest(), file.start + start, file.start + start + size)
                 start += size
+
+    return tuple(cut())
 
 
 class MalformedLineError(ValueError):

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from tasks.settings import Settings
+from tasks.engine.settings import Settings
 from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page

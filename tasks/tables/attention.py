@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from storage.schemas import SCORES
-from tasks.grouping import join_by_article
-from tasks.ngrams import split_words
-from tasks.tfidf import TfIdf
+from tasks.engine.grouping import join_by_article
+from tasks.text.ngrams import split_words
+from tasks.text.tfidf import TfIdf
 
 Floats = NDArray[np.float64]
 METRIC = "attention"
@@ -59,7 +59,7 @@ def attention_cosine(attention: Floats, gold: Floats) -> float | None:
 
 
 def score_attention(shards: Iterable[tuple[pa.Table, ...]], systems: Sequence[str], paragraphs: int) -> pa.Table:
-    """Return SCORES rows of the metric `attention`, the cosine in all three measures.
+    """Return SCORES rows of the metric `attention`, a cosine that has neither precision nor recall.
 
     Args:
         shards: (ARTICLES, RANKED, PREDICTIONS of some systems, PREDICTIONS of others and so on) of each shard.
@@ -80,6 +80,5 @@ def score_attention(shards: Iterable[tuple[pa.Table, ...]], systems: Sequence[st
                     paid = mean_attention(row["attention"], len(texts))
                 cosine = attention_cosine(paid, gold)
                 if cosine is not None:
-                    values = {"precision": cosine, "recall": cosine, "f1": cosine}
-                    rows.append({"article_id": article_id, "system": row["system"], "metric": METRIC, **values})
+                    rows.append({"article_id": article_id, "system": row["system"], "metric": METRIC, "value": cosine})
     return pa.Table.from_pylist(rows, SCORES.schema)

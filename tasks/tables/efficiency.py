@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ from models.training.batches import TableShards, sweep
 from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
 from models.training.update import Updater
-from tasks.summarizer_directory import load_summarizer
+from tasks.summarization.directory import load_summarizer
+from tasks.summarization.training import ArticleShards, validation_examples
 from tasks.tables.capacity import find_capacity
-from tasks.training import ArticleShards, validation_examples
 
 FILE = "efficiency.json"
 
@@ -23,6 +24,7 @@ def measure_efficiency(
     *,
     articles: int,
     batch_tokens: int,
+    paragraphs: int,
     source_tokens: int,
     memory_bytes: int,
     directory: Path,
@@ -38,7 +40,9 @@ def measure_efficiency(
         summarizer: directory of a trained summarizer.
         articles: of the split `valid`, at most.
         batch_tokens: source tokens, and target tokens, of a batch of that run, padding included.
-        source_tokens: of each example of the largest batch.
+        paragraphs: read of each article at most, whatever the summarizer was trained on.
+        source_tokens: read of each article at most, by every summarizer alike, and of each example of the largest
+            batch: "1600 input tokens in this part to ensure fairness" (002 sec. 7.1.2).
         memory_bytes: limit that the largest batch has to fit.
         directory: gets `efficiency.json`.
         precision: of that run, see `TrainerSettings`.
@@ -51,9 +55,10 @@ def measure_efficiency(
     Raises:
         ValueError: the directory holds no summarizer, or one example does not fit a batch.
     """
-    trained = load_summarizer(summarizer, device=find_device(device))
+    trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
+    layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)
     table = validation_examples(shards, trained.graph, articles)
-    batches = list(sweep(TableShards([table]), trained.layout, batch_tokens=batch_tokens))
+    batches = list(sweep(TableShards([table]), layout, batch_tokens=batch_tokens))
     place = next(trained.model.parameters()).device
     updater = Updater(
         trained.model, TrainerSettings(steps=1, precision=precision), Ranks(place), batch_tokens=batch_tokens
@@ -66,7 +71,7 @@ def measure_efficiency(
     seconds = time.monotonic() - started
     capacity = find_capacity(
         to_config_dict(trained.model),
-        trained.layout,
+        layout,
         source_tokens=source_tokens,
         memory_bytes=memory_bytes,
         device=place,

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from tasks.evaluation.registry import metric_name
+from tasks.evaluation.significance import Interval
 from tasks.reporting.blocks import Block, Cell, Section, Table, Text, percent
-from tasks.reporting.verdicts import metric_name
-from tasks.significance import Interval
 from tasks.tables.attention import METRIC
 from tasks.tables.measures import Measured
 from tasks.tables.published import ROUGE_COLUMNS, PublishedTable, Row
@@ -56,7 +56,7 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
             return _efficiency(row.system, column, measured)
         case "attention":
             score = measured.scores.get((row.system, METRIC))
-            return Cell(NOT_RUN) if score is None else _interval(score.f1, 1, 4)
+            return Cell(NOT_RUN) if score is None else _interval(score.value, 1, 4)
         case "rouge":
             metric, kind = ROUGE_COLUMNS[column]
             score = measured.scores.get((row.system, metric))

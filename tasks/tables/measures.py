@@ -7,8 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import RANKING_SCORES, SCORES
+from tasks.evaluation.significance import (
+    Comparison,
+    SignificanceSettings,
+    SystemScore,
+    compare_systems,
+    summarise_scores,
+)
 from tasks.reporting.findings import Table1, table1
-from tasks.significance import Comparison, SignificanceSettings, SystemScore, compare_systems, summarise_scores
 
 
 @dataclass(frozen=True)

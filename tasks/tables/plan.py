@@ -5,16 +5,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from models.registry import find_preset, source_limit
 from storage.schemas import PREDICTIONS
-from tasks.attention_training import AttentionSettings
-from tasks.decoding import DecodingSettings
+from tasks.summarization.attention_training import AttentionSettings
+from tasks.summarization.decoding import DecodingSettings
+from tasks.summarization.training import SummarizerSettings, TrainingSettings
 from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System
-from tasks.training import SummarizerSettings, TrainingSettings
 
-_UNGUIDED: Mapping[str, Any] = {"alignment": "none", "coverage": 0.0, "compressed_paragraphs": None}
-EFFICIENCY_TOKENS = 1600  # of every example whose memory is measured (002 sec. 7.1.2: "to ensure fairness")
+_UNGUIDED: Mapping[str, Any] = {
+    "alignment": "none", "coverage": 0.0, "compressed_paragraphs": None, "block_ngrams": 0, "source_values": False,
+}  # fmt: skip
+_SMOOTHED = {"label_smoothing": 0.1}  # 000 sec. 4; presets of our own, which copy, have none
+EFFICIENCY_TOKENS = 1600  # of every example whose time and memory are measured (002 sec. 7.1.2)
 _UNASKED = "not among the systems asked for"
 _NO_BASELINE = "not among the baselines of the settings"
 
@@ -61,24 +65,34 @@ def shown_in(settings: TableSettings, measure: Measure) -> list[str]:
 def summarizer_of(system: System, settings: TableSettings, base: SummarizerSettings) -> SummarizerSettings:
     """Return what a system is and reads; lengths of a paragraph and of the target are those of `base`."""
     small = settings.size == "small"
+    preset = system.small if small else system.preset
     overrides = dict(system.overrides) if small else {}
-    if system.tokens is not None:
-        overrides["source_tokens"] = settings.scaled(system.tokens)
+    tokens = None if system.tokens is None else settings.scaled(system.tokens)
+    if source_limit(preset, {}) is not None:
+        overrides["source_tokens"] = tokens
     return SummarizerSettings(
-        preset=system.small if small else system.preset,
+        preset=preset,
         overrides=overrides,
         graph=system.graph,
         max_paragraphs=settings.scaled(system.paragraphs),
+        max_source_tokens=tokens,
         max_paragraph_tokens=base.max_paragraph_tokens,
         max_target_tokens=base.max_target_tokens,
     )
 
 
-def training_of(settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
-    """Return how every system is trained: as `base`, for the steps of the tables."""
-    if settings.steps is None:
-        return base
-    return base.model_copy(update={"steps": settings.steps})
+def training_of(system: System, settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
+    """Return how a system is trained: as `base`, at the papers' size by the recipe of its own paper.
+
+    Steps are the same for all, so that systems compare; 001 trained for 600,000 and its 1-layer models for 300,000.
+    """
+    recipe = find_preset(system.preset).recipe.training if settings.size == "paper" else {}
+    return base.model_copy(update={**_SMOOTHED, **recipe, "steps": steps_of(settings, base)})
+
+
+def steps_of(settings: TableSettings, base: TrainingSettings) -> int:
+    """Return the training steps of every system."""
+    return base.steps if settings.steps is None else settings.steps
 
 
 def attention_of(settings: TableSettings, base: AttentionSettings) -> AttentionSettings:
@@ -91,12 +105,14 @@ def attention_of(settings: TableSettings, base: AttentionSettings) -> AttentionS
 def decoding_of(system: System, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
     """Return how a system is decoded: as `base`, but for its own fields and the paragraphs it is tested on.
 
-    No summary is longer than `base` allows, and only a system that is defined by guidance has any.
+    No summary is longer than `base` allows, and only a system that is defined by guidance or blocking has any.
     """
     changed: dict[str, Any] = {**_UNGUIDED, **system.decoding}
     changed["max_length"] = min(base.max_length, changed.get("max_length", base.max_length))
     if system.test_paragraphs is not None:
         changed["max_paragraphs"] = settings.scaled(system.test_paragraphs)
+    if system.test_tokens is not None:
+        changed["max_source_tokens"] = settings.scaled(system.test_tokens)
     if system.kept is not None and (kept := settings.scaled(system.kept)) < settings.scaled(system.paragraphs):
         changed["compressed_paragraphs"] = kept
     return base.model_copy(update=changed)

@@ -58,7 +58,7 @@ class PublishedTable:
 ROUGE_COLUMNS = {
     f"{name}{suffix}": (metric, measure)
     for name, metric in (("R-1", "rouge1"), ("R-2", "rouge2"), ("R-L", "rougeL"))
-    for suffix, measure in (("", "f1"), (" F1", "f1"), (" P", "precision"), (" R", "recall"))
+    for suffix, measure in (("", "value"), (" F1", "value"), (" P", "precision"), (" R", "recall"))
 }
 _F1 = ("R-1", "R-2", "R-L")
 _UNKNOWN: Figures = (None, None, None)
@@ -103,7 +103,7 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("FT", "ft-3", _UNKNOWN),
         Row("T-DMCA", "t-dmca-3", _UNKNOWN),
         Row("Transformer-XL", "transformer-xl", _UNKNOWN),
-        Row("HT", "ht-3", (None, 19.41, None)),
+        Row("HT", "ht-3", _UNKNOWN),
         Row("1-layer PHT", "pht-1", _UNKNOWN),
         Row("PHT", "pht", _UNKNOWN),
         Row("1-layer VHT", "vht-1", _UNKNOWN),

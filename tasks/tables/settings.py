@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, field_validator
 
-from tasks.settings import Settings
+from tasks.engine.settings import Settings
 from tasks.tables.systems import SYSTEMS
 
 TableName = Literal[

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.inputs import Shards
+from tasks.engine.inputs import Shards
 from tasks.reporting.blocks import Block, Section, Text
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
@@ -105,7 +105,7 @@ def _scope(settings: TableSettings, found: Measured, steps: int) -> str:
 
 def _headline(found: Measured) -> dict[str, float]:
     return {
-        system: round(100 * score.f1.mean, 4)
+        system: round(100 * score.value.mean, 4)
         for (system, metric), score in found.scores.items()
         if metric == found.headline
     }

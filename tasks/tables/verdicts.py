@@ -1,14 +1,20 @@
 """The order the papers expect, and the one that was found, in a sentence: whichever way it falls."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from tasks.evaluation.registry import metric_name
+from tasks.evaluation.significance import Comparison
 from tasks.reporting.blocks import percent
-from tasks.reporting.verdicts import metric_name
-from tasks.significance import Comparison
 from tasks.tables.measures import Measured
 from tasks.tables.published import PUBLISHED
+from tasks.tables.settings import TableName
 from tasks.tables.systems import SYSTEMS
 
+# Whose systems were trained and decoded alike, and the tables of their ROUGE.
+_PAPERS: Mapping[str, tuple[TableName, ...]] = {
+    "Liu and Lapata 2019": ("000-2",),
+    "PHT and VHT (001, 002)": ("001-2", "002-1"),
+}
 PLAIN, ALIGNED = "pht", "pht-attalign"
 _EQUAL = 1e-9  # means that part by less are equal
 
@@ -16,43 +22,55 @@ _EQUAL = 1e-9  # means that part by less are equal
 def expected_order(measured: Measured, *, source_scale: float, steps: int) -> str:
     """Return in one sentence whether hierarchical systems are as good as flat ones, and alignment as beam search.
 
-    The best system of each kind by the headline metric stands for it.
+    Like is compared with like: for each paper the best system of each kind by the headline metric, out of those that
+    the paper trained and decoded in one way.
 
     Args:
         measured: what was measured.
         source_scale: of the lengths of sources, against the papers'.
         steps: training steps of each system.
     """
-    flat, hierarchical = (_by_mean(measured, kind) for kind in ("flat", "hierarchical"))
-    pair = None
-    if flat and hierarchical:
-        # Two that were chosen as the best of many are tested as one pair of all of these.
-        pair = _pair(measured, hierarchical[0], flat[0], [*flat, *hierarchical])
-    if pair is None:
-        first = "hierarchical and flat systems were not both run, so that their order is not known"
-        why = ""
-    else:
-        holds = _holds(pair, hierarchical[0])
-        first = f"that hierarchical systems are at least as good as flat ones {holds}: {_difference(measured, pair)}"
-        why = _why(measured, pair, source_scale, steps)
+    parts = []
+    for paper, tables in _PAPERS.items():
+        pair, hierarchical = _best_pair(measured, tables)
+        if pair is not None:
+            holds, why = _holds(pair, hierarchical), _why(measured, pair, source_scale, steps)
+            parts.append(
+                f"that hierarchical systems are at least as good as flat ones {holds} for {paper}: "
+                f"{_difference(measured, pair)}{why}"
+            )
+    if not parts:
+        parts.append("hierarchical and flat systems of one paper were not both run, so that their order is not known")
     aligned = _pair(measured, ALIGNED, PLAIN, [ALIGNED, PLAIN])
     if aligned is None:
-        second = f"alignment beside plain beam search was not run ({_reason(measured)})"
+        parts.append(f"alignment beside plain beam search was not run ({_reason(measured)})")
     else:
-        second = (
+        parts.append(
             f"that attention alignment is at least as good as plain beam search {_holds(aligned, ALIGNED)}: "
             f"{_difference(measured, aligned)}"
         )
-    return f"Of the order the papers expect, {first}{why}; {second}."
+    return f"Of the order the papers expect, {'; '.join(parts)}."
 
 
-def _by_mean(measured: Measured, kind: str) -> list[str]:
-    """Return the systems of a kind that a table of ROUGE shows, best first."""
-    shown = {row.system for table in PUBLISHED if table.measure == "rouge" for row in table.rows}
+def _best_pair(measured: Measured, tables: Sequence[TableName]) -> tuple[Comparison | None, str]:
+    """Return the comparison of the best systems of both kinds in some tables, and which is the hierarchical one."""
+    flat, hierarchical = (_by_mean(measured, kind, tables) for kind in ("flat", "hierarchical"))
+    if not flat or not hierarchical:
+        return None, ""
+    # Two that were chosen as the best of many are tested as one pair of all of these.
+    return _pair(measured, hierarchical[0], flat[0], [*flat, *hierarchical]), hierarchical[0]
+
+
+def _by_mean(measured: Measured, kind: str, tables: Sequence[TableName]) -> list[str]:
+    """Return the systems of a kind that stand for it in some tables, best first."""
+    shown = {row.system for table in PUBLISHED if table.name in tables for row in table.rows}
     means = {
-        system: score.f1.mean
+        system: score.value.mean
         for (system, metric), score in measured.scores.items()
-        if metric == measured.headline and system in shown and SYSTEMS[system].kind == kind
+        if metric == measured.headline
+        and system in shown
+        and SYSTEMS[system].kind == kind
+        and SYSTEMS[system].stands_for_its_kind
     }
     return sorted(means, key=lambda system: (-means[system], system))
 

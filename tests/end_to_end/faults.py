@@ -1,19 +1,18 @@
 """Runs of a tiny build that are disturbed, and what their roots hold."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 
-from tests.end_to_end.test_build import PROJECT, shards
+from tests.end_to_end.test_build import PROJECT, models, shards
+from tests.patience import PATIENCE, wait_until
 
 TINY = [
     "--source.miniweb.topics=24", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
@@ -23,7 +22,6 @@ TINY = [
     "--training.steps=40", "--training.validation-interval=10", "--training.batch-tokens=800",
     "--training.decoded-articles=1", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
 ]  # fmt: skip
-LIMIT = 500.0  # seconds; a busy machine takes ten times what an idle one does
 
 
 @contextmanager
@@ -40,7 +38,7 @@ def running(root: object, environment: dict[str, str], log: Path, *more: str) ->
     finally:
         for member in going.members():
             member.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def build(root: object, environment: dict[str, str], log: Path, *more: str) -> str:
@@ -60,18 +58,19 @@ class Build:
         return self.log.read_text(errors="replace")
 
     def wait(self) -> int:
-        return self.process.wait(LIMIT)
+        return self.process.wait(PATIENCE)
 
-    def until(self, sign: Callable[[], object]) -> None:
+    def until(self, sign: Callable[[], object], what: str = "a sign of work") -> None:
         """Wait for a sign of work."""
-        deadline = time.monotonic() + LIMIT
-        while not sign():
-            assert self.process.poll() is None, self.said()[-6000:]
-            assert time.monotonic() < deadline, self.said()[-6000:]
-            time.sleep(0.01)
+
+        def seen() -> object:
+            assert self.process.poll() is None, f"it ended before {what}:\n{self.said()[-6000:]}"
+            return sign()
+
+        wait_until(seen, what, self.said)
 
     def until_said(self, text: str) -> None:
-        self.until(lambda: text in self.said())
+        self.until(lambda: text in self.said(), repr(text))
 
     def workers(self) -> list[psutil.Process]:
         """The processes that compute shards."""
@@ -90,7 +89,7 @@ class Build:
                 continue
         return found
 
-    def left_behind(self, seconds: float = 15) -> list[list[str]]:
+    def left_behind(self, seconds: float = PATIENCE / 6) -> list[list[str]]:
         """The command lines of its processes that are still there after a while."""
         _, left = psutil.wait_procs(self.members(), timeout=seconds)
         return [_command(one) for one in left]
@@ -113,12 +112,6 @@ def without(finished: Path, root: Path, *stages: str) -> Path:
     for stage in stages:
         shutil.rmtree(root / stage)
     return root
-
-
-def models(root: Path) -> dict[str, str]:
-    """Model -> digest of its published files."""
-    records = sorted(root.glob("models/*/*.json"))
-    return {record.parent.name: json.loads(record.read_text())["digest"] for record in records}
 
 
 def content(root: Path) -> dict[str, str]:

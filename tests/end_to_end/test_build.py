@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.patience import output_of, wait_for_file, wait_until
 
 PROJECT = Path(__file__).parents[2]
 SMALL = [
@@ -46,7 +47,7 @@ def start(root: Path, environment: dict[str, str], *more: str) -> subprocess.Pop
 
 def build(root: Path, environment: dict[str, str], *more: str) -> str:
     with start(root, environment, *more) as process:
-        output, _ = process.communicate(timeout=280)
+        output, _ = output_of(process)
     assert process.returncode == 0, output[-6000:]
     return output
 
@@ -62,6 +63,12 @@ def shards(root: Path) -> dict[str, str]:
         elif stage == "pages":
             found[f"{stage}/{record.stem}"] = fields["written"]["digest"]
     return found
+
+
+def models(root: Path) -> dict[str, str]:
+    """Model -> digest of its published files."""
+    records = sorted(root.glob("models/*/*.json"))
+    return {record.parent.name: json.loads(record.read_text())["digest"] for record in records}
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +95,15 @@ def test_a_second_build_computes_nothing(finished: tuple[Path, str], server_envi
     output = build(root, server_environment)
     assert "computing" not in output
     assert shards(root) == before
+
+
+def test_other_workers_make_the_same_bytes(
+    finished: tuple[Path, str], tmp_path: Path, server_environment: dict[str, str]
+) -> None:
+    """The shards of a fresh build; one worker on threads was given all cores' threads of torch once."""
+    build(tmp_path / "data", server_environment, "--engine.kind=threads", "--engine.workers=1")
+    assert shards(tmp_path / "data") == shards(finished[0])
+    assert models(tmp_path / "data") == models(finished[0])
 
 
 def test_a_changed_threshold_recomputes_graphs_and_what_follows(
@@ -117,24 +133,15 @@ def test_a_damaged_shard_is_reported_and_repaired(
 def test_a_second_run_on_the_same_root_is_refused(tmp_path: Path, server_environment: dict[str, str]) -> None:
     root = tmp_path / "data"
     with start(root, server_environment) as first:
-        wait_for(root / ".lock", first)
+        wait_for_file(root / ".lock", first)
         with start(root, server_environment) as second:
-            output, _ = second.communicate(timeout=200)
+            output, _ = output_of(second)
         os.killpg(first.pid, signal.SIGKILL)
     assert second.returncode == 1
     assert f"another build is running on root '{root}' (process " in output
 
 
-def wait_for(path: Path, process: subprocess.Popen[str], seconds: float = 200) -> None:
-    deadline = time.monotonic() + seconds
-    while not path.exists():
-        assert process.poll() is None, process.stdout.read() if process.stdout else ""
-        assert time.monotonic() < deadline, f"{path} never came"
-        time.sleep(0.05)
-
-
 @pytest.mark.slow
-@pytest.mark.timeout(1500)
 def test_a_build_killed_at_five_moments_ends_in_the_same_shards(
     finished: tuple[Path, str], tmp_path: Path, server_environment: dict[str, str]
 ) -> None:
@@ -142,9 +149,7 @@ def test_a_build_killed_at_five_moments_ends_in_the_same_shards(
     root = tmp_path / "data"
     for sign in ("search", "pages", "paragraphs", "models/ranker", "predictions"):
         with start(root, server_environment) as process:
-            deadline = time.monotonic() + 250
-            while not any((root / sign).glob("*")) and process.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.02)
+            wait_until(lambda: any((root / sign).glob("*")) or process.poll() is not None, f"{sign} on the root")  # noqa: B023
             os.killpg(process.pid, signal.SIGKILL)
     build(root, server_environment)
     assert shards(root) == {name: digest for name, digest in shards(finished[0]).items() if name in shards(root)}

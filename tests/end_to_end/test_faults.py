@@ -14,10 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.child_processes import free_port, start, stop, wait_for_api
-from tests.end_to_end.faults import build, content, models, running, without
+from flows.running.child_processes import free_port, start, stop, wait_for_api
+from tests.end_to_end.faults import build, content, running, without
+from tests.end_to_end.test_build import models
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.slow
 AFTER_CORPUS = ("models", "ranked", "graphs", "examples", "predictions", "scores", "reports", "ranking_scores")
 
 

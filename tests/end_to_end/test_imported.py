@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.end_to_end.test_build import PROJECT, SMALL
+from tests.patience import PATIENCE
 
 CRAWL = {"intake", "search", "frontier", "pages", "documents"}
 
@@ -18,7 +19,7 @@ CRAWL = {"intake", "search", "frontier", "pages", "documents"}
 def call(environment: dict[str, str], *arguments: object) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *map(str, arguments)], check=False, cwd=PROJECT, env=environment, capture_output=True,
-        text=True, timeout=1200,
+        text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done.stdout
@@ -30,7 +31,6 @@ def rows(root: Path, stage: str) -> pa.Table:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
 def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: Path) -> None:
     environment = {
         **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -38,7 +38,7 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
     }  # fmt: skip
     ours, folder, theirs = tmp_path / "ours", tmp_path / "ranked", tmp_path / "theirs"
     call(environment, "flows.build_wikisum", "--root", ours, *SMALL)
-    call(environment, "tasks.ranked_wikisum", "export", folder, "--root", ours)
+    call(environment, "tasks.exchange.ranked_wikisum", "export", folder, "--root", ours)
     settings = tmp_path / "theirs.yaml"
     settings.write_text(
         f"imported: {{folder: {folder}, vocabulary: {folder}/spm.model, sentence_marks: drop}}\n"

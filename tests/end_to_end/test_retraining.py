@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.test_build import PROJECT, SMALL
+from tests.patience import PATIENCE
 
 RETRAINING = [
     "--source.miniweb.topics=60", "--source.miniweb.edits=0.03", "--source.miniweb.deaths=0", "--shards.articles=8",
@@ -22,7 +23,7 @@ def call(environment: dict[str, str], flow: str, root: Path, *arguments: str) ->
     command = [sys.executable, "-m", f"flows.{flow}", "--root", str(root), *arguments]
     done = subprocess.run(
         command, check=False, cwd=PROJECT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        timeout=900,
+        timeout=PATIENCE,
     )  # fmt: skip
     return done.returncode, done.stdout
 
@@ -39,7 +40,6 @@ def read(root: Path, file: str) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3000)
 def test_two_weeks(tmp_path: Path) -> None:
     root = tmp_path / "data"
     environment = {

@@ -11,7 +11,7 @@ from tests.end_to_end.faults import build, running
 from tests.end_to_end.test_build import STABLE, shards
 from tests.storage.object_store import CREDENTIALS, Proxy, object_store, proxy, uri
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,9 +16,10 @@ import psutil
 import pytest
 import requests
 
-from flows.prefect_setup import ZOMBIES
-from flows.serve_options import authentication, database_url, read_options
+from flows.running.prefect_setup import ZOMBIES
+from flows.running.serve_options import authentication, database_url, read_options
 from tests.end_to_end.faults import PROJECT, TINY
+from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
 
 Process: TypeAlias = "subprocess.Popen[bytes]"
@@ -58,8 +58,7 @@ def test_a_port_that_is_taken_is_passed_over_and_a_host_that_is_none_is_named() 
     assert read_options(["--port", str(taken)], {}).port == taken
     server = subprocess.Popen([sys.executable, "-m", "http.server", str(taken), "--bind", "127.0.0.1"])
     try:
-        while not is_open(taken):
-            time.sleep(0.05)
+        wait_until(lambda: is_open(taken), f"a server on port {taken}")
         assert read_options(["--port", str(taken)], {}).port != taken
     finally:
         server.kill()
@@ -80,16 +79,17 @@ def served(folder: Path, environment: dict[str, str], *arguments: str) -> Iterat
             cwd=PROJECT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + 280
-        while STARTED not in log.read_text():
+
+        def started() -> bool:
             assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.2)
+            return STARTED in log.read_text()
+
+        wait_until(started, repr(STARTED), log.read_text)
         yield process, log
     finally:
         for one in family(process):
             one.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
 
 
 def family(process: Process) -> list[psutil.Process]:
@@ -107,13 +107,12 @@ def stop(process: Process, number: signal.Signals) -> None:
     """Stop it as a person does; nothing of it stays."""
     all_of_it = family(process)
     process.send_signal(number)
-    assert process.wait(150) == 0
-    _, left = psutil.wait_procs(all_of_it, timeout=5)
+    assert process.wait(PATIENCE) == 0
+    _, left = psutil.wait_procs(all_of_it, timeout=PATIENCE / 6)
     assert [one.cmdline() for one in left] == []
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_a_run_is_started_from_another_shell_on_postgresql(
     tmp_path: Path, tiny_environment: dict[str, str], undisturbed: Path
 ) -> None:
@@ -125,17 +124,17 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
         with served(tmp_path, environment) as (process, log):
             assert line_after(log, "database") == "PostgreSQL"
             ui = line_after(log, "Prefect UI")
-            deployments = requests.post(f"{ui}/api/deployments/filter", json={}, timeout=30).json()
+            deployments = requests.post(f"{ui}/api/deployments/filter", json={}, timeout=PATIENCE).json()
             assert {"build-wikisum", "train-ranker", "evaluate"} <= {one["name"] for one in deployments}
-            automations = requests.post(f"{ui}/api/automations/filter", json={}, timeout=30).json()
+            automations = requests.post(f"{ui}/api/automations/filter", json={}, timeout=PATIENCE).json()
             assert [one["name"] for one in automations] == [ZOMBIES]
-            assert requests.get(ui, timeout=30).ok
-            until(lambda: "retrain" in names_of(ui, "SCHEDULED"), log)
+            assert requests.get(ui, timeout=PATIENCE).ok
+            wait_until(lambda: "retrain" in names_of(ui, "SCHEDULED"), "a scheduled run of retrain", log.read_text)
             run = subprocess.run(
                 [Path(sys.executable).with_name("prefect"), "deployment", "run", "build-wikisum/build-wikisum",
                  "--watch", "--params", json.dumps({"config": {"root": str(root), **nested(TINY)}})],
                 env={**tiny_environment, "PREFECT_API_URL": f"{ui}/api"}, capture_output=True, text=True,
-                timeout=500, check=False,
+                timeout=PATIENCE, check=False,
             )  # fmt: skip
             assert run.returncode == 0, run.stdout + log.read_text()[-4000:]
             assert names_of(ui, "COMPLETED") >= {"build-wikisum", "train-ranker", "train-summarizer", "evaluate"}
@@ -144,17 +143,10 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
             assert "stopped; what is done is kept" in log.read_text()
 
 
-def until(sign: Callable[[], object], log: Path) -> None:
-    deadline = time.monotonic() + 120
-    while not sign():
-        assert time.monotonic() < deadline, log.read_text()[-4000:]
-        time.sleep(1)
-
-
 def names_of(ui: str, state: str) -> set[str]:
     """Names of the flows that have runs in a state."""
     runs = {"flow_runs": {"state": {"type": {"any_": [state]}}}}
-    return {one["name"] for one in requests.post(f"{ui}/api/flows/filter", json=runs, timeout=30).json()}
+    return {one["name"] for one in requests.post(f"{ui}/api/flows/filter", json=runs, timeout=PATIENCE).json()}
 
 
 def nested(options: list[str]) -> dict[str, Any]:
@@ -201,7 +193,6 @@ def postgresql(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_others_need_the_password_that_was_shown_once(tmp_path: Path, tiny_environment: dict[str, str]) -> None:
     environment = {**tiny_environment, "PREFECT_HOME": str(tmp_path / "home")}
     with served(tmp_path, environment, "--host", "0.0.0.0") as (process, log):
@@ -210,9 +201,9 @@ def test_others_need_the_password_that_was_shown_once(tmp_path: Path, tiny_envir
         user, password = shown.split(":")
         assert log.read_text().count(password) == 1
         pools = f"{ui}/api/work_pools/filter"
-        assert requests.post(pools, json={}, timeout=30).status_code == 401
-        assert requests.post(pools, json={}, timeout=30, auth=(user, "wrong")).status_code == 401
-        found = requests.post(pools, json={}, timeout=30, auth=(user, password)).json()
+        assert requests.post(pools, json={}, timeout=PATIENCE).status_code == 401
+        assert requests.post(pools, json={}, timeout=PATIENCE, auth=(user, "wrong")).status_code == 401
+        found = requests.post(pools, json={}, timeout=PATIENCE, auth=(user, password)).json()
         assert [pool["name"] for pool in found] == ["wikisum"]
         assert not any(password in " ".join(one.cmdline()) for one in family(process))
         stop(process, signal.SIGTERM)

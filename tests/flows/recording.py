@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import BuildConfig
-from flows.session import Session
+from flows.running.session import Session
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from storage.store import Store, WrittenTable
-from tasks.inputs import StageResult
-from tasks.shard import Job, make_shard
-from tasks.stage import Run, StagePlan
+from tasks.engine.inputs import StageResult
+from tasks.engine.shard import Job, make_shard
+from tasks.engine.stage import Run, StagePlan
 
 METRICS = {
     "parameters": 7, "seconds": 1.0, "articles": 2, "batch": 3, "way": "recorded", "validation_loss_floor": 0.1,

@@ -64,3 +64,9 @@ def test_every_field_is_described() -> None:
         return missing
 
     assert undescribed(BuildConfig) == []
+
+
+def test_a_manifest_holds_no_webhook() -> None:
+    config = BuildConfig.model_validate({"notification": {"webhook": "https://chat.test/hooks/secret"}})
+    assert "secret" not in str(config.manifest())
+    assert BuildConfig.model_validate(config.manifest()) == BuildConfig()

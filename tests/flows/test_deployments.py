@@ -2,6 +2,8 @@
 
 import importlib
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +39,26 @@ def test_job_variables_are_those_the_kind_of_pool_knows(written: dict[str, Any],
     (template,) = [one["default_base_job_configuration"] for one in workers if one["type"] == kind]
     assert pool["job_variables"].keys() <= template["variables"]["properties"].keys()
     assert written["definitions"]["work_pool"] == written["definitions"]["pools"]["process"]
+
+
+@pytest.mark.parametrize(
+    ("given", "index"), [({}, ""), ({"TORCH_INDEX": "file:///wheels"}, "--index-url file:///wheels ")]
+)
+def test_the_image_asks_the_index_that_pip_is_configured_for(tmp_path: Path, given: dict[str, str], index: str) -> None:
+    """The step that installs the packages, with a pip that only says what it is asked for."""
+    written = (PROJECT / "Dockerfile").read_text()
+    assert "://" not in written, "a host that pip is not configured for"
+    (step,) = [part for part in written.replace("\\\n", "").split("\n") if "torch.lock" in part]
+    (tmp_path / "requirements.lock").write_text("numpy==1\ntorch==2\n")
+    (tmp_path / "pip").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "pip").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", **given}
+    said = subprocess.run(
+        ["sh", "-c", step.removeprefix("RUN ")],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said.splitlines() == [f"install {index}-r torch.lock", "install -r requirements.lock"]

@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from flows.config import BuildConfig
 from flows.evaluate import report
 from flows.reproduce_tables import tables
-from flows.systems import chosen
+from flows.stages.systems import chosen
 from storage.recipes import recipe_key
 from tasks.tables.plan import rename_system
 from tests.flows.recording import keys, walked
+from tests.patience import PATIENCE
 
 PROJECT = Path(__file__).parents[2]
 TOY = [
@@ -45,13 +46,33 @@ def test_another_checkpoint_leaves_out_what_its_predictor_does_not_know(tmp_path
     assert reasons == {"pht-attalign": "its attention predictor knows the best checkpoint alone"}
 
 
+def test_a_system_that_wants_more_paragraphs_than_are_kept_is_left_out(tmp_path: Path) -> None:
+    few = {"ranking": {"keep": 30}, "tables": {"tables": ["000-2"], "size": "paper", "source_scale": 1.0}}
+    run, reasons = walked(config(**few), chosen, tmp_path)[0].once(chosen)
+    assert reasons["ht-3000"] == reasons["t-dmca"] == "it reads 40 paragraphs and ranking.keep is 30"
+    assert {"ht", "ft-1200"} <= set(run)
+
+
+def test_a_build_trains_a_summarizer_by_the_recipe_of_its_paper() -> None:
+    def trained(preset: str, **training: object) -> tuple[object, ...]:
+        made = config(preset="paper", summarizer={"preset": preset}, training=training)
+        return made.training.warmup, made.training.learning_rate_factor, made.training.clip_norm, made.summarizer
+
+    assert trained("ht")[:3] == (8000, 3.0, None)
+    assert trained("pht")[:3] == (16_000, 1.0, None)
+    assert trained("vht", warmup=9)[:3] == (9, 1.0, None)  # what is given goes before
+    *rates, summarizer = trained("graphsum")
+    assert rates == [8000, 2.0, 2.0]
+    assert (summarizer.max_paragraphs, summarizer.max_paragraph_tokens) == (30, 150)  # type: ignore[attr-defined]
+
+
 def test_the_builds_summarizer_and_summaries_have_the_recipes_they_had(tmp_path: Path) -> None:
     """Spelled out, so that a change of the wiring that would train a finished build's model again is seen."""
     build = config(summarizer={"graph": "similarity"})
     _, jobs = walked(build, report, tmp_path)
     job = next(job for job in jobs if job.stage == "models/summarizer")
     recipe = {**build.summarizer.recipe(), "training": build.training.recipe(), "seed": build.seed}
-    assert job.key == recipe_key("models/summarizer", 1, recipe, 0, job.digests)
+    assert job.key == recipe_key("models/summarizer", 2, recipe, 0, job.digests)
     assert set(job.digests) == {"shards", "vocabulary"}
     decoding = [job for job in jobs if job.stage == "predictions" and "directory" in job.digests]
     for job in decoding:
@@ -85,8 +106,8 @@ def test_one_more_system_trains_that_system_alone(tmp_path: Path) -> None:
     added = keys(more) - keys(few)
     stages = {name.split(".")[0] for name in added}
     assert stages == {
-        "models/pht", "efficiency/pht", "predictions-00000", "predictions-00001", "scores-00000", "scores-00001",
-        "tables",
+        "models/pht", "efficiency/pht", "predictions-pht-00000", "predictions-pht-00001", "scores-pht-00000",
+        "scores-pht-00001", "tables",
     }  # fmt: skip
 
 
@@ -128,7 +149,6 @@ def test_ways_to_decode_share_the_model_its_predictor_and_equal_work(tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
 def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
     environment = {
         **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -140,7 +160,7 @@ def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
         call = [sys.executable, "-m", "flows.reproduce_tables", "--root", str(tmp_path / "data"), *TOY]
         done = subprocess.run(
             [*call, *(f"--tables.systems={name}" for name in systems)], check=False, cwd=PROJECT, env=environment,
-            capture_output=True, text=True, timeout=1500,
+            capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
         log = done.stdout + done.stderr
         assert done.returncode == 0, log[-6000:]

@@ -1,36 +1,43 @@
 """The wiring of retraining: what starts from the champion, what stays frozen, and the commands beside it."""
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 import yaml
 from prefect.client.schemas.objects import ConcurrencyLimitConfig
 from prefect.client.schemas.schedules import CronSchedule
 
 from flows.config import BuildConfig
-from flows.corpus import Corpus, corpus, vocabulary
-from flows.judging import freeze, judge
 from flows.prune import prune_root
 from flows.retrain import challenge, new_ranker, new_summarizer
-from flows.session import Session, planning_session
+from flows.running.session import Session, planning_session
+from flows.stages.corpus import Corpus, corpus, vocabulary
+from flows.stages.intake import find_articles, kept_out_of_training
+from flows.stages.judged_on import freeze, judged_before, judged_on
+from flows.stages.judging import judge
 from flows.train import ranker, summarizer
 from storage import schemas
+from storage.builds import Build, build_names, save_build
 from storage.directories import DirectoryRecord
 from storage.errors import RootBusyError
 from storage.lock import root_lock
 from storage.recipes import ShardRecord
-from storage.registry import Version
+from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
 from storage.store import Store, WrittenTable
-from tasks.inputs import DirectoryResult, StageResult
+from tasks.engine.inputs import DirectoryResult, StageResult, every, same
+from tasks.engine.shard import Job
+from tasks.engine.stage import InlineExecutor, Run
 from tasks.retraining.outcome import Judged
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, ChampionModels
-from tasks.shard import Job
-from tasks.stage import InlineExecutor, Run
 from tests.flows.recording import walked
+from tests.patience import PATIENCE
 
 PROJECT = Path(__file__).parents[2]
 
@@ -81,6 +88,9 @@ def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(tmp_path: 
     settings = config(retraining={"ranker_gain": 0.6})  # the recorded ranker saves half of the loss above the floor
     session, jobs = walked(settings, lambda session: models(session, champion(settings)), tmp_path)
     assert session.run.directories[RANKER].record.key == "old"  # type: ignore[union-attr]
+    dropped = session.run.directories[f"{RANKER}, dropped"].record
+    assert dropped is not None
+    assert dropped.key == made(jobs, RANKER).key  # the manifest names it, so that pruning finds it
     assert {tuple(job.digests["ranker_directory"]) for job in jobs if job.stage == "ranked"} == {
         (f"digest of {RANKER}",)
     }
@@ -101,7 +111,7 @@ def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
     def wiring(session: Session) -> Judged:
         models(session, None)
         parts = {RANKER: session.once(ranker), SUMMARIZER: session.once(summarizer)}
-        return judge(session, "challenger", freeze(session), session.once(corpus).vocabulary, parts)
+        return judge(session, "challenger", judged_on(session), session.once(corpus).vocabulary, parts)
 
     session, jobs = walked(config(), wiring, tmp_path)
     stages = ("frozen_articles", "frozen_paragraphs", "frozen_features", "challenger_ranked", "challenger_graphs",
@@ -131,6 +141,108 @@ def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
         freeze(session)
 
 
+def find_week(root: Path, *lines: dict[str, Any]) -> Session:
+    """Read the articles of a week from JSONL, as retraining does."""
+    (root / "articles.jsonl").write_text(
+        "".join(f"{json.dumps({'references': ['http://a.test/'], **line})}\n" for line in lines)
+    )
+    settings = config(root=str(root), source={"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}})
+    executor = InlineExecutor()
+    session = Session(settings, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
+    session.give(kept_out_of_training, judged_before(session))
+    session.once(find_articles)
+    return session
+
+
+def splits(session: Session) -> dict[str, tuple[str, str | None]]:
+    """Return title -> split and reason."""
+    shards = every(session.run.stages["articles"]).reference(0).load(session.run.store)
+    rows = [row for (table,) in shards for row in table.to_pylist()]
+    return {row["title"]: (row["split"], row["drop_reason"]) for row in rows}
+
+
+def test_no_frozen_article_is_learned_from_whatever_becomes_of_its_title_or_split(tmp_path: Path) -> None:
+    lines = [{"title": f"T{n}", "lead": f"Lead number {n}.", "split": "test" if n < 4 else "train"} for n in range(8)]
+    first = find_week(tmp_path, *lines)
+    files = [record.path for record in first.run.stages["articles"].in_order]
+    pinned = first.run.stage(
+        schemas.ARTICLES, only_tested, shards=1, inputs={"shards": every(first.run.stages["articles"])}
+    )
+    frozen = FrozenSplit("", 1, [pinned.in_order[0].path], [])
+    save_frozen(first.run.store, frozen)
+
+    again = find_week(tmp_path, *lines)
+    assert [record.path for record in again.run.stages["articles"].in_order] == files  # nothing is computed anew
+    lines[0] |= {"title": "Renamed", "split": "train"}
+    lines[1] |= {"split": "train"}
+    lines[2] |= {"split": "valid", "lead": "Edited."}
+    lines[4] |= {"title": "Renamed too", "split": "test"}
+    lines[5] |= {"split": "test"}
+    second = find_week(tmp_path, *lines)
+    assert splits(second) == {
+        "Renamed": ("train", "frozen_test_article"), "T1": ("train", "frozen_test_article"),
+        "T2": ("valid", "frozen_test_article"), "T3": ("test", None), "Renamed too": ("test", None),
+        "T5": ("test", None), "T6": ("train", None), "T7": ("train", None),
+    }  # fmt: skip
+    drops = [record.drops for record in second.run.stages["articles"].in_order]
+    assert sum(counts.get("frozen_test_article", 0) for counts in drops) == 3
+    assert read_frozen(second.run.store) == frozen
+
+
+def paragraphs_of(*, articles: pa.Table) -> pa.Table:
+    """Return a kept paragraph for each article."""
+    rows = [{"article_id": id_, "paragraph_id": 0, "text": "x"} for id_ in articles["article_id"].to_pylist()]
+    return pa.Table.from_pylist(rows, schemas.PARAGRAPHS.schema)
+
+
+def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, list[str]]:
+    """Find the articles of a week, register a version; return test split -> titles it is judged on."""
+    session = find_week(root, *lines)
+    run, store, label = session.run, session.run.store, f"2026-W{number:02d}"
+    articles = run.stages["articles"]
+    texts = run.stage(schemas.PARAGRAPHS, paragraphs_of, shards=3, inputs={"articles": same(articles)})
+    session.give(corpus, Corpus(articles, texts, articles, articles))
+    weekly = session.config.retraining.model_copy(update={"week": label, "recent_weeks": 2})
+    session.config = session.config.model_copy(update={"retraining": weekly})
+    judged = judged_on(session)
+    files = {week: {name: part.in_order[0].path for name, part in vars(split).items()}
+             for week, split in judged.recent.items()}  # fmt: skip
+    named = {str(shard): record.path for shard, record in articles.records.items()}
+    save_build(store, Build(label, "", {}, {"articles": named}, {}, {}))
+    if number == 1:
+        save_frozen(
+            store, FrozenSplit(label, 1, *([r.path for r in part.in_order] for part in vars(judged.frozen).values()))
+        )
+    save_version(store, Version(number, "", label, label, None, {}, "", {}, {}, {}, recent=files))
+    found = {week: only_tested(shards=every(split.articles).reference(0).load(store)) for week, split in
+             {"frozen": judged.frozen, **judged.recent}.items()}  # fmt: skip
+    return {week: sorted(table["title"].to_pylist()) for week, table in found.items()}
+
+
+def test_what_comes_in_is_judged_on_until_it_rolls_out_and_is_not_learned_from(tmp_path: Path) -> None:
+    def line(title: str, split: str = "test") -> dict[str, Any]:
+        return {"title": title, "lead": f"Lead of {title}.", "split": split}
+
+    old = [line("A"), line("B"), line("C", "train")]
+    assert judge_week(tmp_path, 1, *old) == {"frozen": ["A", "B"]}
+    second = [line("A"), line("B"), line("C"), line("D"), line("E", "train")]  # C was learned from
+    assert judge_week(tmp_path, 2, *second) == {"frozen": ["A", "B"], "2026-W02": ["D"]}
+    third = [*second[:3], line("D", "train"), line("F")]
+    assert splits(find_week(tmp_path, *third))["D"] == ("train", "frozen_test_article")
+    assert judge_week(tmp_path, 3, *third) == {"frozen": ["A", "B"], "2026-W02": ["D"], "2026-W03": ["F"]}
+    fourth = [*third, line("G")]
+    assert judge_week(tmp_path, 4, *fourth) == {"frozen": ["A", "B"], "2026-W03": ["F"], "2026-W04": ["G"]}
+    assert splits(find_week(tmp_path, *fourth))["D"] == ("train", None)  # it has rolled out
+    Store(str(tmp_path)).delete("builds/2026-W04.json")
+    assert judge_week(tmp_path, 5, *fourth, line("H")) == {"frozen": ["A", "B"], "2026-W04": ["G"]}
+
+
+def only_tested(*, shards: Any) -> pa.Table:
+    """Return the articles of the test split."""
+    table = pa.concat_tables(table for (table,) in shards)
+    return table.filter(pc.equal(table["split"], "test")).sort_by("article_id").combine_chunks()
+
+
 def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> None:
     archive = tmp_path / "pages.warc"
     archive.touch()
@@ -148,6 +260,7 @@ def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> Non
 def test_a_run_that_lasts_into_another_week_stays_that_of_its_own(tmp_path: Path) -> None:
     session = planning_session(config(root=str(tmp_path)))
     session.once(challenge)
+    assert "kept_out_articles" in session.run.stages
     settings = session.config.retraining
     assert settings.week is not None
     assert session.config.crawl.refresh == settings.week == settings.period
@@ -166,18 +279,31 @@ def test_an_imported_corpus_is_not_retrained_on(tmp_path: Path) -> None:
 
 
 def test_a_metric_that_is_not_scored_decides_nothing(tmp_path: Path) -> None:
-    given = config(root=str(tmp_path), scoring={"metrics": ["rouge1", "rouge2"]})
-    with pytest.raises(ValueError, match=r"retraining\.metric is 'rougeL': expected one of .*, rouge1, rouge2"):
+    given = config(root=str(tmp_path), scoring={"metrics": ["rouge1", "rouge2"]}, report={"headline": "rouge1"})
+    with pytest.raises(ValueError, match=r"retraining\.metric is 'values': expected one of .*, rouge1, rouge2"):
         planning_session(given).once(challenge)
 
 
 def test_pruning_waits_for_a_run_and_says_what_it_would_do(tmp_path: Path) -> None:
     call = [sys.executable, "-m", "flows.prune", "--root", str(tmp_path), "--keep", "2", "--dry-run"]
-    done = subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, timeout=250, check=False)
+    done = subprocess.run(call, cwd=PROJECT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "would prune 0 files, 0 bytes\nkept 0 bytes: builds none; versions none\n"
     with root_lock(Store(str(tmp_path))), pytest.raises(RootBusyError, match="another build is running"):
         prune_root(str(tmp_path), 2, dry_run=True)
+
+
+def test_a_build_is_pinned_by_name(tmp_path: Path) -> None:
+    store, names = Store(str(tmp_path)), [f"20260101-00000{number}-abcdef" for number in range(3)]
+    for name in names:
+        save_build(store, Build(name, "", {}, {"articles": {"0": name}}, {}, {}))
+    kept = f"kept 0 bytes: builds {names[0]}, {names[2]}; versions none\npinned: {names[0]}"
+    assert re.sub(r"[\d,]+ bytes", "0 bytes", prune_root(str(tmp_path), 1, dry_run=False, pin=names[:1])).endswith(kept)
+    assert build_names(store) == [names[0], names[2]]
+    with pytest.raises(ValueError, match="a dry run changes no pins"):
+        prune_root(str(tmp_path), 1, dry_run=True, unpin=names[:1])
+    assert "pinned" not in prune_root(str(tmp_path), 1, dry_run=False, unpin=names[:1])
+    assert build_names(store) == names[2:]
 
 
 def test_a_week_is_planned_once_and_never_beside_another() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Copied, SourceBatch, Summarizer
 from models.search.settings import SearchSettings
 
 
@@ -82,8 +82,20 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
 def _next(model: Summarizer, source: SourceBatch, begin: int, tokens: list[int]) -> tuple[list[float], list[float]]:
     with torch.no_grad():
         decoded = model.decode(torch.tensor([[begin, *tokens]]), model.encode(source))
-        log_probs = model.logits(decoded.hidden[0, -1]).float().log_softmax(dim=-1)
+        log_probs = model.logits(decoded.hidden[0, -1]).log_softmax(dim=-1)
+        if decoded.copied is not None:
+            log_probs = _with_copies(log_probs, decoded.copied)
     return log_probs.tolist(), decoded.paragraph_attention[0, -1].tolist()
+
+
+def _with_copies(log_probs: torch.Tensor, copied: Copied) -> torch.Tensor:
+    """Mix the newest position's vocabulary with the places it points at, one place after another."""
+    generate = copied.gate[0, -1].double().sigmoid()
+    mixed = generate * log_probs.double().exp()
+    for place, token in enumerate(copied.tokens[0].tolist()):
+        if token >= 0:
+            mixed[token] += (1 - generate) * copied.weights[0, -1, place].double()
+    return mixed.log()
 
 
 def _blocked(tokens: list[int], token: int, settings: SearchSettings, rules: Rules) -> bool:

@@ -20,6 +20,7 @@ TINY: dict[str, dict[str, object]] = {
     # Blocks short enough that a source has several and a target more than one.
     "memory-compressed": {**_TINY, "block": 4},
     "transformer-xl": {**_TINY, "memory": 7, "layers": 2},
+    "pointer-generator": {"model_size": 16, "embedding_size": 8},
     "graphsum": {**_TINY, "word_layers": 1, "graph_layers": 2, "decoder_layers": 2},
 }
 DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers")

@@ -15,13 +15,13 @@ SIZE, HEADS = 8, 2
 
 
 @pytest.fixture(autouse=True)
-def _seeded() -> None:
+def _seeded(float64: None) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
 
 
-def close(found: torch.Tensor, expected: torch.Tensor) -> None:
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+def close(found: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-10) -> None:
+    torch.testing.assert_close(found, expected, atol=tolerance, rtol=0)
 
 
 def read_one(module: torch.nn.Module, query: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
@@ -69,7 +69,7 @@ def test_windows_belong_to_the_paragraphs_of_their_tokens() -> None:
     mask = torch.tensor([[True] * 5 + [False]])
     flat = FlatTokens(torch.zeros(1, 6), mask, torch.tensor([[1, 1, 0, 0, 2, 0]]))
     expected = [[0, 1, 0], [1 / 3, 2 / 3, 0], [0.5, 0, 0.5]]
-    close(window_members(flat, 3, 3)[0], torch.tensor(expected))
+    close(window_members(flat, 3, 3)[0], torch.tensor(expected, dtype=torch.float32), 1e-6)
 
 
 @torch.no_grad()
@@ -87,7 +87,7 @@ def test_relative_attention_is_the_formula_of_transformer_xl() -> None:
             seen = sequence[: position + 1]
             q = weight[0] @ x[row, i] + bias[0]
             k, v = seen @ weight[1].T + bias[1], seen @ weight[2].T + bias[2]
-            r = attention.distance(sinusoids(position - torch.arange(position + 1), SIZE))
+            r = attention.distance(sinusoids(position - torch.arange(position + 1), SIZE).double())
             contexts = []
             for head, columns in enumerate(torch.arange(SIZE).chunk(HEADS)):
                 content = k[:, columns] @ (q[columns] + attention.content_bias[head])
@@ -185,3 +185,34 @@ def test_graphsum_needs_a_graph() -> None:
 def test_nonsense_is_refused(preset: str, fields: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tiny(preset, **fields)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("preset", ["t-dmca-small", "transformer-xl-small"])
+def test_attention_is_a_distribution_also_when_the_target_is_longer_than_any_memory(preset: str) -> None:
+    # Seven tokens of memory and segment, blocks of four: from its 8th token on the target sees nothing of the source.
+    model, source, tokens = tiny(preset), batch(), target(rows=6, length=17)
+    memory = model.encode(source)
+    attention = model.decode(tokens, memory).paragraph_attention
+    close(attention.sum(dim=-1), torch.ones(6, 17))
+    assert attention[:2, :, 2:].eq(0).all()  # the first article has two paragraphs
+    if preset == "transformer-xl-small":
+        held = memory.member.sum(dim=1).gt(0).double()
+        even = held / held.sum(dim=1, keepdim=True)
+        close(attention[:, 7:], even.repeat_interleave(2, dim=0).unsqueeze(1).expand(-1, 10, -1))
+
+
+@pytest.mark.parametrize("preset", ["t-dmca-small", "transformer-xl-small"])
+def test_no_weights_are_made_where_attention_is_not_asked_for(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, source, tokens = tiny(preset), batch(), target(rows=6, length=17)
+    memory = model.encode(source)
+    expected = model.decode(tokens, memory).hidden
+    made: list[object] = []
+    monkeypatch.setattr("models.layers.prefix.masked_softmax", lambda *_: made.append(1))
+    found = model.decode(tokens, memory, attention=False)
+    assert found.paragraph_attention is None
+    assert made == []
+    close(found.hidden, expected)
+    cache = model.start_cache(memory, hypotheses=2, length=17)
+    parts = [model.decode(part, memory, cache, attention=False).hidden for part in tokens.split([1, 9, 7], dim=1)]
+    close(torch.cat(parts, dim=1), expected)

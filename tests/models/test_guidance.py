@@ -15,11 +15,11 @@ from tests.models.systems import PAD, batch, tiny
 
 BEGIN, END = 2, 3
 NEVER = frozenset({PAD, BEGIN})
-SCORES = torch.tensor([[0.9, 0.1, 0.0, 0.0], [0.2, 0.2, 0.4, 0.8], [0.5, 0.25, 0.25, 0.0]])
+SCORES = torch.tensor([[0.9, 0.1, 0.0, 0.0], [0.2, 0.2, 0.4, 0.8], [0.5, 0.25, 0.25, 0.0]], dtype=torch.float64)
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> None:
+def _one_thread(float64: None) -> None:
     torch.set_num_threads(1)
 
 
@@ -115,9 +115,9 @@ def test_guided_search_equals_the_reference(preset: str, how: str, name: str) ->
         )  # fmt: skip
         [reference] = reference_search(model, alone, settings, rules)
         assert hypothesis.tokens == reference.tokens
-        assert hypothesis.score == pytest.approx(reference.score, abs=1e-4)
+        assert hypothesis.score == pytest.approx(reference.score, abs=1e-9)
         rows = torch.tensor(reference.attention[:-1]).reshape(len(reference.tokens), -1)
-        torch.testing.assert_close(hypothesis.attention[:, : rows.shape[1]], rows, atol=1e-5, rtol=0)
+        torch.testing.assert_close(hypothesis.attention[:, : rows.shape[1]], rows.float(), atol=1e-6, rtol=0)
 
 
 def test_guidance_changes_what_is_found() -> None:

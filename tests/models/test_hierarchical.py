@@ -26,7 +26,7 @@ SWITCHES = {
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> None:
+def _one_thread(float64: None) -> None:
     torch.set_num_threads(1)
 
 
@@ -67,7 +67,7 @@ def test_other_summarizers_ignore_the_graph() -> None:
 
 
 class TestGraphContext:
-    values = torch.tensor([[[1.0], [10.0], [100.0], [1000.0]]])
+    values = torch.tensor([[[1.0], [10.0], [100.0], [1000.0]]], dtype=torch.float64)
     mask = torch.tensor([[True, True, True, False]])
 
     def test_an_identity_graph_gives_a_paragraph_its_own_value(self) -> None:
@@ -106,7 +106,7 @@ def test_inter_paragraph_attention_head_by_head(projections: str, scaled: bool) 
         for i in range(2):
             logit = (k[:2] @ q[i]) / (2.0 if scaled else 1.0)
             expected = (logit.exp() / logit.exp().sum()) @ v[:2]
-            torch.testing.assert_close(found[0, i, z], expected, atol=1e-5, rtol=0)
+            torch.testing.assert_close(found[0, i, z], expected, atol=1e-10, rtol=0)
 
 
 def test_the_graph_takes_the_place_of_the_last_head_alone() -> None:
@@ -115,9 +115,9 @@ def test_the_graph_takes_the_place_of_the_last_head_alone() -> None:
     heads, mask = torch.randn(2, 3, 2, 4), torch.ones(2, 3, dtype=torch.bool)
     learned = attention(heads, mask, None)
     given = attention(heads, mask, torch.eye(3).repeat(2, 1, 1))
-    torch.testing.assert_close(given[:, :, 0], learned[:, :, 0], atol=1e-6, rtol=0)
+    torch.testing.assert_close(given[:, :, 0], learned[:, :, 0], atol=1e-10, rtol=0)
     own_values = attention.project(heads)[:, :, 1, 8:]
-    torch.testing.assert_close(given[:, :, 1], own_values, atol=1e-6, rtol=0)
+    torch.testing.assert_close(given[:, :, 1], own_values, atol=1e-10, rtol=0)
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -137,7 +137,7 @@ def test_equations_21_to_23(norm: str, residual: str) -> None:
     g = layer.feed_forward(layer.residual.norm(informed) if norm == "pre" else informed)
     joined = g + (x if residual == "g+x" else informed)
     expected = joined if norm == "pre" else layer.residual.norm(joined)
-    torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
+    torch.testing.assert_close(found, expected, atol=1e-10, rtol=0)
 
 
 def test_a_paragraph_hears_of_the_others_of_its_article_only() -> None:
@@ -151,7 +151,7 @@ def test_a_paragraph_hears_of_the_others_of_its_article_only() -> None:
     changed[0] += torch.randn(8)
     before = layer(x, rows, source.paragraph_mask, None)
     after = layer(changed, rows, source.paragraph_mask, None)
-    torch.testing.assert_close(before[rows.article == 1], after[rows.article == 1], atol=1e-6, rtol=0)
+    torch.testing.assert_close(before[rows.article == 1], after[rows.article == 1], atol=1e-10, rtol=0)
     assert (before[rows.article == 0] - after[rows.article == 0]).abs().max() > 1e-3
 
 
@@ -161,5 +161,5 @@ def test_without_paragraph_positions_ranks_do_not_matter() -> None:
     shuffled = replace(source, ranks=ranks)
     blind, seeing = tiny("ht", paragraph_positions=False), tiny("ht")
     expected = logits(blind, source, target())
-    torch.testing.assert_close(logits(blind, shuffled, target()), expected, atol=1e-5, rtol=0)
+    torch.testing.assert_close(logits(blind, shuffled, target()), expected, atol=1e-10, rtol=0)
     assert not torch.allclose(logits(seeing, shuffled, target()), logits(seeing, source, target()), atol=1e-3)

@@ -24,12 +24,12 @@ from models.layers.positions import paragraph_positions, sinusoids
 
 
 @pytest.fixture(autouse=True)
-def _seeded() -> None:
+def _seeded(float64: None) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
 
 
-def close(found: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-5) -> None:
+def close(found: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-10) -> None:
     torch.testing.assert_close(found, expected, atol=tolerance, rtol=0)
 
 
@@ -37,7 +37,7 @@ class TestPositions:
     def test_values_of_equations_7_and_8(self) -> None:
         found = sinusoids(torch.tensor([0, 3]), 4)
         expected = [[0, 1, 0, 1], [math.sin(3), math.cos(3), math.sin(3 / 100), math.cos(3 / 100)]]
-        close(found, torch.tensor(expected))
+        close(found, torch.tensor(expected, dtype=torch.float32), 1e-6)
 
     def test_halves_in_both_orders(self) -> None:
         ranks = torch.tensor([5, 2])
@@ -168,7 +168,7 @@ class TestPooling:
                 pooled = sum(share * value for share, value in zip(shares, b, strict=True))
                 if pooling.projection is not None:
                     pooled = pooled @ pooling.projection.weight_HEC[z] + pooling.projection.bias_HC[z]
-                close(found[n, z], torch.nn.functional.layer_norm(pooled, (2,), eps=1e-6), 1e-4)
+                close(found[n, z], torch.nn.functional.layer_norm(pooled, (2,), eps=1e-6))
 
     def test_head_linear_maps_each_head_by_itself(self) -> None:
         linear = HeadLinear(2, 3, 4)

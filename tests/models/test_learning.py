@@ -16,6 +16,7 @@ from models.contract import SourceBatch, Summarizer
 from models.registry import PRESETS, build_summarizer
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
+from models.training.copy_loss import copy_loss
 from models.training.loss import token_loss
 from tests.models.systems import distinct_presets, tiny_fields
 
@@ -36,6 +37,9 @@ class Examples:
 
 def learner(preset: str, vocabulary: int, size: int) -> Summarizer:
     torch.manual_seed(0)
+    if PRESETS[preset].architecture == "pointer-generator":
+        sizes = {"model_size": size, "embedding_size": size, "dropout": 0.0}
+        return build_summarizer(preset, vocabulary_size=vocabulary, pad=PAD, **sizes)
     fields = {**tiny_fields(preset), "model_size": size, "feed_forward_size": 2 * size}
     if PRESETS[preset].architecture == "transformer-xl":
         fields["memory"] = 64
@@ -55,10 +59,15 @@ def train(
     for step in range(steps):
         examples = draw(step)
         memory, labels = model.encode(examples.source), examples.target[:, 1:]
-        hidden = model.decode(examples.target[:, :-1], memory, attention=False).hidden
-        smoothed = token_loss(model, hidden, labels, pad=PAD, smoothing=SMOOTHING, way="plain").smoothed
+        decoded = model.decode(examples.target[:, :-1], memory, attention=False)
+        if decoded.copied is None:
+            smoothed = token_loss(model, decoded.hidden, labels, pad=PAD, smoothing=SMOOTHING, way="plain").smoothed
+        else:
+            smoothed = copy_loss(model, decoded, labels, pad=PAD, smoothing=SMOOTHING).smoothed
         loss = smoothed / (labels != PAD).sum()
         objective = loss
+        if decoded.extra_loss is not None:
+            objective = objective + decoded.extra_loss[labels != PAD].sum() / (labels != PAD).sum()
         states = model.source_states(memory) if source else None
         if states is not None:
             read = token_loss(model, *states, pad=PAD, smoothing=SMOOTHING, way="plain").smoothed

@@ -1,5 +1,6 @@
 """PHT and VHT against literal loops over paragraphs, words and heads."""
 
+import pytest
 import torch
 
 from models.layers.attention import CrossAttention
@@ -9,6 +10,8 @@ from models.layers.words import attend_paragraphs, word_keys_values
 from models.parallel import ParagraphPooling, ParallelConfig, ParallelMemory
 from models.vertical import VerticalMemory
 from tests.models.systems import batch, target, tiny
+
+pytestmark = pytest.mark.usefixtures("float64")
 
 
 def read(
@@ -59,7 +62,7 @@ def test_attention_to_paragraphs_folded_into_the_batch_is_a_loop_over_them() -> 
                     continue
                 kept = words[b, p][mask[b, p]]
                 expected, _ = read(attention, queries[b, t], kept, kept)
-                torch.testing.assert_close(attention.output(context), expected, atol=1e-5, rtol=0)
+                torch.testing.assert_close(attention.output(context), expected, atol=1e-10, rtol=0)
 
 
 @torch.no_grad()
@@ -83,8 +86,8 @@ def test_a_pht_decoder_layer_is_equations_7_to_10() -> None:
                 read_words += alpha[p] * read(layer.word_attention, query, kept, kept)[0]  # eq. 9
             second = layer.cross_residual.norm(query + read_paragraphs + read_words)
             third = layer.feed_forward_residual.norm(second + layer.feed_forward(second))
-            torch.testing.assert_close(found[b, t], third, atol=1e-5, rtol=0)
-            torch.testing.assert_close(attention[b, t, :count], alpha, atol=1e-5, rtol=0)
+            torch.testing.assert_close(found[b, t], third, atol=1e-10, rtol=0)
+            torch.testing.assert_close(attention[b, t, :count], alpha, atol=1e-10, rtol=0)
 
 
 @torch.no_grad()
@@ -111,8 +114,8 @@ def test_a_vht_decoder_layer_is_equations_11_to_13() -> None:
                 chosen, alpha = read(layer.paragraph_attention, query, stacked, stacked)  # eq. 12
                 second = layer.cross_residual.norm(query + chosen)
                 third = layer.feed_forward_residual.norm(second + layer.feed_forward(second))
-                torch.testing.assert_close(found[b, t], third, atol=1e-5, rtol=0)
-                torch.testing.assert_close(attention[b, t, :count], alpha, atol=1e-5, rtol=0)
+                torch.testing.assert_close(found[b, t], third, atol=1e-10, rtol=0)
+                torch.testing.assert_close(attention[b, t, :count], alpha, atol=1e-10, rtol=0)
 
 
 @torch.no_grad()
@@ -131,7 +134,7 @@ def test_paragraph_pooling_is_equations_2_to_5() -> None:
             pooled.append(share @ values[:, columns])  # eq. 3
         embedding = pooling.pooled_norm(pooling.output(torch.cat(pooled)))  # eq. 4
         expected = pooling.residual.norm(embedding + pooling.feed_forward(embedding))  # eq. 5
-        torch.testing.assert_close(found[n], expected, atol=1e-5, rtol=0)
+        torch.testing.assert_close(found[n], expected, atol=1e-10, rtol=0)
 
 
 @torch.no_grad()

@@ -29,6 +29,7 @@ def by_the_equations(model: ParagraphRanker, paragraph: Tensor, title: Tensor) -
     return torch.sigmoid(model.score(p)).item()  # eq. 6
 
 
+@pytest.mark.usefixtures("float64")
 def test_scores_are_those_of_the_equations() -> None:
     model = ranker()
     paragraphs = [[3, 4, 5, 6, 7], [8, 9], [10]]
@@ -39,7 +40,7 @@ def test_scores_are_those_of_the_equations() -> None:
     expected = [
         by_the_equations(model, torch.tensor(p), torch.tensor(t)) for p, t in zip(paragraphs, titles, strict=True)
     ]
-    assert scores.tolist() == pytest.approx(expected, abs=1e-6)
+    assert scores.tolist() == pytest.approx(expected, abs=1e-10)
 
 
 def test_parameters_by_hand() -> None:
@@ -56,7 +57,7 @@ tokens = st.lists(st.integers(1, 19), min_size=1, max_size=6)
 @settings(deadline=None)
 @given(st.lists(st.tuples(tokens, tokens), min_size=1, max_size=4), st.integers(0, 5))
 def test_padding_changes_no_score(rows: list[tuple[list[int], list[int]]], more: int) -> None:
-    model = ranker().eval()
+    model = ranker().eval().double()
 
     def scores(rows: list[tuple[list[int], list[int]]], more: int) -> Tensor:
         width = max(max(len(p), len(t)) for p, t in rows) + more
@@ -65,7 +66,7 @@ def test_padding_changes_no_score(rows: list[tuple[list[int], list[int]]], more:
 
     with torch.no_grad():
         alone = torch.cat([scores([row], 0) for row in rows])
-        torch.testing.assert_close(scores(rows, more), alone, atol=1e-6, rtol=0)
+        torch.testing.assert_close(scores(rows, more), alone, atol=1e-10, rtol=0)
 
 
 def test_padding_wins_no_maximum() -> None:
@@ -86,6 +87,10 @@ def test_empty_texts_have_finite_scores_and_gradients() -> None:
     logits.sum().backward()
     assert logits.isfinite().all()
     assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+def test_an_empty_title_says_nothing() -> None:
+    assert ranker().encode_titles(torch.tensor([[PAD, PAD], [3, PAD]]))[0].tolist() == [0.0] * 4
 
 
 def test_gradients_reach_every_parameter() -> None:

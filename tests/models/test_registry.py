@@ -28,19 +28,58 @@ def test_parameters_equal_the_ledger(preset: str) -> None:
     assert PRESETS[preset].parameters == LEDGER[preset]
 
 
-@pytest.mark.parametrize(
-    ("preset", "expected", "distance"),
-    [("t-dmca-3", 10_790_144, "(-1.2%)"), ("transformer-xl", 10_791_424, "(-0.7%)")],
-)
-def test_where_only_rounded_megabytes_were_published_the_distance_is_shown(
-    preset: str, expected: int, distance: str
-) -> None:
-    # Neither paper says which further weights those systems had. T-DMCA by hand: 8,224,000 for words and their
-    # biases, three layers of 789,760, one convolution of 3 x 256 x 256 + 256. Transformer-XL: the same words and
-    # layers, and in each layer 256 x 256 for distances and two vectors of 256.
-    assert expected in (8_224_000 + 3 * 789_760 + 196_864, 8_224_000 + 3 * (789_760 + 65_536 + 512))
-    assert count_parameters(preset) == expected
-    assert describe(PRESETS[preset].parameters, expected).endswith(distance)
+WORDS, LAYER = 32_000 * 257, 789_760  # shared embeddings with output biases; an encoder layer of FT
+DECODER_ONLY = {
+    # One convolution of three tokens for keys and values alike.
+    "t-dmca-3": (131.1, WORDS + 3 * LAYER + 3 * 256 * 256 + 256),
+    # A projection of distances and two vectors in each layer.
+    "transformer-xl": (130.4, WORDS + 3 * (LAYER + 256 * 256 + 2 * 256)),
+}
+
+
+# See et al. 2017, sec. 5, at 50,000 words: 21,499,600, 1,153 more for p_gen, 512 more for coverage.
+POINTERS = {
+    "ptgen": sum(
+        (
+            50_000 * 128,  # words
+            2 * 4 * 256 * (128 + 256 + 1),  # the encoder's two directions
+            2 * (512 * 256 + 256),  # its last output and cell become the decoder's first
+            (128 + 512) * 128 + 128,  # word and last context
+            4 * 256 * (128 + 256 + 1),  # the decoder
+            512 * 512 + (512 * 512 + 512) + 512,  # W_h, W_s with b_attn, v
+            (256 + 512) * 256 + 256,  # V, b
+            256 * 50_000 + 50_000,  # V', b'
+            512 + 512 + 128 + 1,  # w_h*, w_s, w_x, b_ptr
+        )
+    )
+}
+POINTERS["ptgen-cov"] = POINTERS["ptgen"] + 512  # w_c
+
+
+@pytest.mark.parametrize("preset", POINTERS)
+def test_a_pointer_generator_has_the_published_parameters(preset: str) -> None:
+    assert POINTERS[preset] == 21_499_600 + 1_153 + (512 if preset == "ptgen-cov" else 0)
+    assert count_parameters(preset, 50_000) == POINTERS[preset]
+    # 18,000 words less: a row of 128, a row of 256 and a bias each.
+    assert count_parameters(preset) == PRESETS[preset].parameters == POINTERS[preset] - 18_000 * 385
+
+
+@pytest.mark.parametrize("preset", DECODER_ONLY)
+def test_the_decoder_only_systems_have_what_their_papers_describe(preset: str) -> None:
+    assert count_parameters(preset) == DECODER_ONLY[preset][1]
+
+
+@pytest.mark.parametrize("preset", DECODER_ONLY)
+def test_their_published_megabytes_are_told_beside_the_readings(preset: str) -> None:
+    megabytes = DECODER_ONLY[preset][0]
+    bounds = PRESETS[preset].parameters
+    assert isinstance(bounds, tuple)
+    # The fewest and the most weights of 12 bytes whose megabytes round to those of 002 Table 5.
+    low, high = (round(1e6 * (megabytes + half)) for half in (-0.05, 0.05))
+    assert bounds == (-(-low // 12), high // 12)
+    left = [f"{count - WORDS - 3 * LAYER:,}" for count in bounds]
+    assert f"{megabytes} MB leave {left[0]} to {left[1]} for" in PRESETS[preset].reading
+    assert PRESETS[preset].reading in listing()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ NEVER = frozenset({PAD, UNKNOWN, BEGIN})
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> None:
+def _one_thread(float64: None) -> None:
     torch.set_num_threads(1)
 
 
@@ -63,10 +63,10 @@ SETTINGS = {
 def check_equal(found: list, expected: list[Found]) -> None:
     assert [hypothesis.tokens for hypothesis in found] == [hypothesis.tokens for hypothesis in expected]
     for ours, reference in zip(found, expected, strict=True):
-        assert ours.score == pytest.approx(reference.score, abs=1e-4)
-        assert ours.log_prob == pytest.approx(reference.log_prob, abs=1e-4)
+        assert ours.score == pytest.approx(reference.score, abs=1e-9)
+        assert ours.log_prob == pytest.approx(reference.log_prob, abs=1e-9)
         rows = torch.tensor(reference.attention[:-1]).reshape(len(reference.tokens), 3)
-        torch.testing.assert_close(ours.attention, rows, atol=1e-5, rtol=0)
+        torch.testing.assert_close(ours.attention, rows.float(), atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

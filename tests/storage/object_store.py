@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import requests
+
+from tests.patience import PATIENCE
 
 BUCKET = "bucket"
 CREDENTIALS = {
@@ -37,10 +39,10 @@ def object_store() -> Iterator[int]:
     environment = {**os.environ, **CREDENTIALS}
     server = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
-                requests.put(f"http://127.0.0.1:{port}/{BUCKET}", timeout=5).raise_for_status()
+                requests.put(f"http://127.0.0.1:{port}/{BUCKET}", timeout=PATIENCE).raise_for_status()
                 break
             except requests.ConnectionError:
                 assert server.poll() is None, "moto ended"
@@ -64,6 +66,7 @@ class Proxy(ThreadingHTTPServer):
         failures: how many more of them; None = all.
         seconds: wait before every answer.
         failed: how many were answered with 500.
+        seen: called with the method and path of each request that is passed on, before that.
     """
 
     daemon_threads = True
@@ -75,6 +78,7 @@ class Proxy(ThreadingHTTPServer):
         self.failures: int | None = None
         self.seconds = 0.0
         self.failed = 0
+        self.seen: Callable[[str, str], None] = lambda method, path: None
         self._lock = threading.Lock()
 
     @property
@@ -104,7 +108,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.fails(self.command):
             self._answer(500, [("Content-Type", "application/xml"), ("Content-Length", str(len(_ERROR)))], _ERROR)
             return
-        behind = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=60)
+        self.server.seen(self.command, self.path)
+        behind = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=PATIENCE)
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _OF_THE_HOP}
         behind.request(self.command, self.path, body, headers)
         answer = behind.getresponse()

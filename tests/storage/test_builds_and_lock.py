@@ -1,6 +1,8 @@
 import subprocess
 import sys
+import time
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -54,3 +56,25 @@ def test_a_second_run_is_refused_and_told_who_holds_the_root(tmp_path: Path) -> 
         holder.kill()
     with root_lock(Store(str(tmp_path))):
         pass  # the kernel let go with the killed process
+
+
+def test_a_run_waits_for_the_one_that_holds_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("storage.lock._RETRY_SECONDS", 0.05)
+    store, entered = Store(str(tmp_path)), Event()
+
+    def second() -> None:
+        with root_lock(store, wait_seconds=120):
+            entered.set()
+
+    waiting = Thread(target=second)
+    with root_lock(store):
+        waiting.start()
+        deadline = time.monotonic() + 60
+        while "waiting for it, 120 s at most" not in caplog.text:
+            assert time.monotonic() < deadline, "the second run never said that it waits"
+            time.sleep(0.01)
+        assert not entered.is_set()
+    waiting.join(60)
+    assert entered.is_set()

@@ -1,10 +1,12 @@
+import hashlib
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.digests import TableDigest, table_digest
+from storage.digests import _BLOCK_BYTES, TableDigest, table_digest
 
 SCHEMA = pa.schema(
     [
@@ -81,3 +83,62 @@ def test_large_values_end_a_block_wherever_the_pieces_end(monkeypatch: pytest.Mo
         for start in range(0, 300, size):
             digest.update(table.slice(start, size))
         assert digest.hexdigest() == expected
+
+
+def literal_digest(blocks: list[list[int]]) -> str:
+    """The digest of an int64 column `a` without nulls, cut into these blocks, byte by byte."""
+    found = hashlib.sha256()
+    for block in blocks:
+        found.update(b"a\0" + str(len(block)).encode() + b"\0")
+        present = "".join("1" for _ in block)
+        present += "0" * (-len(block) % 8)
+        found.update(bytes(int(present[at : at + 8], 2) for at in range(0, len(present), 8)))
+        found.update(b"int64\0")
+        found.update(b"".join(value.to_bytes(8, "little") for value in block))
+    return found.hexdigest()[:32]
+
+
+def test_blocks_end_after_1024_rows_each() -> None:
+    # Records keep digests: another cut into blocks would recompute every corpus there is.
+    values = list(range(2500))
+    expected = literal_digest([values[:1024], values[1024:2048], values[2048:]])
+    assert table_digest(pa.table({"a": values}), ["a"]) == expected
+    assert table_digest(pa.table({"a": values[:1024]}), ["a"]) == literal_digest([values[:1024]])
+
+
+def test_blocks_end_with_the_row_that_fills_their_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.digests._BLOCK_BYTES", 10)
+    digest = TableDigest(["b"])
+    blocks: list[list[bytes]] = []
+    monkeypatch.setattr(digest, "_add_block", lambda rows: blocks.append(rows.column("b").to_pylist()))
+    values = [b"12345", b"12345", b"", b"123456789", b"1", b"12345678901", b"1234", b"12345", b"1", b"rest"]
+    digest.update(pa.table({"b": values}))
+    digest.hexdigest()
+    assert blocks == [values[:2], values[2:5], values[5:6], values[6:9], values[9:]]
+
+
+def test_large_bodies_end_a_block_at_16_mib() -> None:
+    assert _BLOCK_BYTES == 16 * 1024 * 1024
+
+
+def test_a_type_that_no_schema_uses_is_refused() -> None:
+    with pytest.raises(TypeError, match="cannot digest a column of type"):
+        table_digest(pa.table({"a": pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))}), ["a"])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()], ids=str)
+def test_every_byte_of_a_text_counts_and_none_beside_it(kind: pa.DataType) -> None:
+    def of(values: list[str | None]) -> str:
+        return table_digest(pa.table({"a": pa.array(values, kind)}), ["a"])
+
+    texts: list[str | None] = ["ab", None, "", "cde"]
+    expected = of(texts)
+    for row, place in ((0, 0), (0, 1), (3, 0), (3, 1), (3, 2)):
+        changed = list(texts)
+        text = changed[row] or ""
+        changed[row] = f"{text[:place]}x{text[place + 1 :]}"
+        assert of(changed) != expected, changed
+    assert of(["a", None, "b", "cde"]) != expected  # the same bytes, cut elsewhere
+    assert of(["ab", "", None, "cde"]) != expected
+    around = pa.table({"a": pa.array(["before", *texts, "after"], kind)})
+    assert table_digest(around.slice(1, 4), ["a"]) == expected

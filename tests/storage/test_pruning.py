@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.builds import Build, build_names, latest_build, read_build, save_build
+from storage.errors import StorageError
+from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.registry import (
     FrozenSplit,
@@ -100,7 +102,7 @@ def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, youn
             root.write(name)
         frozen = root.shard("articles", 99)
         save_frozen(store, FrozenSplit("", 1, [frozen], []))
-        junk = set()
+        junk: dict[int, set[str]] = {}
         for number, (shards, model, registered, promoted, leftovers) in enumerate(weeks):
             stages = {"examples": {str(i): root.shard("examples", key) for i, key in enumerate(shards)},
                       "vocabulary": {"0": root.shard("vocabulary", model)}}  # fmt: skip
@@ -112,7 +114,7 @@ def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, youn
                 root.write(f"pages/part-00001.{key:016x}.parquet.damaged")
                 root.write(f"pages/.scratch-00001.{key:016x}/journal/1.jsonl")
                 root.write(f"pages/.part-00001.{key:016x}.parquet.{key:032x}.tmp")
-                junk |= {name for name in root.files() if f"{key:016x}" in name}
+                junk[number] = {name for name in root.files() if f"{key:016x}" in name}
             build = root.build(stages, models, root.model("reports", number))
             if registered:
                 version = root.version(build, models, stages["vocabulary"]["0"])
@@ -130,7 +132,12 @@ def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, youn
 
         after = root.files()
         assert before - after == set(found.sizes)
-        assert junk.isdisjoint(after)
+        for number, files in junk.items():
+            # A build of the same week was finished just after: it is one of those that push unfinished work out.
+            pushed_out = len(weeks) - number >= keep
+            trash = {name for name in files if name.endswith((".damaged", ".tmp"))}
+            assert trash.isdisjoint(after)
+            assert (files - trash).isdisjoint(after) if pushed_out else files - trash <= after
         assert unfinished <= after
         assert set(STRANGERS) <= after
         assert {frozen, frozen.replace(".parquet", ".json")} <= after
@@ -154,7 +161,7 @@ def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, youn
         extra = {read_version(store, number).build for number in needed}
         assert set(build_names(store)) == {*names[-keep:], *extra}
         ours = {name for name in after if name.split("/")[0] in ("examples", "pages", "vocabulary")}
-        assert ours <= kept | unfinished
+        assert ours <= kept | unfinished | {name for files in junk.values() for name in files}
         assert plan_pruning(store, keep).sizes == {}
 
 
@@ -193,20 +200,89 @@ def test_what_was_set_aside_in_a_kept_directory_goes(tmp_path: Path) -> None:
     assert list(plan_pruning(root.store, 1).sizes) == [f"{path}/model.safetensors.damaged"]
 
 
-def test_an_interrupted_build_outlives_the_next_one_of_another(tmp_path: Path) -> None:
+def test_an_interrupted_build_counts_as_a_build(tmp_path: Path) -> None:
     root = Root(tmp_path)
-    root.shard("pages", 1)
-    first = root.build({}, {})
-    root.model("models/summarizer", 2, finished=False)  # a training that was killed, and will go on
-    own = root.build({}, {})
-    found = plan_pruning(root.store, 1, own=own)
-    assert {name.partition("/")[0] for name in found.sizes} == {"builds", "pages"}
-    assert f"builds/{first}.json" in found.sizes
-    assert found.young == 2
-    assert "models/summarizer" in plan_pruning(root.store, 1).by_folder()
-    root.build({}, {})
-    assert "models/summarizer" in plan_pruning(root.store, 1, own=root.build({}, {})).by_folder()
-    assert plan_pruning(root.store, 1, own=first).sizes == {}
+    root.model("models/ranker", 2)  # trained, before something else of its build failed
+    for key in range(3):
+        assert "models/ranker" not in plan_pruning(root.store, 3).by_folder()
+        root.build({"examples": {"0": root.shard("examples", key)}}, {})
+    assert "models/ranker" in plan_pruning(root.store, 3).by_folder()
+    root.model("models/summarizer", 3, finished=False)
+    root.build({"examples": {"0": root.shard("examples", 4)}}, {})
+    assert "models/summarizer" not in plan_pruning(root.store, 3).by_folder()  # two older builds do not push it out
+
+
+def test_a_run_that_finds_everything_done_is_no_further_build(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    first, second = (root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in range(2))
+    root.model("models/ranker", 2)
+    again = [root.build({"examples": {"0": "examples/part-00000.0000000000000001.parquet"}}, {}) for _ in range(5)]
+    found = plan_pruning(root.store, 2)
+    assert found.builds == (first, second, again[-1])
+    assert list(found.sizes) == [f"builds/{name}.json" for name in again[:-1]]
+    carry_out(root.store, found)
+    # What is unfinished is as old as the build before it, not as the last run that made nothing.
+    assert plan_pruning(root.store, 1).builds == (second, again[-1])
+    assert set(plan_pruning(root.store, 1).by_folder()) == {"builds", "examples"}
+
+
+def test_a_pinned_build_stays_until_its_pin_is_taken_away(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    mine, *_ = (root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in range(3))
+    with pytest.raises(StorageError, match=r"no build 'mine' below .*; there are: 20260101-000001-abcdef, "):
+        pin_build(root.store, "mine")
+    pin_build(root.store, mine)
+    pin_build(root.store, mine)
+    carry_out(root.store, plan_pruning(root.store, 1))
+    assert pinned_builds(root.store) == [mine]
+    assert build_names(root.store) == [mine, "20260101-000003-abcdef"]
+    assert root.store.exists("examples/part-00000.0000000000000000.parquet")
+    assert not root.store.exists("examples/part-00000.0000000000000001.parquet")
+    unpin_build(root.store, mine)
+    with pytest.raises(ValueError, match=f"build '{mine}' is not pinned; pinned are: none"):
+        unpin_build(root.store, mine)
+    carry_out(root.store, plan_pruning(root.store, 1))
+    assert build_names(root.store) == ["20260101-000003-abcdef"]
+
+
+def test_retraining_prunes_only_what_it_made(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    shared, words = root.shard("examples", 90), root.shard("vocabulary", 0)
+    reports = [root.build({"examples": {"0": shared, "1": root.shard("examples", key)}}, {}, root.model("reports", key))
+               for key in (1, 2)]  # fmt: skip
+    weeks = []
+    for week in range(3):
+        models = {"models/ranker": root.model("models/ranker", week)}
+        dropped = {"models/ranker, dropped": root.model("models/ranker", 10 + week)}
+        files = {"0": shared, "1": root.shard("examples", 10 + week)}
+        weeks.append(root.build({"examples": files}, models | dropped))
+        root.version(weeks[-1], models, words)
+    promote_version(root.store, 3, at="", why="")
+    root.shard("pages", 7)
+    root.write(f"pages/part-00000.{8:016x}.parquet.damaged")
+    others = root.build({"examples": {"0": shared}}, {})
+
+    found = plan_pruning(root.store, 1, retrained=True)
+    assert (found.builds, found.versions, found.young) == ((*reports, weeks[2], others), (3,), 3)
+    assert set(found.sizes) == {
+        *(f"builds/{name}.json" for name in weeks[:2]),
+        *(f"examples/part-00000.{10 + week:016x}.{end}" for week in (0, 1) for end in ("parquet", "json")),
+        *(f"models/ranker/{key:016x}{end}" for key in (0, 1, 10, 11)
+          for end in (".json", "/model.safetensors", "/checkpoints/step-00000001/state.json")),
+    }  # fmt: skip
+    carry_out(root.store, found)
+    assert plan_pruning(root.store, 1, retrained=True).sizes == {}
+    assert "reports" in plan_pruning(root.store, 1).by_folder()  # by hand all builds count
+
+
+def test_a_manifest_that_cannot_be_read_goes_with_the_old_ones(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    root.write("builds/20250101-000000-abcdef.json", b"{")
+    for key in range(2):
+        root.build({"examples": {"0": root.shard("examples", key)}}, {})
+    assert list(plan_pruning(root.store, 2).sizes) == ["builds/20250101-000000-abcdef.json"]
+    with pytest.raises(StorageError, match=r"builds/20250101-000000-abcdef\.json below .* is not a build manifest"):
+        plan_pruning(root.store, 3)
 
 
 def test_a_root_in_a_folder_of_the_root_is_left_alone(tmp_path: Path) -> None:

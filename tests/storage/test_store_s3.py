@@ -1,7 +1,13 @@
 """The store on a real S3-compatible server, also where that fails and dawdles."""
 
+import json
+import signal
+import subprocess
+import sys
+import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -34,6 +40,7 @@ def store(between: Proxy, monkeypatch: pytest.MonkeyPatch) -> Store:
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     between.failing, between.failures, between.seconds, between.failed = set(), None, 0.0, 0
+    between.seen = lambda method, path: None
     return Store(uri(between.port, uuid.uuid4().hex))
 
 
@@ -89,6 +96,37 @@ def test_a_failing_write_shows_no_half_object(store: Store, mebibytes: int) -> N
     assert store.sizes("a") == {}
 
 
+@pytest.mark.parametrize("when", ["POST", "PUT"])
+@pytest.mark.parametrize("mebibytes", [0, 12])
+def test_an_interrupted_upload_leaves_the_old_file_or_the_new_one(
+    store: Store, between: Proxy, when: str, mebibytes: int
+) -> None:
+    """Ctrl-C comes while the upload is being opened, or while it is being written."""
+    old, new = b"the manifest before", b"the manifest after" + bytes(mebibytes << 20)
+    store.write_bytes("a/file", old)
+    script = (
+        "import sys; from storage.store import Store\n"
+        "new = b'the manifest after' + bytes(int(sys.argv[2]) << 20)\n"
+        "try:\n    Store(sys.argv[1]).write_bytes('a/file', new)\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", script, store.root, str(mebibytes)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    )
+
+    def interrupt(method: str, path: str) -> None:
+        if method == when:
+            between.seen = lambda method, path: None
+            writer.send_signal(signal.SIGINT)
+            time.sleep(0.5)  # for it to be heard while this request is under way
+
+    between.seen = interrupt
+    assert writer.communicate(timeout=120)[0] == b"interrupted\n"
+    assert store.read_bytes("a/file") in (old, new)
+
+
 def test_a_few_errors_of_the_server_are_ridden_out(store: Store, between: Proxy) -> None:
     between.failing, between.failures, between.seconds = {"PUT", "POST", "GET", "HEAD"}, 4, 0.05
     store.write_bytes("a/file", b"written")
@@ -117,7 +155,14 @@ def test_a_server_that_only_fails_is_named_and_its_shards_are_not_called_damaged
     assert gather([record], 0)[0].read(store).num_rows == 1
 
 
-def test_a_lease_keeps_a_second_run_out_and_is_let_go(store: Store) -> None:
+@pytest.fixture
+def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases that are renewed and lapse within seconds."""
+    for name, seconds in {"_RENEW_SECONDS": 0.5, "LEASE_SECONDS": 3.0, "_WATCH_SECONDS": 0.1}.items():
+        monkeypatch.setattr(f"storage.lock.{name}", seconds)
+
+
+def test_a_lease_keeps_a_second_run_out_and_is_let_go(store: Store, short_lease: None) -> None:
     with (
         root_lock(store),
         pytest.raises(RootBusyError, match="another build is running on root 's3://"),
@@ -127,21 +172,37 @@ def test_a_lease_keeps_a_second_run_out_and_is_let_go(store: Store) -> None:
     assert not store.exists(LOCK)
 
 
-@pytest.mark.parametrize("written", [b'{"pid": 1, "host": "h", "time": 0}', b'{"time": 4e9}', b"no lease"])
-def test_a_lease_that_nobody_renews_is_taken_over(
-    store: Store, written: bytes, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("written", [b'{"pid": 1, "host": "h", "time": 0}', b'{"time": 4e9}', b"no lease", None])
+def test_a_lease_that_nobody_renews_is_taken_over(store: Store, written: bytes | None, short_lease: None) -> None:
+    """Its holder died, a moment ago as well (None); or the clock jumped, and its time is of the past or the future."""
+    fresh = json.dumps({"pid": 1, "host": "h", "time": time.time(), "token": "a"}).encode()
+    store.write_bytes(LOCK, written or fresh)
+    with root_lock(store):
+        assert store.read_bytes(LOCK) != (written or fresh)
+
+
+def test_a_lease_of_another_clock_that_is_renewed_is_respected(
+    store: Store, short_lease: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its holder died; or the clock jumped, and its time is of the past or the future."""
-    monkeypatch.setattr("storage.lock._RENEW_SECONDS", 0.5)
-    store.write_bytes(LOCK, written)
-    with root_lock(store):
-        assert store.read_bytes(LOCK) != written
+    monkeypatch.setattr("storage.lock.time.time", iter(range(4_000_000_000)).__next__)
+    with root_lock(store), pytest.raises(RootBusyError), root_lock(store):
+        pass
 
 
-def test_a_lease_of_another_clock_that_is_renewed_is_respected(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.lock._RENEW_SECONDS", 0.5)
-    monkeypatch.setattr("storage.lock.time.time", lambda: 4e9)
+def test_a_lease_that_was_taken_over_is_its_new_holders(
+    store: Store, short_lease: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its former holder, which lay still for longer than a lease, neither renews nor deletes it."""
+    successor = json.dumps({"pid": 2, "host": "other", "time": time.time(), "token": "b"}).encode()
     with root_lock(store):
-        monkeypatch.setattr("storage.lock.time.time", lambda: 1e9)
-        with pytest.raises(RootBusyError), root_lock(store):
-            pass
+        store.write_bytes(LOCK, successor)
+        deadline = time.monotonic() + 60
+        while "taken over" not in caplog.text:
+            assert time.monotonic() < deadline, "the former holder never looked at its lease"
+            time.sleep(0.05)
+        assert "process 2 on other" in caplog.text
+        assert store.read_bytes(LOCK) == successor
+    assert store.read_bytes(LOCK) == successor
+    with root_lock(store):  # and a holder that comes to the end before it looks deletes nothing either
+        store.write_bytes(LOCK, successor)
+    assert store.read_bytes(LOCK) == successor

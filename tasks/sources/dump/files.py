@@ -12,10 +12,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from tasks.sources.dump.settings import DumpSettings
+from tasks.sources.file_state import file_state
 from tasks.sources.source import Partition
 
 _BLOCK = 1 << 18
@@ -40,15 +42,20 @@ class DumpFile:
     size: int
     index: Path | None
 
-    def partitions(self, size: int, salt: bytes) -> Iterator[Partition]:
-        """Yield the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.
+    def partitions(self, size: int, salt: bytes) -> tuple[Partition, ...]:
+        """Return the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.
 
-        Reads the file once; a digest is the SHA-256 of `salt`, of what stands before the first stream with pages, and
-        of the range's bytes.
+        A process reads the file once, until it changes; a digest is the SHA-256 of `salt`, of what stands before the
+        first stream with pages, and of the range's bytes.
 
         Raises:
             ValueError: the index is malformed or belongs to another file.
         """
+        changed = tuple(file_state(path) for path in (self.path, self.index) if path is not None)
+        return _partitions(self, size, salt, changed)
+
+    def cut(self, size: int, salt: bytes) -> Iterator[Partition]:
+        """Yield the partitions, reading the file."""
         cuts = [(0, self.size)] if self.index is None else list(self._ranges(size))
         with self.path.open("rb") as stream:
             salt += stream.read(min(cuts[0][0], _BLOCK))
@@ -96,6 +103,11 @@ class DumpFile:
         if start is None:
             raise ValueError(f"{self.index}: expected lines of offset:id:title, got none")
         yield start, self.size
+
+
+@cache
+def _partitions(file: DumpFile, size: int, salt: bytes, _state: tuple[tuple[int, ...], ...]) -> tuple[Partition, ...]:
+    return tuple(file.cut(size, salt))
 
 
 def find_files(settings: DumpSettings) -> list[DumpFile]:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from tasks.settings import Settings
+from tasks.engine.settings import Settings
 
 
 class DumpSettings(Settings):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from tasks.hashing import stable_hash
+from tasks.engine.hashing import stable_hash
 
 T = TypeVar("T")
 _MASK = (1 << 64) - 1

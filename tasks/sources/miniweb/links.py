@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from unicodedata import normalize
 
-from tasks.hashing import unit_interval
+from tasks.engine.hashing import unit_interval
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import gcd, prod
 
-from tasks.hashing import stable_hash
+from tasks.engine.hashing import stable_hash
 
 
 def words(text: str, separator: str = " ") -> tuple[str, ...]:

@@ -14,14 +14,15 @@ def write_lead(topic: Topic, seed: int) -> str:
 
     A revision changes numbers in it, not its wording.
     """
-    dice = Dice(seed, "lead", topic.index)
     he, his, him = topic.draft.pronouns
     words = dict(topic.facts, T=topic.name, he=he, his=his, him=him)
-    sentences = []
-    for probability, alternatives in topic.kind.lead:
-        if dice.chance(probability):
-            sentences.append(capital(dice.pick(alternatives).format_map(words)))
-    return " ".join(sentences)
+    return " ".join(capital(template.format_map(words)) for template in lead_templates(topic, seed))
+
+
+def lead_templates(topic: Topic, seed: int) -> list[str]:
+    """Return the templates that the lead of a topic is written from, in order; every revision has the same."""
+    dice = Dice(seed, "lead", topic.index)
+    return [dice.pick(alternatives) for probability, alternatives in topic.kind.lead if dice.chance(probability)]
 
 
 class Narrator:

@@ -2,7 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from tasks.settings import Settings, tuning
+from tasks.engine.settings import Settings, tuning
 
 WORLD_TOPICS = 1_000_000  # titles are unique up to 8 kinds x the 131,072 names of a kind
 

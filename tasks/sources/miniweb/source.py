@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tasks.hashing import stable_hash
+from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
 from tasks.sources.miniweb.world import WORLD_VERSION

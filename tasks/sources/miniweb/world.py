@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from tasks.hashing import stable_hash
+from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Draft, Kind
 from tasks.sources.miniweb.kinds.person import MEN, PROFESSIONS, TAILS, WOMEN

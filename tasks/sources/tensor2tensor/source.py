@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,8 @@ from pydantic import Field
 
 from storage.formats.example import Values, read_example
 from storage.formats.tfrecord import read_records
-from tasks.settings import Settings
+from tasks.engine.settings import Settings
+from tasks.sources.file_state import file_state
 from tasks.sources.source import Article, Partition
 
 FORMAT_VERSION = 1  # rises when the same files would give other articles
@@ -126,6 +128,12 @@ def _files(where: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]
 
 
 def _digest(shard: _Shard, recipe: bytes) -> str:
+    return _digest_of(shard, recipe, (file_state(shard.urls), file_state(shard.content)))
+
+
+@cache
+def _digest_of(shard: _Shard, recipe: bytes, _state: tuple[tuple[int, ...], ...]) -> str:
+    """Read a shard's files, once a process until they change."""
     digest = hashlib.sha256(recipe)
     for path in (shard.urls, shard.content):
         digest.update(f"{shard.number}/{shard.of}:{path.stat().st_size};".encode())

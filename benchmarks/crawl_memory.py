@@ -1,0 +1,140 @@
+"""Peak memory of the crawl of one shard, by kind and number of its URLs.
+
+    python -m benchmarks.crawl_memory [KIND=URLS ...] [--hosts N]
+
+Kinds: `good` pages of 4 kB; `refused` by robots.txt; `spent`, left out because the budget of pages is spent after a
+hundred; `large` pages of 9.9 MB; `mixed`: in a thousand 549 good, 200 refused, 150 gone, 100 redirected and one large.
+Each runs in a process of its own as a build runs it: frontier, crawl, journal, row groups, Parquet file with digests.
+The frontier, with URLs of 80 characters, counts too. The web is served by a further process on addresses 127.0.1.*, as
+Linux has. Exit status 1 where a peak passes 400 MB or a URL has no row.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.crawl import BAR_BYTES, serving
+from benchmarks.loopback_web import address
+from storage.schemas import FRONTIER, PAGES
+from storage.store import RowGroup, Store
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.stage import crawl_shard
+from tasks.engine.shard import Scratch
+
+RUNS = ["good=10000", "refused=100000", "refused=1000000", "spent=300000", "large=200", "mixed=10000"]
+NAME = "frontier/part-00000.parquet"
+SLUG = "the-title-of-an-article-as-it-often-stands-in-url"
+_PIECE = 10_000
+
+
+def path_of(kind: str, number: int) -> str:
+    """Return the path of a URL of a kind."""
+    if kind == "mixed":
+        place = number % 1_000
+        kind = (
+            "large" if place == 0 else "moved" if place <= 100 else "gone" if place <= 250
+            else "refused" if place <= 450 else "good"
+        )  # fmt: skip
+    folder = {"good": "page", "spent": "page", "refused": "private"}.get(kind, kind)
+    return f"/{folder}/{number:07d}/{SLUG}"
+
+
+def make_frontier(kind: str, count: int, hosts: int, port: int) -> pa.Table:
+    """Return a frontier of one URL an article's reference, hosts taking turns."""
+    pieces = []
+    for start in range(0, count, _PIECE):
+        rows = [
+            {"article_id": f"article-{number // 50:07d}", "article_shard": 0, "provenance": "citation",
+             "url": f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}",
+             "host": f"{address(number % hosts + 1)}:{port}", "host_shard": 0, "rank": number % 50, "drop_reason": None}
+            for number in range(start, min(count, start + _PIECE))
+        ]  # fmt: skip
+        pieces.append(pa.Table.from_pylist(rows, schema=FRONTIER.schema))
+    return pa.concat_tables(pieces)
+
+
+def write_frontier(kind: str, count: int, hosts: int, port: int, folder: str) -> None:
+    """Write the frontier in this process, and print its row group as JSON."""
+    written = Store(folder).write_table(NAME, make_frontier(kind, count, hosts, port), FRONTIER)
+    print(json.dumps(asdict(written.groups[0])))
+
+
+def run_one(kind: str, folder: str, group: RowGroup) -> None:
+    """Crawl in this process; print rows, processor seconds and peak bytes, before the crawl and in all, as JSON."""
+    settings = CrawlSettings(
+        allowed_hosts=("127.0.1.*",), host_delay_seconds=0.0, budget_pages=100 if kind == "spent" else None
+    )
+    store, started = Store(folder), time.process_time()
+    frontier = [store.read_group(NAME, group, FRONTIER)]
+    before = _peak()
+    rows = crawl_shard(
+        frontier.pop(),  # nobody else holds it, as in a build
+        settings,
+        shard=0,
+        host_shards=1,
+        root=folder,
+        scratch=Scratch(store.filesystem, store.path("scratch")),
+        connect_to={},
+        progress=lambda progress: print(progress, file=sys.stderr, flush=True),
+    )
+    written = store.write_table("pages/part-00000.parquet", rows, PAGES)
+    found = {"rows": written.rows, "seconds": time.process_time() - started, "before": before, "peak": _peak()}
+    print(json.dumps(found))
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def measure(kind: str, count: int, hosts: int) -> dict[str, float]:
+    """Make a frontier and crawl it, each in a process of its own; return the figures of the crawl."""
+    with serving(hosts) as port, tempfile.TemporaryDirectory() as folder:
+        group = _ran("write_frontier", kind, count, hosts, port, folder)
+        return _ran("run_one", kind, folder, group)
+
+
+def _ran(function: str, *arguments: Any) -> dict[str, Any]:
+    call = [sys.executable, "-m", "benchmarks.crawl_memory", "--call", function]
+    done = subprocess.run(call, input=json.dumps(arguments), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{function} {arguments} failed:\n{done.stderr[-3000:]}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> int:
+    """Print a line for each run; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="*", default=RUNS, metavar="KIND=URLS")
+    parser.add_argument("--hosts", type=int, default=50)
+    parser.add_argument("--call", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.call == "write_frontier":
+        write_frontier(*json.load(sys.stdin))
+        return 0
+    if options.call == "run_one":
+        kind, folder, group = json.load(sys.stdin)
+        run_one(kind, folder, RowGroup(**group))
+        return 0
+    passed = True
+    print(f"{'kind':10}{'URLs':>10}{'frontier MB':>14}{'peak MB':>10}{'CPU s':>10}", flush=True)
+    for run in options.runs:
+        kind, _, count = run.partition("=")
+        found = measure(kind, int(count), options.hosts)
+        passed = passed and found["peak"] <= BAR_BYTES and found["rows"] == int(count)
+        before, peak = found["before"] / 1e6, found["peak"] / 1e6
+        print(f"{kind:10}{int(count):10,}{before:14.0f}{peak:10.0f}{found['seconds']:10.0f}", flush=True)
+    print(f"bar {BAR_BYTES / 1e6:.0f} MB")
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,158 @@
+"""How often a year of retraining promotes a challenger that is no better, and what it finds of those that are.
+
+    python -m benchmarks.false_promotions [--years 2000] [--articles 4000] [--recent 2000] [--spread 6]
+
+Years of 52 weeks are drawn and judged by `tasks.retraining.verdict.decide`, beside the rule it replaced: a two-sided
+p <= .05 on the frozen test split alone, whatever the gain. A model scores on an article what every model would, plus a
+part of its own with a spread of `--spread` points; a challenger may be better by a gain on all topics, or on new ones
+alone, which only the recent split holds. The champion's luck on the frozen split stays with it until it is beaten, its
+luck on a week of the recent split until that week rolls out. p-values are those of the normal distribution; the first
+line says how far they are from the test that is used.
+
+Exit status 1 where challengers that are no better are promoted more often than the settings allow.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from tasks.evaluation.significance import signed_randomisation_test
+from tasks.retraining.evidence import Finding
+from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.splits import FROZEN, RECENT
+from tasks.retraining.verdict import criteria_of, decide
+
+YEAR = 52
+GAINS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5)
+METRIC = RetrainingSettings().metric
+Rule = Callable[[list[Finding]], bool]
+
+
+@dataclass(frozen=True)
+class World:
+    """What is drawn.
+
+    Attributes:
+        articles: of the frozen test split.
+        recent: of the recent one, once it is full.
+        spread: of a model's own part of an article's score, points.
+        gain: of a challenger over the champion, points; on the recent split, and on the frozen one too unless
+            `new_only`.
+        new_only: whether the gain is on new topics alone.
+    """
+
+    articles: int
+    recent: int
+    spread: float
+    gain: float = 0.0
+    new_only: bool = False
+
+
+def main() -> int:
+    """Draw the years and print the tables; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.false_promotions")
+    parser.add_argument("--years", type=int, default=2000, help="drawn; a fifth of them for each gain")
+    parser.add_argument("--articles", type=int, default=4000, help="of the frozen test split")
+    parser.add_argument("--recent", type=int, default=2000, help="of the recent test split, once it is full")
+    parser.add_argument("--spread", type=float, default=6.0, help="of a model's own part of a score, points of F1")
+    options = parser.parse_args()
+    print(f"largest difference of the normal p-value from the test's: {worst_p():.4f}")
+    settings = RetrainingSettings()
+    rules: dict[str, Rule] = {
+        "now": lambda findings: decide(findings, criteria_of(settings), settings).promoted,
+        "before": lambda findings: findings[0].points > 0 and 2 * findings[0].p_better <= 0.05,
+    }
+    null = World(options.articles, options.recent, options.spread)
+    false = {name: promotions_a_year(null, rule, options.years) for name, rule in rules.items()}
+    for name, count in false.items():
+        print(f"challengers that are no better, promoted a year: {count:.3f} ({name})")
+    table = Table(title="share of better challengers' years with a promotion, %", title_justify="left")
+    for heading in ("gain, points", "on", *(f"{name}: {weeks}" for name in rules for weeks in ("1 week", "4", "52"))):
+        table.add_column(heading, justify="right")
+    for new_only in (False, True):
+        for gain in GAINS:
+            world = World(options.articles, options.recent, options.spread, gain, new_only)
+            shares = [found for rule in rules.values() for found in power(world, rule, options.years // 5)]
+            on = "new topics" if new_only else "all topics"
+            table.add_row(f"{gain:.2f}", on, *(f"{100 * share:.0f}" for share in shares))
+    Console(width=120).print(table)
+    return int(false["now"] > settings.false_promotions)
+
+
+def promotions_a_year(world: World, rule: Rule, years: int) -> float:
+    """Return how many challengers are promoted in a year, on average."""
+    return sum(len(weeks_promoted(world, rule, seed)) for seed in range(years)) / years
+
+
+def power(world: World, rule: Rule, years: int) -> list[float]:
+    """Return the shares of years in which a better challenger is promoted in 1, in 4 and in 52 weeks.
+
+    One comes each week, better than the same champion, until it is promoted.
+    """
+    first = [next(iter(weeks_promoted(world, rule, seed, stop=True)), YEAR) for seed in range(years)]
+    return [sum(week < weeks for week in first) / years for weeks in (1, 4, YEAR)]
+
+
+def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -> list[int]:
+    """Return the weeks of a year, from 0 on, whose challenger is promoted.
+
+    Args:
+        world: what is drawn.
+        rule: who is promoted.
+        seed: of the year.
+        stop: end with the first.
+    """
+    random = np.random.default_rng(seed)
+    weeks = RetrainingSettings().recent_weeks
+    pieces = np.full(weeks, world.recent / weeks)
+
+    def luck(articles: float, size: int) -> np.ndarray:
+        return random.normal(0, world.spread / math.sqrt(articles), size)
+
+    champion, recent = float(luck(world.articles, 1)[0]), luck(pieces[0], weeks)
+    promoted = []
+    for week in range(YEAR):
+        recent = np.append(recent[1:], luck(pieces[0], 1))
+        challenger, own = float(luck(world.articles, 1)[0]), luck(pieces[0], weeks)
+        on_frozen = 0.0 if world.new_only else world.gain
+        findings = [
+            _finding(FROZEN, world.articles, on_frozen + challenger - champion, world.spread),
+            _finding(RECENT, world.recent, world.gain + float((own - recent).mean()), world.spread),
+        ]
+        if rule(findings):
+            promoted.append(week)
+            champion, recent = challenger, own
+            if stop:
+                break
+    return promoted
+
+
+def worst_p(articles: int = 500, samples: int = 20) -> float:
+    """Return how far the normal p-value is from that of the test, at most, over drawn samples."""
+    drawn = np.random.default_rng(0).normal(0.03, 0.6, (articles, samples))
+    exact = signed_randomisation_test(drawn, RetrainingSettings().flips, seed=1)
+    errors = np.sqrt((drawn**2).sum(axis=0)) / articles
+    return max(
+        abs(better - _above(float(mean / error)))
+        for (better, _), mean, error in zip(exact, drawn.mean(axis=0), errors, strict=True)
+    )
+
+
+def _finding(split: str, articles: int, points: float, spread: float) -> Finding:
+    z = points / (spread * math.sqrt(2 / articles))
+    return Finding(split, METRIC, articles, 0.0, points / 100, 0.0, 0.0, _above(z), _above(-z))
+
+
+def _above(z: float) -> float:
+    """Return the probability of a standard normal variable above z."""
+    return math.erfc(z / math.sqrt(2)) / 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""How a flow runs: command line, session, Prefect executor, publishing, server, notification."""

@@ -1,0 +1,274 @@
+"""Running jobs as Prefect tasks, on threads, processes or Dask, and showing people what became of them."""
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import cloudpickle
+from prefect import get_run_logger, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
+from prefect.exceptions import TerminationSignal
+from prefect.futures import PrefectFuture, as_completed
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
+from prefect.tasks import Task, exponential_backoff
+
+from flows.running.lost_output import end_when_output_is_lost
+from flows.running.parent_watch import end_with_parent
+from flows.running.process_pool import ProcessPool
+from models.training.stopping import stop_trainings
+from storage.directories import DirectoryRecord
+from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
+from storage.store import Store
+from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
+from tasks.engine.inputs import StageResult
+from tasks.engine.settings import Settings, tuning
+from tasks.engine.shard import Job
+from tasks.engine.stage import Outcome, StagePlan
+from tasks.reporting.publishing import publish_stage, publish_training
+
+_HEARTBEAT_SECONDS = 15.0
+_SAVE_SECONDS = 60
+_KILL_SECONDS = 30  # a pool whose processes were killed notices, and closes
+_INTERRUPTED = 130  # exit code of the command line after a Ctrl-C
+_SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: a server that is started again takes a while
+_log = logging.getLogger(__name__)
+
+
+class EngineSettings(Settings):
+    """Where shards are computed. Nothing here changes what they hold."""
+
+    kind: Literal["threads", "processes", "dask"] = tuning(
+        "processes", "task runner of the flow: threads | processes | dask"
+    )
+    workers: int = tuning(0, "shards computed at the same time; 0 = one a core", ge=0)
+    dask_address: str | None = tuning(None, "Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here")
+    retries: int = tuning(3, "how often a shard is tried again after a transient failure (network, storage)", ge=0)
+    retry_seconds: float = tuning(2.0, "wait before the first retry in seconds; doubles each time", ge=0)
+    wait_for_root_seconds: float = tuning(
+        86_400.0, "how long a flow waits for another one that holds its root; the command line refuses at once", ge=0
+    )
+
+    @property
+    def parallel(self) -> int:
+        """How many shards are computed at the same time."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.workers or cores
+
+
+def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
+    """Return the Prefect task runner the settings ask for.
+
+    Raises:
+        ValueError: Dask is asked for and not installed.
+    """
+    if settings.kind == "threads":
+        return ThreadPoolTaskRunner(max_workers=settings.parallel)
+    if settings.kind == "processes":
+        return ProcessPool(max_workers=settings.parallel, initializer=_start_worker, initargs=(os.getpid(),))
+    try:
+        from prefect_dask import DaskTaskRunner
+    except ImportError as error:
+        raise ValueError(
+            "engine.kind is 'dask', but prefect-dask is not installed: pip install prefect-dask"
+        ) from error
+    if settings.dask_address:
+        return DaskTaskRunner(address=settings.dask_address)  # type: ignore[no-any-return]
+    return DaskTaskRunner(  # type: ignore[no-any-return]
+        cluster_kwargs={"n_workers": settings.parallel, "threads_per_worker": 1, "dashboard_address": None}
+    )
+
+
+def _start_worker(parent: int) -> None:
+    """Make a process that computes shards ready, before the first of them."""
+    end_with_parent(parent)
+    end_when_output_is_lost()
+
+
+def _stop_jobs(ended: threading.Event) -> None:
+    """Let jobs finish, or save what they have, for a minute at most; the runner waits for them, and `ended` is set.
+
+    SIGTERM is sent again and again: a job that handles it returns to a pool whose other workers are gone, and would
+    wait there for ever. A thread cannot be ended: trainings on threads are told, and whatever still runs after the
+    minute, a long crawl, ends with the process. What is done is kept, whenever that happens.
+    """
+    stop_trainings()
+    children = multiprocessing.active_children()
+    for _ in range(_SAVE_SECONDS):
+        for child in children:
+            child.terminate()
+        if ended.wait(1):
+            return
+    for child in children:
+        child.kill()
+    if not ended.wait(_KILL_SECONDS if children else 0):
+        _log.warning("jobs that cannot be stopped were left after %d s; what is done is kept", _SAVE_SECONDS)
+        os._exit(_INTERRUPTED)
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help: the network or the storage failed, not the work."""
+    if isinstance(error, CorruptShardError | RootBusyError | StorageFullError):
+        return False
+    if isinstance(error, StorageError):
+        return not isinstance(error.__cause__, PermissionError | FileNotFoundError | NotADirectoryError)
+    return isinstance(error, ConnectionError | TimeoutError)
+
+
+def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
+    error = state.result(raise_on_failure=False)
+    return isinstance(error, BaseException) and is_transient(error)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE, log_prints=False)
+def compute(pickled: bytes) -> Any:
+    """Make one shard or directory (`tasks.engine.shard`) from a pickled (make, job).
+
+    As bytes, because Prefect and Dask look through every parameter for futures, and a job can name thousands of parts.
+    """
+    log_expected_failures_in_one_line()
+    make, job = cloudpickle.loads(pickled)
+    with _finished_before_sigterm(job):
+        return make(job)
+
+
+@contextmanager
+def _finished_before_sigterm(job: Job) -> Iterator[None]:
+    """Let SIGTERM wait until the job is done; what can be resumed, and who handles it otherwise, sees to it itself.
+
+    A process that was told to stop then ends at once, since the pool has handed out the next job already.
+    """
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not ours or job.scratch:
+        yield
+        return
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: stopping.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if stopping.is_set():
+            os._exit(1)  # the shard is recorded; the pool would hand out another one
+
+
+def _outcome(future: PrefectFuture[Any]) -> Outcome:
+    """Return what a task returned or raised; also where its process died under it."""
+    try:
+        outcome: Outcome = future.result(raise_on_failure=False)
+    except BrokenProcessPool:
+        return RuntimeError(
+            "its process was killed, or did not start and said why above. If the machine ran out of memory, lower "
+            "engine.workers, the number of articles a shard (raise shards.articles), or batch_tokens of the stage"
+        )
+    except Exception as error:  # noqa: BLE001 - what ended the task from outside, or the server's refusal of its tag
+        return error
+    return outcome
+
+
+class PrefectExecutor:
+    """Runs jobs as tasks of the flow run it is used in, on a runner of its own.
+
+    The flow's own runner is fixed when the module is imported; this one follows the settings of the run.
+    """
+
+    def __init__(self, settings: EngineSettings) -> None:
+        """Take the kind of runner, its size and the retries."""
+        self.settings = settings
+        self._runner: TaskRunner[Any] | None = None
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Serve the flow run that this is called in until the block ends; sub-flows share the runner of the first.
+
+        Starting processes, and importing torch in each, costs more than a small sub-flow's work.
+        """
+        if self._runner is not None:
+            self._serve_another_flow_run()
+            try:
+                yield
+            finally:
+                self._serve_another_flow_run()
+            return
+        log_expected_failures_in_one_line()
+        end_when_output_is_lost()
+        ended = threading.Event()
+        try:
+            with task_runner(self.settings) as self._runner:
+                try:
+                    yield
+                except (KeyboardInterrupt, SystemExit, TerminationSignal):
+                    threading.Thread(target=_stop_jobs, args=(ended,), name="stop-jobs", daemon=True).start()
+                    raise
+                finally:
+                    self._runner = None
+        finally:
+            ended.set()
+
+    def _serve_another_flow_run(self) -> None:
+        if isinstance(self._runner, ProcessPool):  # the other runners take the context with every task
+            self._runner.serve_another_flow_run()
+
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+        """Submit every job and wait for all; an exception is an outcome, never raised.
+
+        What was not started because the Prefect server was away is submitted again: only people need the server.
+        """
+        outcomes = self._submit(make, jobs)
+        for seconds in _SERVER_WAITS:
+            lost = [job for job in jobs if isinstance(outcomes[job.name], ConcurrencySlotAcquisitionError)]
+            if not lost:
+                break
+            get_run_logger().warning("the Prefect server is away; trying again in %.0f s", seconds)
+            time.sleep(seconds)
+            outcomes.update(self._submit(make, lost))
+        return outcomes
+
+    def _submit(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+        assert self._runner is not None, "jobs run inside `serving`"
+        log = get_run_logger()
+        stage, started = jobs[0].called, time.monotonic()
+        log.info("%s: computing %d", stage, len(jobs))
+        names: dict[Any, str] = {}
+        futures: list[PrefectFuture[Any]] = []
+        for job in jobs:
+            shard_task = compute.with_options(
+                name=stage,
+                task_run_name=job.name,
+                tags=[job.stage],
+                retries=self.settings.retries,
+                retry_delay_seconds=exponential_backoff(self.settings.retry_seconds),
+                retry_jitter_factor=0.5,
+                retry_condition_fn=_retry,
+            )
+            future = self._runner.submit(shard_task, {"pickled": cloudpickle.dumps((make, job))})
+            names[future.task_run_id] = job.name
+            futures.append(future)
+        outcomes: dict[str, Outcome] = {}
+        said = started
+        for future in as_completed(futures):
+            name = names[future.task_run_id]
+            outcome = outcomes[name] = _outcome(future)
+            if isinstance(outcome, BaseException):
+                log.error("%s failed: %s", name, describe(outcome))
+            elif isinstance(outcome, DirectoryRecord):
+                with unless_prefect_is_away(f"the artifact of {name}"):
+                    publish_training(Store(jobs[0].root), outcome)
+            if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
+                said = time.monotonic()
+                remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))
+                log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
+        return outcomes
+
+    def publish(self, result: StageResult, planned: StagePlan) -> None:
+        """Log a stage's counts and keep them as an artifact."""
+        with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
+            get_run_logger().info("%s", publish_stage(result, planned))

@@ -1,0 +1,86 @@
+"""What `--dry-run` prints: stages, what of them is done, what would run, and what that would cost."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from flows.config import BuildConfig
+from flows.running.estimates import (
+    ARTICLE_PARAGRAPHS,
+    CORPUS_ARTICLES,
+    Estimate,
+    corpus_hours,
+    estimate,
+    label_rate,
+    queries,
+)
+from flows.running.session import Session, planning_session
+from tasks.engine.stage import Run
+from tasks.search.settings import SearchSettings
+
+_HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s a shard", "hours left")
+
+
+def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Console) -> None:
+    """Print what a build would find done, what it would compute, and what that costs."""
+    session = planning_session(config)
+    session.once(wiring)
+    run, estimates = session.run, estimate(session.run)
+    table = Table(title=escape(f"plan for root {config.root!r}, preset {config.preset}"), title_justify="left")
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="left" if heading == "stage" else "right")
+    for plan in run.plans:
+        counts = [str(count) if count else "-" for count in (plan.shards, plan.done, plan.missing, plan.waiting)]
+        told = estimates[plan.stage]
+        table.add_row(plan.stage, *counts, _number(told.shard_seconds, 1), _number(told.hours, 2))
+    console.width = max(console.width, 110)
+    console.print(table)
+    for line in (_hours_line(estimates), _search_line(run, config.search), _labels_line(run)):
+        console.print(line, highlight=False, style="dim", soft_wrap=True)
+
+
+def _hours_line(estimates: Mapping[str, Estimate]) -> str:
+    known = [told.hours for told in estimates.values() if told.hours is not None]
+    unknown = len(estimates) - len(known)
+    if not known:
+        return "How long it takes is known once a shard of each stage has been made on this root."
+    beside = f", beside {unknown} stages not measured here yet" if unknown else ""
+    return (
+        f"{sum(known):,.2f} worker-hours are left at the rates of this root's records{beside}. A shard that waits may "
+        "turn out to be done: its key is known once the stage above it is."
+    )
+
+
+def _search_line(run: Run, settings: SearchSettings) -> str:
+    asked, price = queries(run, settings), settings.query_price
+    if settings.provider == "none":
+        return "Search: off."
+    each = (
+        "at a price that search.price_per_thousand does not tell"
+        if price is None
+        else f"at ${1000 * price:g} a thousand"
+        if price
+        else "for nothing"
+    )
+    if asked is None:
+        return f"Search: one query an article to {settings.provider} {each}; how many is known once articles are read."
+    cost = "" if not price else f", ${asked * price:,.2f}"
+    return f"Search: at most {asked:,} queries to {settings.provider} {each}{cost}."
+
+
+def _labels_line(run: Run) -> str:
+    rate = label_rate(run)
+    source = (
+        "as benchmarks.labels measured" if rate is None else f"at the {rate:,.0f} paragraphs a second measured here"
+    )
+    return (
+        f"Clones, labels and tf-idf of all {CORPUS_ARTICLES:,} articles of {ARTICLE_PARAGRAPHS} paragraphs: "
+        f"{corpus_hours(rate):,.0f} core-hours, {source}."
+    )
+
+
+def _number(value: float | None, places: int) -> str:
+    return "?" if value is None else f"{value:,.{places}f}" if value else "-"

@@ -1,0 +1,114 @@
+"""How to serve: from the command line, and what is secret from the environment."""
+
+import argparse
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from flows.running.child_processes import free_port
+from flows.running.prefect_setup import HEARTBEAT_SECONDS
+
+_LEAST_PASSWORD = 8
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to serve.
+
+    Attributes:
+        host: address the server listens on.
+        port: port it listens on; another one where that is taken.
+        pool: name of the work pool.
+        database: URL of a PostgreSQL database; None = SQLite in Prefect's home.
+        auth: user:password that the API asks for; None = nothing is asked for.
+    """
+
+    host: str
+    port: int
+    pool: str
+    database: str | None
+    auth: str | None
+
+    @property
+    def api(self) -> str:
+        """URL of the API on this machine."""
+        return f"{self.ui}/api"
+
+    @property
+    def ui(self) -> str:
+        """URL of the UI on this machine; elsewhere its name stands in place of a loopback address."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+
+def read_options(arguments: list[str], environment: Mapping[str, str]) -> Options:
+    """Read the command line and the environment.
+
+    Raises:
+        ValueError: a database that is not PostgreSQL, a password that is none, or a host that is no address.
+    """
+    parser = argparse.ArgumentParser(prog="python -m flows.serve", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, default=4200, help="port; a free one is taken where it is not")
+    parser.add_argument("--pool", default="wikisum", help="work pool, as prefect.yaml names it")
+    given = parser.parse_args(arguments)
+    database = environment.get("DATABASE_URL") or None
+    return Options(
+        given.host, free_port(given.host, given.port), given.pool, database and database_url(database),
+        authentication(given.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
+    )  # fmt: skip
+
+
+def database_url(given: str) -> str:
+    """Return a PostgreSQL URL as Prefect wants it.
+
+    Raises:
+        ValueError: it is of another database; the message leaves the password out.
+    """
+    scheme, separator, rest = given.partition("://")
+    if scheme not in ("postgres", "postgresql", "postgresql+asyncpg") or not separator:
+        begins = f"begins with {scheme[:20]!r}" if separator else "names no kind of database"
+        raise ValueError(f"DATABASE_URL {begins}: expected postgresql://user:password@host/database")
+    return f"postgresql+asyncpg://{rest}"
+
+
+def authentication(host: str, given: str | None) -> str | None:
+    """Return what the API asks for: nothing on loopback unless it was given, elsewhere what was given or a new one.
+
+    Raises:
+        ValueError: what was given is not user:password, or the password is short.
+    """
+    if not given:
+        return None if _is_loopback(host) else f"admin:{secrets.token_urlsafe(18)}"
+    user, _, password = given.partition(":")
+    if not user or len(password) < _LEAST_PASSWORD:
+        raise ValueError(
+            f"PREFECT_SERVER_API_AUTH_STRING: expected user:password with a password of at least {_LEAST_PASSWORD}"
+        )
+    return given
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def environment_of(options: Options) -> dict[str, str]:
+    """Return the environment of server, worker and flow runs; secrets stand nowhere else."""
+    environment = {
+        **os.environ,
+        "PREFECT_API_URL": options.api,
+        "PREFECT_UI_API_URL": "/api",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
+        "PREFECT_LOGGING_SERVER_LEVEL": "WARNING",
+    }
+    if options.database:
+        environment["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = options.database
+    if options.auth:
+        environment["PREFECT_SERVER_API_AUTH_STRING"] = environment["PREFECT_API_AUTH_STRING"] = options.auth
+    return environment

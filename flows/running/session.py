@@ -1,0 +1,104 @@
+"""What the flows of one process share: the root's lock, the embedded web, and what has been walked already."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from prefect import get_run_logger
+
+from flows.config import BuildConfig
+from flows.running.execution import PrefectExecutor
+from flows.running.machine import check_machine
+from storage.lock import root_lock
+from storage.store import Store
+from tasks.engine.stage import Run, walk
+from tasks.sources import running_web
+
+T = TypeVar("T")
+_current: ContextVar["Session | None"] = ContextVar("session", default=None)
+
+
+@dataclass
+class Session:
+    """One process's work on one root.
+
+    Attributes:
+        config: the build's configuration.
+        executor: what runs the jobs.
+        run: the walk over the DAG.
+        connect_to: host pattern -> address:port of the embedded web, if that is the source.
+    """
+
+    config: BuildConfig
+    executor: PrefectExecutor
+    run: Run
+    connect_to: Mapping[str, str] = field(default_factory=dict)
+    _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
+
+    def once(self, wiring: Callable[["Session"], T]) -> T:
+        """Return what `wiring` returned the first time it was walked in this session."""
+        if wiring not in self._walked:
+            self._walked[wiring] = wiring(self)
+        result: T = self._walked[wiring]
+        return result
+
+    @property
+    def from_miniweb(self) -> bool:
+        """Whether the corpus is the mini web's, whose facts are known."""
+        return self.config.source.kind == "miniweb" and self.config.imported is None
+
+    def give(self, wiring: Callable[["Session"], T], result: T) -> None:
+        """Have `once(wiring)` return a result found elsewhere, until everything is walked anew."""
+        self._walked[wiring] = result
+
+    def forget(self) -> None:
+        """Walk everything anew; what is done is found again by its key."""
+        self._walked.clear()
+        self.run.plans.clear()
+
+
+@contextmanager
+def session(config: BuildConfig) -> Iterator[Session]:
+    """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web.
+
+    Raises:
+        StorageError: the root cannot be written.
+        RootBusyError: another run held it for all of `engine.wait_for_root_seconds`.
+        ValueError: the settings name what this machine has not.
+    """
+    around = _current.get()
+    if around is not None:
+        yield around
+        return
+    check_machine(config)
+    store = Store(config.root)
+    store.check_writable()
+    with ExitStack() as stack:
+        stack.enter_context(root_lock(store, config.engine.wait_for_root_seconds))
+        connect_to = stack.enter_context(running_web(config.source)) if config.imported is None else {}
+        executor = PrefectExecutor(config.engine)
+        opened = Session(config, executor, Run(store, executor), connect_to)
+        token = _current.set(opened)
+        stack.callback(_current.reset, token)
+        yield opened
+
+
+def planning_session(config: BuildConfig) -> Session:
+    """Return a session that computes nothing and writes nothing."""
+    executor = PrefectExecutor(config.engine)
+    return Session(config, executor, Run(Store(config.root), executor, planning=True))
+
+
+def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
+    """Walk a flow's wiring in its session; the outermost flow repairs damaged shards by walking again.
+
+    Raises:
+        StageFailedError: some shards could not be made; it says which and how to go on.
+    """
+    nested = _current.get() is not None
+    with session(config) as opened, opened.executor.serving():
+        if nested:
+            return opened.once(wiring)
+        return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)

@@ -1,0 +1,47 @@
+"""A Prefect server for one process and its children, where nobody runs a lasting one.
+
+Prefect can start one by itself, but every process that computes shards would start another, and a Ctrl-C in the
+terminal would end the server together with the build, which then could not say that it was interrupted. This one runs
+in a session of its own and ends when its process does, however that ends.
+"""
+
+import atexit
+import os
+import sys
+
+from prefect.context import refresh_global_settings_context
+from prefect.settings import PREFECT_API_URL
+
+from flows.running.child_processes import free_port, start, stop, wait_for_api
+
+_START_SECONDS = 600.0  # it takes 6 to 9 on a quiet machine; a busy one is no fault
+_STOP_SECONDS = 10.0
+
+
+def use_prefect_api() -> None:
+    """Use the Prefect server of the profile or environment; without one, run a temporary one until the process ends.
+
+    Raises:
+        RuntimeError: the temporary server does not start.
+    """
+    if PREFECT_API_URL.value():
+        return
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # it would report an error without a network
+    url = _start()
+    # Through the environment, so that processes that compute shards see it as well as every thread of this one.
+    os.environ["PREFECT_API_URL"] = url
+    refresh_global_settings_context()
+
+
+def _start() -> str:
+    port = free_port("127.0.0.1")
+    server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
+    # At the very end, because Prefect sends its last logs and events when the interpreter is already shutting down.
+    atexit.register(stop, server, _STOP_SECONDS)
+    url = f"http://127.0.0.1:{port}/api"
+    if not wait_for_api(url, server, _START_SECONDS):
+        raise RuntimeError(
+            f"the temporary Prefect server did not start within {_START_SECONDS:.0f} s (exit code {server.poll()}); "
+            "run `prefect server start` and set PREFECT_API_URL to see why"
+        )
+    return url

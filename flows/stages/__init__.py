@@ -1,0 +1,1 @@
+"""Wiring that several entry points share: which stage reads which."""

@@ -1,0 +1,110 @@
+"""What versions are judged on: the frozen test split, pinned once, and the recent one, which every week adds to."""
+
+import logging
+from collections.abc import Mapping
+
+from flows.running.session import Session
+from flows.stages.corpus import corpus
+from storage import schemas
+from storage.builds import read_build
+from storage.errors import StorageError
+from storage.registry import Version, newest_version, read_frozen
+from tasks.engine.inputs import Input, StageResult, every, same
+from tasks.retraining.frozen import freeze_articles, freeze_paragraphs
+from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
+from tasks.retraining.warm_start import frozen_stages, pinned
+
+_log = logging.getLogger(__name__)
+
+
+def freeze(session: Session) -> TestSplit:
+    """Return articles and paragraphs of the frozen test split: as pinned, or copied now from the corpus.
+
+    Raises:
+        ValueError: no article could be frozen, so that no version could ever be judged.
+    """
+    found = read_frozen(session.run.store)
+    if found is not None:
+        return TestSplit(*frozen_stages(session.run.store, found, session.config.seed))
+    built, chosen = session.once(corpus), session.config.retraining
+    count = min(chosen.test_shards, session.config.shards.articles)
+    shards: dict[str, Input] = {"shards": every(built.articles, built.paragraphs)}
+    articles = session.run.stage(
+        schemas.ARTICLES,
+        freeze_articles,
+        shards=count,
+        inputs={**shards, "corpus": every(built.articles)},
+        arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
+        shard_argument="shard",
+        name="frozen_articles",
+    )
+    if not session.run.planning and not any(record.written.rows for record in articles.in_order):
+        raise ValueError(
+            "the corpus has no test article with a candidate paragraph: expected at least one, on which the models of "
+            "all weeks are judged"
+        )
+    paragraphs = session.run.stage(
+        schemas.PARAGRAPHS,
+        freeze_paragraphs,
+        shards=count,
+        inputs={"articles": same(articles), **shards},
+        arguments={"of": count},
+        shard_argument="shard",
+        name="frozen_paragraphs",
+    )
+    return TestSplit(articles, paragraphs)
+
+
+def judged_before(session: Session) -> Mapping[str, Input]:
+    """Return the articles that earlier weeks pinned to be judged on; none before the first champion."""
+    store = session.run.store
+    found, before = read_frozen(store), newest_version(store)
+    articles = StageResult(schemas.ARTICLES.name, range(0), {})
+    if found is not None:
+        articles = frozen_stages(store, found, session.config.seed)[0]
+    return {"frozen": every(joined(articles, *(split.articles for split in _carried(session, before).values())))}
+
+
+def judged_on(session: Session) -> JudgedOn:
+    """Return the frozen test split and, after the first week, the recent one with what has come in this week."""
+    frozen, before = freeze(session), newest_version(session.run.store)
+    recent = _carried(session, before)
+    new = None if before is None else _new_split(session, before, JudgedOn(frozen, recent))
+    return JudgedOn(frozen, recent if new is None else {**recent, session.config.retraining.period: new})
+
+
+def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
+    """Return the weeks of the recent split that stay in it, oldest first."""
+    weeks = {} if before is None else before.recent
+    store, stay = session.run.store, session.config.retraining.recent_weeks - 1
+    return {
+        week: TestSplit(*(pinned(store, stage, [files[stage]]) for stage in ("articles", "paragraphs")))
+        for week, files in list(weeks.items())[len(weeks) - min(stay, len(weeks)) :]
+    }
+
+
+def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit | None:
+    """Pin the test articles that have come in since a version; None where its own articles are gone."""
+    built, chosen, store = session.once(corpus), session.config.retraining, session.run.store
+    try:
+        files = read_build(store, before.build).stages["articles"]
+        earlier = pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
+    except (StorageError, KeyError) as error:
+        _log.warning("what came in since version %d cannot be told, and is not judged on: %s", before.number, error)
+        return None
+    articles = session.run.stage(
+        schemas.ARTICLES,
+        new_articles,
+        shards=1,
+        inputs={"now": every(built.articles), "before": every(earlier), "known": every(known.articles)},
+        arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
+        name="recent_articles",
+    )
+    paragraphs = session.run.stage(
+        schemas.PARAGRAPHS,
+        new_paragraphs,
+        shards=1,
+        inputs={"articles": same(articles), "shards": every(built.paragraphs)},
+        name="recent_paragraphs",
+    )
+    return TestSplit(articles, paragraphs)

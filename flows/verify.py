@@ -1,0 +1,73 @@
+"""Read every file below the root and hold it against its record; what is damaged is computed anew by the next build."""
+
+import argparse
+import sys
+
+from prefect import flow
+
+from flows.running.notification import notify
+from flows.running.temporary_server import use_prefect_api
+from storage.errors import CorruptShardError, StorageError
+from storage.lock import root_lock
+from storage.store import Store
+from storage.verification import verify as verify_store
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
+
+
+@flow(name="verify", flow_run_name="verify", on_failure=[notify], on_crashed=[notify])
+def verify(root: str, dry_run: bool = False) -> str:
+    """Verify the root, and set aside what is damaged unless it is a `dry_run`; return what happened.
+
+    Raises:
+        CorruptShardError: something is damaged: the first file, and what is wrong with it.
+    """
+    log_expected_failures_in_one_line()
+    damaged, summary = verify_root(root, dry_run=dry_run)
+    print(summary)
+    for path, problem in damaged.items():
+        raise CorruptShardError(path, f"{problem} ({len(damaged)} damaged in all)")
+    return summary
+
+
+def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
+    """Do what the flow does, outside a flow run too; return file -> damage, and what happened as text.
+
+    Raises:
+        StorageError: another run holds the root, or the store does not answer.
+    """
+    store = Store(root)
+    with root_lock(store):
+        found = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
+    lines = [f"{path}: {problem}" for path, problem in sorted(found.damaged.items())]
+    done = "found" if dry_run else "found and set aside: the next build computes it anew"
+    lines.append(
+        f"{found.files:,} files, {found.bytes / 1e6:,.1f} MB read in {found.seconds:,.1f} s; "
+        + (f"{len(found.damaged)} damaged, {done}" if found.damaged else "nothing is damaged")
+    )
+    return found.damaged, "\n".join(lines)
+
+
+def main() -> int:
+    """Parse the options, verify, and return the exit code: 1 where something is damaged."""
+    parser = argparse.ArgumentParser(prog="python -m flows.verify", description=__doc__)
+    parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
+    parser.add_argument("--dry-run", action="store_true", help="only say what is damaged, set nothing aside")
+    options = parser.parse_args()
+    try:
+        if options.dry_run:
+            damaged, summary = verify_root(options.root, dry_run=True)
+            print(summary)
+            return 1 if damaged else 0
+        use_prefect_api()
+        verify(options.root)
+        return 0
+    except StorageError as error:
+        print(f"{parser.prog} stopped: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{parser.prog} interrupted: run the same command again to go on", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

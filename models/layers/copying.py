@@ -1,0 +1,124 @@
+"""Copying words of the source, as a pointer-generator does (See et al. 2017, eq. 8-9), behind any decoder.
+
+The next token is either taken from the vocabulary, with probability `gate`, or copied from a place of the source that
+one attention head points at. A name is several pieces, and a decoder of few layers loses its way among them; so the
+head is told which places follow the very pieces written last, and learns how much such a match of one, two or three
+pieces weighs.
+
+Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, D model size,
+V vocabulary, C pieces of context.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from models.contract import Copied, Memory
+from models.layers.attention import KeyValueCache, initialise, masked_softmax
+from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.precision import widened
+
+CONTEXT = 3  # pieces: most names and numbers of a SentencePiece vocabulary are two to four
+_NO_SOURCE, _NO_TARGET = -1, -2  # what stands before a paragraph and before a summary: they match nothing
+
+
+@dataclass(frozen=True)
+class CopyMemory(Memory):
+    """The places of B articles that may be copied.
+
+    Attributes:
+        keys: [B, S, D].
+        tokens: [B, S] int64 token ids.
+        before: [B, S, C] int64, the token 1, 2, ... C places before each in the same paragraph, -1 where there is none.
+        mask: [B, S] bool, True where there is a token.
+        paragraph: [B, S] int64, the paragraph each token is from.
+    """
+
+    keys: Tensor
+    tokens: Tensor
+    before: Tensor
+    mask: Tensor
+    paragraph: Tensor
+
+    @property
+    def articles(self) -> int:
+        """Number of articles, B."""
+        return len(self.mask)
+
+
+class CopyableMemory(Memory):
+    """A memory of articles whose words may be copied.
+
+    Attributes:
+        copies: the places that may be copied; None where the summarizer does not copy.
+    """
+
+    copies: CopyMemory | None
+
+
+class CopyHead(nn.Module):
+    """Where in the source the next token stands, and whether to take it from there."""
+
+    def __init__(self, size: int) -> None:
+        """Make a head for hidden states of `size`."""
+        super().__init__()
+        self.query = nn.Linear(size, size, bias=False)
+        self.key = nn.Linear(size, size, bias=False)
+        self.match = nn.Parameter(torch.ones(CONTEXT))
+        self.gate = nn.Linear(3 * size, 1)
+        initialise(self.query.weight, self.key.weight, self.gate.weight)
+        nn.init.zeros_(self.gate.bias)
+
+    def remember(self, rows: ParagraphRows, states: FlatTokens) -> CopyMemory:
+        """Make the memory of the encoded tokens [B, S, D] of `rows`, perhaps cut."""
+        tokens = rows.flat(rows.tokens, states.mask.shape[1]).values
+        before = [_shifted(tokens, states.paragraph, places) for places in range(1, CONTEXT + 1)]
+        return CopyMemory(
+            keys=self.key(states.values),
+            tokens=tokens.masked_fill(~states.mask, _NO_SOURCE),
+            before=torch.stack(before, dim=-1),
+            mask=states.mask,
+            paragraph=states.paragraph,
+        )
+
+    def forward(
+        self, hidden_RTD: Tensor, input_RTD: Tensor, target_RT: Tensor, memory: CopyMemory, cache: KeyValueCache | None
+    ) -> Copied:
+        """Point at the source from each target position.
+
+        Args:
+            hidden_RTD: last hidden states of the decoder.
+            input_RTD: embeddings of its input tokens.
+            target_RT: the input tokens; with a cache those that follow the ones in it.
+            memory: of B articles.
+            cache: of the target decoded so far.
+        """
+        articles, (rows, new, size) = memory.articles, hidden_RTD.shape
+        query_BQD = self.query(hidden_RTD).reshape(articles, -1, size)
+        logits_BQS = (query_BQD @ memory.keys.transpose(1, 2)) * size**-0.5
+        recent_BQC = recent_tokens(target_RT, cache).reshape(articles, -1, CONTEXT)
+        matched = torch.ones_like(logits_BQS, dtype=torch.bool)
+        for place in range(CONTEXT):  # a match of two is one of one that goes on
+            matched = matched & (recent_BQC[..., place].unsqueeze(2) == memory.before[..., place].unsqueeze(1))
+            logits_BQS = logits_BQS + self.match[place] * matched
+        weights_BQS = masked_softmax(widened(logits_BQS), memory.mask.unsqueeze(1))
+        context_RTD = (weights_BQS.to(memory.keys.dtype) @ memory.keys).reshape(rows, new, size)
+        gate_RT = widened(self.gate(torch.cat((hidden_RTD, context_RTD, input_RTD), dim=-1)).squeeze(-1))
+        return Copied(weights_BQS.reshape(rows, new, -1), gate_RT, memory.tokens, memory.paragraph)
+
+
+def recent_tokens(target_RT: Tensor, cache: KeyValueCache | None) -> Tensor:
+    """Return [R, T, C]: each input token of a decoder, the one before it, and so on; -2 before the first."""
+    all_RT = target_RT if cache is None else cache.remember_tokens(target_RT)
+    padded_RT = F.pad(all_RT, (CONTEXT - 1, 0), value=_NO_TARGET)
+    windows_RTC = padded_RT.unfold(1, CONTEXT, 1).flip(-1)
+    return windows_RTC[:, -target_RT.shape[1] :]
+
+
+def _shifted(tokens_BS: Tensor, paragraph_BS: Tensor, places: int) -> Tensor:
+    """Return the token `places` before each of the same paragraph, -1 where there is none."""
+    earlier = F.pad(tokens_BS, (places, 0), value=_NO_SOURCE)[:, :-places]
+    same = F.pad(paragraph_BS, (places, 0), value=-1)[:, :-places] == paragraph_BS
+    return earlier.masked_fill(~same, _NO_SOURCE)

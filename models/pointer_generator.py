@@ -1,0 +1,307 @@
+"""PTGEN and PTGEN+COV, the pointer-generator network of See, Liu & Manning 2017 (004 Table 1), on ranked paragraphs.
+
+An LSTM reads the first tokens of an article both ways; another writes the summary, attends to every token at each step,
+and either generates a piece of the vocabulary or copies the piece it points at. With coverage the attention knows how
+much it has looked at each token already, and a loss keeps it from looking there again.
+
+The sizes that the paper gives (21,499,600 parameters at 50,000 words, 1,153 more for p_gen, 512 more for coverage) hold
+three things that its equations leave open, and that are here as the count has them: s_t is an LSTM's cell and output
+together, the last context enters the next step, and attention is as wide as the states it is over.
+
+Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, E size of an
+embedding, D size of an LSTM (`model_size`), C = 2*D of the reader's states, of s_t and of attention, V vocabulary.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from models.contract import Cache, Copied, Decoded, Memory, SourceBatch, Summarizer
+from models.layers.attention import initialise, masked_softmax
+from models.layers.paragraphs import ParagraphRows, weights_by_paragraph
+from models.layers.precision import widened
+
+
+@dataclass(frozen=True)
+class PointerGeneratorConfig:
+    """The size of a pointer-generator; the defaults are those of See et al. 2017, sec. 5.
+
+    Attributes:
+        vocabulary_size: V; theirs was 50,000 words, ours is of pieces.
+        pad: id of the padding token.
+        model_size: D, of the decoder's LSTM and of each direction of the encoder's.
+        embedding_size: E, of one matrix for source and target; the output layer has its own.
+        source_tokens: most tokens of an article that are read, best paragraphs first.
+        coverage: whether attention is told what it has looked at (eq. 10-11).
+        coverage_loss: lambda, the weight of looking at the same places again (eq. 12-13); without coverage it is idle.
+        dropout: of embeddings and before the output layers; See et al. have none.
+    """
+
+    vocabulary_size: int
+    pad: int = 0
+    model_size: int = 256
+    embedding_size: int = 128
+    source_tokens: int = 400
+    coverage: bool = False
+    coverage_loss: float = 1.0
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("model_size", "embedding_size", "source_tokens"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.coverage_loss < 0:
+            raise ValueError(f"coverage_loss must not be negative, got {self.coverage_loss}")
+
+
+@dataclass(frozen=True)
+class PointerMemory(Memory):
+    """What the encoder leaves of B articles.
+
+    Attributes:
+        states: [B, S, C] h_i of eq. 1, both directions.
+        keys: [B, S, C] W_h h_i of eq. 1.
+        mask: [B, S] bool, True where there is a token.
+        tokens: [B, S] int64 token ids; padding among them is never looked at, so never copied.
+        paragraph: [B, S] int64, the paragraph each token is from.
+        paragraphs: P.
+        output: [B, D] the decoder's first output.
+        cell: [B, D] its first cell.
+    """
+
+    states: Tensor
+    keys: Tensor
+    mask: Tensor
+    tokens: Tensor
+    paragraph: Tensor
+    paragraphs: int
+    output: Tensor
+    cell: Tensor
+
+    @property
+    def articles(self) -> int:
+        """Number of articles, B."""
+        return len(self.mask)
+
+
+@dataclass(frozen=True)
+class DecoderState:
+    """Where the decoder stands after some target tokens.
+
+    Attributes:
+        output: [R, D] of its LSTM.
+        cell: [R, D] of its LSTM.
+        context: [R, C] h*_t of eq. 3.
+        coverage: [R, S] float32, c^t of eq. 10: the attention so far.
+    """
+
+    output: Tensor
+    cell: Tensor
+    context: Tensor
+    coverage: Tensor
+
+    @classmethod
+    def start(cls, memory: PointerMemory, hypotheses: int) -> "DecoderState":
+        """Return the state before the first token of `hypotheses` an article."""
+        output_RD = memory.output.repeat_interleave(hypotheses, dim=0)
+        cell_RD = memory.cell.repeat_interleave(hypotheses, dim=0)
+        rows, (_, tokens, width) = len(output_RD), memory.states.shape
+        return cls(output_RD, cell_RD, cell_RD.new_zeros(rows, width), cell_RD.new_zeros(rows, tokens))
+
+
+class PointerCache(Cache):
+    """The state after the target decoded so far: an LSTM needs nothing else of it."""
+
+    def __init__(self, state: DecoderState) -> None:
+        """Begin before the first token."""
+        self.length = 0
+        self.state = state
+
+    def reorder(self, hypotheses: Tensor) -> None:
+        """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
+        old = self.state
+        self.state = DecoderState(
+            old.output[hypotheses], old.cell[hypotheses], old.context[hypotheses], old.coverage[hypotheses]
+        )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One target position.
+
+    Attributes:
+        state: after it.
+        hidden: [R, D] what the vocabulary's distribution is made from: V [s_t, h*_t] + b of eq. 4.
+        weights: [R, S] float32, a^t of eq. 2.
+        gate: [R] float32, the log-odds of p_gen (eq. 8).
+        repeated: [R] float32, the coverage loss of eq. 12 without its weight.
+    """
+
+    state: DecoderState
+    hidden: Tensor
+    weights: Tensor
+    gate: Tensor
+    repeated: Tensor
+
+
+class PointerGenerator(Summarizer):
+    """An LSTM encoder both ways, and an LSTM decoder that generates or copies."""
+
+    def __init__(self, config: PointerGeneratorConfig) -> None:
+        """Make a fresh model, its weights drawn from PyTorch's default generator."""
+        super().__init__()
+        self.config = config
+        size, words, width = config.model_size, config.embedding_size, 2 * config.model_size
+        self.embedding = nn.Embedding(config.vocabulary_size, words)
+        # nn.LSTM has two biases where one is enough: a constant 1 in its input, whose weights are the bias.
+        self.encoder = nn.LSTM(words + 1, size, bias=False, batch_first=True, bidirectional=True)
+        self.first_output = nn.Linear(width, size)
+        self.first_cell = nn.Linear(width, size)
+        self.feed = nn.Linear(words + width, words)  # the last context beside the word
+        self.recurrence = nn.Linear(words + size, 4 * size)  # input, forget, new and output gate
+        self.key = nn.Linear(width, width, bias=False)  # W_h of eq. 1
+        self.query = nn.Linear(width, width)  # W_s and b_attn
+        self.coverage = nn.Parameter(torch.empty(width)) if config.coverage else None  # w_c of eq. 11
+        self.score = nn.Parameter(torch.empty(width))  # v
+        self.gate = nn.Linear(2 * width + words, 1)  # w_h*, w_s, w_x and b_ptr of eq. 8
+        self.hidden = nn.Linear(size + width, size)  # V and b of eq. 4
+        self.vocabulary = nn.Linear(size, config.vocabulary_size)  # V' and b'
+        self.dropout = nn.Dropout(config.dropout)
+        self._initialise()
+
+    def encode(self, source: SourceBatch) -> PointerMemory:
+        """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
+        rows = ParagraphRows.of(source, self.config.pad)
+        flat = rows.flat(rows.tokens, self.config.source_tokens)
+        words_BSE = F.pad(self.dropout(self.embedding(flat.values)), (0, 1), value=1.0)
+        # An article without any token is read as one token of padding, which attention then does not see.
+        lengths = flat.mask.sum(dim=1).clamp_min(1).cpu()
+        packed = pack_padded_sequence(words_BSE, lengths, batch_first=True, enforce_sorted=False)
+        # In float32 as the decoder's own state is: it is summed up over hundreds of tokens, and CPUs without bfloat16
+        # have no LSTM in it.
+        with torch.autocast(words_BSE.device.type, enabled=False):
+            states, (output_2BD, cell_2BD) = self.encoder(packed)
+        states_BSC, _ = pad_packed_sequence(states, batch_first=True, total_length=flat.mask.shape[1])
+        return PointerMemory(
+            states=states_BSC,
+            keys=self.key(states_BSC),
+            mask=flat.mask,
+            tokens=flat.values,
+            paragraph=flat.paragraph,
+            paragraphs=rows.places,
+            output=widened(self.first_output(torch.cat(tuple(output_2BD), dim=-1)).relu()),
+            cell=widened(self.first_cell(torch.cat(tuple(cell_2BD), dim=-1)).relu()),
+        )
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64), a position after the other."""
+        assert isinstance(memory, PointerMemory)
+        assert cache is None or isinstance(cache, PointerCache)
+        state = DecoderState.start(memory, len(target_in) // memory.articles) if cache is None else cache.state
+        steps: list[Step] = []
+        for words_RE in self.dropout(self.embedding(target_in)).unbind(dim=1):
+            steps.append(self._step(words_RE, state, memory))
+            state = steps[-1].state
+        if cache is not None:
+            cache.state = state
+            cache.length += len(steps)
+        weights_RTS = torch.stack([step.weights for step in steps], dim=1)
+        # Generated or copied, a piece was written looking at the same places: the gate does not change whence it came.
+        looked_RTP = None
+        if attention:
+            member_BSP = F.one_hot(memory.paragraph, memory.paragraphs).to(weights_RTS.dtype)
+            looked_RTP = weights_by_paragraph(weights_RTS, member_BSP)
+        repeated_RT = torch.stack([step.repeated for step in steps], dim=1)
+        return Decoded(
+            hidden=torch.stack([step.hidden for step in steps], dim=1),
+            paragraph_attention=looked_RTP,
+            copied=Copied(
+                weights_RTS, torch.stack([step.gate for step in steps], dim=1), memory.tokens, memory.paragraph
+            ),
+            extra_loss=None if self.coverage is None else self.config.coverage_loss * repeated_RT,
+        )
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+        logits: Tensor = self.vocabulary(hidden)
+        return logits
+
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight [V, D] and bias [V] of `logits`."""
+        return self.vocabulary.weight, self.vocabulary.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return the state before the first token for `hypotheses` per article; it has room for any `length`."""
+        assert isinstance(memory, PointerMemory)
+        return PointerCache(DecoderState.start(memory, hypotheses))
+
+    def _step(self, words_RE: Tensor, state: DecoderState, memory: PointerMemory) -> Step:
+        """Read one target token after `state`."""
+        x_RE = self.feed(torch.cat((words_RE, state.context), dim=-1))
+        gates_RD = widened(self.recurrence(torch.cat((x_RE, state.output), dim=-1))).chunk(4, dim=-1)
+        enter, keep, new, leave = gates_RD
+        cell_RD = keep.sigmoid() * state.cell + enter.sigmoid() * new.tanh()
+        output_RD = leave.sigmoid() * cell_RD.tanh()
+        s_RC = torch.cat((cell_RD, output_RD), dim=-1)
+        weights_RS = self._attend(s_RC, state.coverage, memory)
+        # The hypotheses of an article read its states where they lie: nothing of a memory is repeated.
+        weights_BKS = weights_RS.view(memory.articles, -1, weights_RS.shape[-1])
+        context_RC = (weights_BKS.to(memory.states.dtype) @ memory.states).flatten(0, 1)
+        return Step(
+            state=DecoderState(output_RD, cell_RD, context_RC, state.coverage + weights_RS),
+            hidden=self.hidden(self.dropout(torch.cat((output_RD, context_RC), dim=-1))),
+            weights=weights_RS,
+            gate=widened(self.gate(torch.cat((context_RC, s_RC, x_RE), dim=-1))).squeeze(-1),
+            repeated=torch.minimum(weights_RS, state.coverage).sum(dim=-1),
+        )
+
+    def _attend(self, s_RC: Tensor, coverage_RS: Tensor, memory: PointerMemory) -> Tensor:
+        """Return the attention [R, S] (float32) of eq. 2 with the scores of eq. 1, or of eq. 11 with coverage."""
+        query_BK1C = self.query(s_RC).view(memory.articles, -1, 1, s_RC.shape[-1])
+        features_BKSC = memory.keys.unsqueeze(1) + query_BK1C
+        if self.coverage is not None:
+            coverage_BKS1 = coverage_RS.view(memory.articles, -1, coverage_RS.shape[-1], 1)
+            features_BKSC = features_BKSC + coverage_BKS1.to(features_BKSC.dtype) * self.coverage
+        scores_BKS = widened(features_BKSC.tanh() @ self.score)
+        return masked_softmax(scores_BKS, memory.mask.unsqueeze(1)).flatten(0, 1)
+
+    def _initialise(self) -> None:
+        """Xavier matrices gate by gate, orthogonal recurrences, forget gates that remember, rows of about unit length.
+
+        See et al. draw all of it from a narrow range around zero, which Adagrad's large first steps make up for.
+        """
+        nn.init.normal_(self.embedding.weight, std=self.config.embedding_size**-0.5)
+        nn.init.normal_(self.vocabulary.weight, std=self.config.model_size**-0.5)
+        nn.init.zeros_(self.vocabulary.bias)
+        for linear in (self.first_output, self.first_cell, self.feed, self.query, self.gate, self.hidden):
+            initialise(linear.weight)
+            nn.init.zeros_(linear.bias)
+        initialise(self.key.weight, self.score.unsqueeze(0))
+        if self.coverage is not None:
+            initialise(self.coverage.unsqueeze(0))
+        words = self.config.embedding_size
+        with torch.no_grad():
+            for suffix in ("", "_reverse"):
+                entering = self.encoder.get_parameter(f"weight_ih_l0{suffix}")
+                _initialise_gates(entering[:, :words], self.encoder.get_parameter(f"weight_hh_l0{suffix}"))
+                _initialise_bias(entering[:, words])
+            _initialise_gates(self.recurrence.weight[:, :words], self.recurrence.weight[:, words:])
+            _initialise_bias(self.recurrence.bias)
+
+
+def _initialise_gates(entering: Tensor, recurring: Tensor) -> None:
+    for gate in entering.chunk(4):
+        nn.init.xavier_uniform_(gate)
+    for gate in recurring.chunk(4):
+        gate.copy_(nn.init.orthogonal_(torch.empty_like(gate, memory_format=torch.contiguous_format)))
+
+
+def _initialise_bias(bias: Tensor) -> None:
+    """All zero but that of the forget gate, the second of four."""
+    bias.zero_()
+    bias.chunk(4)[1].fill_(1.0)

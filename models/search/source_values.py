@@ -1,0 +1,187 @@
+"""A search that writes only the names and numbers its source holds.
+
+A value is a run of words that begin with a capital or hold a digit. A summary may write a run, or the end or the
+middle of one, only as it stands in its article: "Marta Homansson" cannot become "Marta Thobilund" or "Homanson". The
+runs of an article are a trie over pieces; a hypothesis is either outside of all values or at a node of the trie.
+
+Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from models.contract import SourceBatch
+from models.search.hypotheses import Hypotheses
+from models.vocabulary import Vocabulary
+
+_SPACE = "\u2581"  # how SentencePiece marks the beginning of a word
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how it spells characters that the vocabulary lacks
+_SENTENCE_ENDS = frozenset(".!?")
+_IN_NUMBERS = frozenset(".,")
+_INFLECTED = ("ed", "ing")  # "Founded by ..." opens a sentence, although the vocabulary may have no "founded"
+
+
+@dataclass
+class Node:
+    """A place in a run of value words.
+
+    Attributes:
+        children: piece id -> the place after it.
+        ends_word: whether a run may be left here.
+    """
+
+    children: dict[int, "Node"] = field(default_factory=dict)
+    ends_word: bool = False
+
+
+class Pieces:
+    """What the pieces of a vocabulary are, as far as values go.
+
+    Args:
+        pieces: the V pieces in order of their ids.
+        marks: ids that stand for no text (padding, begin, end).
+    """
+
+    def __init__(self, pieces: Sequence[str], marks: Collection[int]) -> None:
+        known = set(pieces)
+        self.size = len(pieces)
+        self.begins = [piece.startswith(_SPACE) for piece in pieces]
+        self.text = ["" if id_ in marks else _text(piece) for id_, piece in enumerate(pieces)]
+        self.is_word = [any(c.isalnum() for c in text) for text in self.text]
+        self.is_value = [any(c.isupper() or c.isdigit() for c in text) for text in self.text]
+        self.ends_sentence = [text[-1:] in _SENTENCE_ENDS and text != "" for text in self.text]
+        self.outside = ~torch.tensor(self.is_value)
+        # After the last piece of a value a word has to begin, or a mark to follow: "Tavil" is not to become "Tavilen".
+        leaves = [begins or not word for begins, word in zip(self.begins, self.is_word, strict=True)]
+        self.leaving = self.outside & torch.tensor(leaves)
+        # Words whose capital is their place in the sentence's.
+        self.openers = torch.tensor(
+            [
+                piece.startswith(_SPACE)
+                and text[:1].isupper()
+                and not any(c.isdigit() for c in text)
+                and (piece.lower() in known or text.endswith(_INFLECTED))
+                for piece, text in zip(pieces, self.text, strict=True)
+            ]
+        )
+
+
+@lru_cache(maxsize=2)
+def value_pieces(vocabulary: Vocabulary) -> Pieces:
+    """Return what the pieces of a vocabulary are."""
+    marks = (vocabulary.pad, vocabulary.unk, vocabulary.begin, vocabulary.end, vocabulary.title_mark,
+             vocabulary.paragraph_mark, vocabulary.sentence_mark)  # fmt: skip
+    return Pieces(vocabulary.pieces(range(vocabulary.size)), marks)
+
+
+def _text(piece: str) -> str:
+    """Return what a piece spells; a byte of a character beyond ASCII counts as a capital, to be copied as it stands."""
+    if byte := _BYTE.fullmatch(piece):
+        code = int(byte[1], 16)
+        return chr(code) if code < 128 else "\u00c9"
+    return piece.removeprefix(_SPACE)
+
+
+class SourceValues:
+    """Which tokens may come next in summaries of a batch of articles."""
+
+    def __init__(self, pieces: Pieces, source: SourceBatch) -> None:
+        """Make the trie of each article of a batch."""
+        self.pieces = pieces
+        self._roots = [self._trie(article, source.pad) for article in source.tokens.tolist()]
+        self._states: dict[tuple[int, tuple[int, ...]], tuple[Node | None, bool]] = {}
+        self._masks: dict[tuple[int, int, bool], Tensor] = {}
+
+    def forbidden(self, alive: Hypotheses) -> Tensor:
+        """Return [b, K, V] bool, True for tokens that may not come next."""
+        rows = [
+            [self._allowed(article, *self._state(article, tuple(tokens))) for tokens in hypotheses]
+            for article, hypotheses in zip(alive.articles.tolist(), alive.tokens.tolist(), strict=True)
+        ]
+        return ~torch.stack([torch.stack(row) for row in rows]).to(alive.tokens.device)
+
+    def _trie(self, paragraphs: list[list[int]], pad: int) -> Node:
+        root = Node()
+        for tokens in paragraphs:
+            for run in self._runs([token for token in tokens if token != pad]):
+                for start in range(len(run)):
+                    self._add(root, run[start:])
+        return root
+
+    def _runs(self, tokens: list[int]) -> list[list[list[int]]]:
+        """Return the runs of value words, each word as its pieces from the first letter or digit to the last."""
+        runs: list[list[list[int]]] = [[]]
+        for word in self._words(tokens):
+            spelling = [place for place, token in enumerate(word) if self.pieces.is_word[token]]
+            core = word[spelling[0] : spelling[-1] + 1] if spelling else []
+            if not any(self.pieces.is_value[token] for token in core):
+                runs.append([])
+                continue
+            if len(core) < len(word) and word[0] != core[0]:  # a bracket before it
+                runs.append([])
+            runs[-1].append(core)
+            if word[-1] != core[-1]:  # a comma after it
+                runs.append([])
+        return [run for run in runs if run]
+
+    def _words(self, tokens: list[int]) -> list[list[int]]:
+        words: list[list[int]] = []
+        for token in tokens:
+            if self.pieces.begins[token] or not words:
+                words.append([])
+            words[-1].append(token)
+        return words
+
+    def _add(self, node: Node, words: list[list[int]]) -> None:
+        for word in words:
+            for place, token in enumerate(word):
+                node = node.children.setdefault(token, Node())
+                node.ends_word |= self._may_end(word, place)
+
+    def _may_end(self, word: list[int], place: int) -> bool:
+        """Return whether a summary may leave a word behind this piece: at its end, or before a mark in it."""
+        rest = word[place + 1 :]
+        if not rest:
+            return True
+        if self.pieces.is_word[rest[0]] or not self.pieces.is_word[word[place]]:
+            return False
+        behind = "".join(self.pieces.text[token] for token in rest)
+        return not (behind[0] in _IN_NUMBERS and behind[1:2].isdigit())
+
+    def _state(self, article: int, tokens: tuple[int, ...]) -> tuple[Node | None, bool]:
+        """Return where a hypothesis is (None outside of all values) and whether a sentence begins next."""
+        if not tokens:
+            return None, True
+        known = self._states.get((article, tokens))
+        if known is None:
+            node, opens = self._state(article, tokens[:-1])
+            known = self._states[article, tokens] = self._step(article, node, opens, tokens[-1])
+        return known
+
+    def _step(self, article: int, node: Node | None, opens: bool, token: int) -> tuple[Node | None, bool]:
+        here = None if node is None else node.children.get(token)
+        if here is None and self.pieces.is_value[token] and not (opens and self.pieces.openers[token]):
+            here = self._roots[article].children.get(token)
+        return here, self.pieces.ends_sentence[token]
+
+    def _allowed(self, article: int, node: Node | None, opens: bool) -> Tensor:
+        """Return [V] bool, True for tokens that may come next."""
+        key = (article, id(node), opens)
+        if key not in self._masks:
+            if node is not None and not node.ends_word:
+                mask = torch.zeros(self.pieces.size, dtype=torch.bool)
+            else:
+                mask = (self.pieces.outside if node is None else self.pieces.leaving).clone()
+                if node is None:
+                    mask[list(self._roots[article].children)] = True
+                if opens:
+                    mask |= self.pieces.openers
+            if node is not None:
+                mask[list(node.children)] = True
+            self._masks[key] = mask
+        return self._masks[key]

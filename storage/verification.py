@@ -1,0 +1,261 @@
+"""Read every file below a root and hold it against its record: damage that no run happens to read is found too.
+
+A pass reads what records name: shards, the files of models and reports, and the manifests of builds. It says how fast
+it goes and how long it will take. What it has done stands in a small file at the root, so that a pass that is
+interrupted goes on where it was. Damage is set aside as a run sets it aside: the next build computes it anew.
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+
+import pyarrow.fs as pafs
+
+from storage.builds import LATEST, build_names, latest_build, read_build
+from storage.directories import DirectoryRecord, record_of_directory
+from storage.errors import CorruptShardError, StorageError
+from storage.recipes import ShardRecord, record_path, set_aside
+from storage.schemas import DATASETS
+from storage.store import Store
+
+JOURNAL = ".verification.json"
+_RECORD = re.compile(r"^(?P<folder>.+)/(?:part-(?P<shard>\d{5})\.)?(?P<key>[0-9a-f]{16})\.json$")
+_READ_BYTES = 1 << 20
+_REPORT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class VerificationProgress:
+    """Where a pass stands.
+
+    Attributes:
+        files: files read, those of the interrupted pass before this one included.
+        of_files: files there are to read.
+        bytes: bytes read, likewise.
+        of_bytes: bytes there are to read.
+        rate: bytes a second, in this run.
+        damaged: files found damaged.
+    """
+
+    files: int
+    of_files: int
+    bytes: int
+    of_bytes: int
+    rate: float
+    damaged: int
+
+    def __str__(self) -> str:
+        left = (self.of_bytes - self.bytes) / self.rate if self.rate else 0.0
+        return (
+            f"{self.files:,} of {self.of_files:,} files, {self.bytes / 1e6:,.1f} of {self.of_bytes / 1e6:,.1f} MB at "
+            f"{self.rate / 1e6:,.1f} MB/s, about {left:,.0f} s left; {self.damaged} damaged"
+        )
+
+
+@dataclass
+class Verification:
+    """What a pass has found.
+
+    Attributes:
+        after: name of the last record that was checked; records go in the order of their names.
+        files: files read.
+        bytes: bytes read.
+        damaged: file -> what is wrong with it.
+        seconds: time it took, interruptions left out.
+    """
+
+    after: str = ""
+    files: int = 0
+    bytes: int = 0
+    damaged: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def verify(
+    store: Store, *, repair: bool, workers: int = 4, progress: Callable[[VerificationProgress], None] = lambda _: None
+) -> Verification:
+    """Read and check everything, or go on with the pass that was interrupted.
+
+    The caller holds the root's lock.
+
+    Args:
+        store: the root.
+        repair: set aside what is damaged, so that the next build computes it anew; else only find it.
+        workers: records checked at the same time.
+        progress: told where the pass stands, every few seconds and at its end.
+
+    Raises:
+        StorageError: the store does not answer; the same call goes on from there.
+    """
+    listing = _listing(store)
+    records = sorted(name for name in listing if _is_record(name))
+    found = _interrupted(store)
+    pending = [name for name in records if name > found.after]
+    described = _described(pending, listing)
+    of_files, of_bytes = found.files + len(described), found.bytes + sum(listing[file] for file in described)
+    started, before, said = time.monotonic(), (found.bytes, found.seconds), 0.0
+
+    def tell() -> None:
+        rate = (found.bytes - before[0]) / max(time.monotonic() - started, 1e-9)
+        progress(VerificationProgress(found.files, of_files, found.bytes, of_bytes, rate, len(found.damaged)))
+
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="verify")
+    try:
+        for name, outcome in zip(pending, pool.map(lambda name: _check(store, name, listing), pending), strict=True):
+            found.files += outcome.files
+            found.bytes += outcome.bytes
+            for damage in outcome.damage:
+                found.damaged[damage.path] = damage.problem
+                if repair:
+                    _set_aside(store, name, damage)
+            found.after = name
+            if time.monotonic() - said > _REPORT_SECONDS:
+                said = time.monotonic()
+                tell()
+                _save(store, found, before[1] + said - started)
+    except BaseException:
+        _save(store, found, before[1] + time.monotonic() - started)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    found.damaged |= _manifests(store, listing, repair=repair)
+    found.seconds = round(before[1] + time.monotonic() - started, 3)
+    of_files, of_bytes = found.files, found.bytes  # what a killed writer left was listed, and is described by nothing
+    tell()
+    store.delete(JOURNAL)
+    return found
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    files: int
+    bytes: int
+    damage: tuple[CorruptShardError, ...]
+
+
+def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
+    """Check a record and the files it names."""
+    size = listing[name]
+    try:
+        expected = _expected(store, name)
+    except FileNotFoundError:
+        return _Outcome(0, 0, ())  # gone since it was listed
+    except ValueError as error:
+        return _Outcome(1, size, (CorruptShardError(name, f"it cannot be read: {error}"),))
+    damage = [
+        CorruptShardError(file, problem)
+        for file, sha256 in expected.items()
+        if (problem := _problem(store, file, sha256))
+    ]
+    there = [file for file in expected if file in listing]
+    return _Outcome(1 + len(there), size + sum(listing[file] for file in there), tuple(damage))
+
+
+def _expected(store: Store, name: str) -> dict[str, str]:
+    """Return file -> SHA-256 of what a record describes.
+
+    Raises:
+        ValueError: it is no record, or that of something else.
+    """
+    data, match = store.read_bytes(name), _RECORD.match(name)
+    assert match is not None
+    if match["shard"] is None:
+        directory = DirectoryRecord.from_json(data)
+        if record_of_directory(directory.name, directory.key) != name:
+            raise ValueError(f"it describes {directory.path}")
+        return {f"{directory.path}/{file}": sha256 for file, sha256 in directory.files.items()}
+    shard = ShardRecord.from_json(data)
+    if record_path(shard.stage, shard.shard, shard.key) != name:
+        raise ValueError(f"it describes {shard.path}")
+    return {shard.path: shard.written.sha256}
+
+
+def _problem(store: Store, file: str, sha256: str) -> str | None:
+    """Return what is wrong with a file, or None."""
+    digest = hashlib.sha256()
+    try:
+        with store.reading(file) as stream:
+            while chunk := stream.read(_READ_BYTES):
+                digest.update(chunk)
+    except FileNotFoundError:
+        return "the file is gone"
+    if digest.hexdigest() != sha256:
+        return f"its sha256 is {digest.hexdigest()[:16]}…, its record says {sha256[:16]}…"
+    return None
+
+
+def _set_aside(store: Store, record: str, damage: CorruptShardError) -> None:
+    if damage.path != record:
+        set_aside(store, damage)
+    store.delete(record)
+
+
+def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, str]:
+    """Return manifests that cannot be read, or that name what is not there; the pointer to the latest is mended."""
+    damaged = {}
+    for name in build_names(store):
+        try:
+            build = read_build(store, name)
+        except StorageError as error:
+            damaged[f"builds/{name}.json"] = str(error)
+            continue
+        files = [file for stage in build.stages.values() for file in stage.values()]
+        directories = [*build.models.values(), *([build.report] if build.report else [])]
+        missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
+        if missing:
+            damaged[f"builds/{name}.json"] = f"it names {missing[0]}, which is not there ({len(missing)} in all)"
+    if store.exists(LATEST):
+        try:
+            read_build(store, str(json.loads(store.read_bytes(LATEST))["build"]))
+        except (ValueError, KeyError, TypeError, StorageError) as error:
+            damaged[LATEST] = f"it does not name a build: {error}"
+            if repair and (newest := latest_build(store)) is not None:
+                store.write_bytes(LATEST, json.dumps({"build": newest.name}).encode())
+    return damaged
+
+
+def _listing(store: Store) -> dict[str, int]:
+    """Return every file below the root with its size."""
+    selector = pafs.FileSelector(store.path(""), recursive=True, allow_not_found=True)
+    infos = store.filesystem.get_file_info(selector)
+    return {info.path[len(store.base) :].lstrip("/"): info.size for info in infos if info.type == pafs.FileType.File}
+
+
+def _is_record(name: str) -> bool:
+    match = _RECORD.match(name)
+    if match is None:
+        return False
+    folder = match["folder"]
+    if match["shard"] is not None:
+        return folder in DATASETS
+    return folder in ("reports", "tables") or re.fullmatch(r"(models|efficiency)/[^/]+", folder) is not None
+
+
+def _described(records: Sequence[str], listing: Mapping[str, int]) -> list[str]:
+    """Return records and the files that lie where those they describe do, told by their names alone."""
+    stems = {record.removesuffix(".json") for record in records}
+    return [name for name in listing if any(stem in stems for stem in _stems(name))]
+
+
+def _stems(name: str) -> Iterator[str]:
+    """Yield what the record of a file may be called: as the file, or as a folder around it."""
+    yield name.removesuffix(".json").removesuffix(".parquet")
+    while "/" in name:
+        name = name.rpartition("/")[0]
+        yield name
+
+
+def _interrupted(store: Store) -> Verification:
+    """Return the pass that was interrupted, or a new one."""
+    try:
+        return Verification(**json.loads(store.read_bytes(JOURNAL)))
+    except (FileNotFoundError, ValueError, TypeError):
+        return Verification()
+
+
+def _save(store: Store, found: Verification, seconds: float) -> None:
+    store.write_bytes(JOURNAL, json.dumps({**asdict(found), "seconds": round(seconds, 3)}).encode())

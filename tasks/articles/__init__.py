@@ -1,0 +1,1 @@
+"""Articles from their source, and the documents that a source holds itself."""

@@ -1,0 +1,147 @@
+"""The first two stages: articles as their source gives them, then a table per shard without duplicates (000 sec. 4)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import ARTICLES, INTAKE
+from tasks.articles.lead_text import clean_lead
+from tasks.engine.hashing import article_id, shard_of, unit_interval
+from tasks.sources import Article, Partition, SourceSettings, open_source
+
+SPLITS = ("train", "valid", "test")
+SPLIT_SHARES = (0.8, 0.1, 0.1)
+
+
+def read_articles(
+    *,
+    partition: Partition,
+    source: SourceSettings,
+    source_name: str,
+    article_shards: int,
+    seed: int,
+    search_will_follow: bool = False,
+) -> pa.Table:
+    """Return the INTAKE rows of one partition of a source; see `intake_articles`."""
+    return intake_articles(
+        open_source(source).read(partition),
+        source_name,
+        article_shards=article_shards,
+        seed=seed,
+        search_will_follow=search_will_follow,
+    )
+
+
+def intake_articles(
+    articles: Iterable[Article],
+    source_name: str,
+    *,
+    article_shards: int,
+    seed: int,
+    split_shares: Sequence[float] = SPLIT_SHARES,
+    search_will_follow: bool = False,
+) -> pa.Table:
+    """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and reason for a drop.
+
+    Args:
+        articles: articles of a source.
+        source_name: name of the source, part of every id.
+        article_shards: number of article shards.
+        seed: seed of the splits that the source leaves open.
+        split_shares: shares of train, valid and test, summing to 1.
+        search_will_follow: a web search will find sources, so an article needs none of its own.
+
+    Raises:
+        ValueError: the shares are no shares, or a source names an unknown split.
+    """
+    if len(split_shares) != 3 or min(split_shares) < 0 or abs(sum(split_shares) - 1) > 1e-9:
+        raise ValueError(f"expected three shares of train, valid and test that sum to 1, got {tuple(split_shares)}")
+    rows = []
+    for article in articles:
+        id_ = article_id(source_name, article.title)
+        lead = clean_lead(article.lead)
+        rows.append(
+            {
+                "article_id": id_,
+                "title": article.title,
+                "lead": lead,
+                "references": article.references,
+                "search_results": article.search_results,
+                "split": _split(article, seed, split_shares),
+                "group": article.group,
+                "source": source_name,
+                "revision": article.revision,
+                "licence": article.licence,
+                "drop_reason": drop_reason(article, lead, search_will_follow=search_will_follow),
+                "article_shard": shard_of(id_, article_shards),
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=INTAKE.schema)
+
+
+def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Table:
+    """Return the ARTICLES of one shard, sorted by id.
+
+    Of the usable articles with one id the first keeps its place, the others get the reason `duplicate_title`.
+
+    Args:
+        parts: INTAKE rows for this shard from every partition, in the order of the partitions.
+        kept_out: ARTICLES rows among them that must not be learned from, with the reason they get; None = none. Rows
+            of the test split stay.
+    """
+    order = pc.sort_indices(
+        parts.append_column("place", pa.array(range(parts.num_rows), pa.int64())),
+        sort_keys=[("article_id", "ascending"), ("place", "ascending")],
+    )
+    merged = parts.take(order).select(ARTICLES.schema.names)
+    seen: set[str] = set()
+    reasons: list[Any] = []
+    refused = {} if kept_out is None else {tuple(row[:-1]): row[-1] for row in _rows(kept_out)}
+    for id_, lead, split, given in _rows(merged):
+        reason = given or refused.get((id_, lead, split))
+        duplicate = reason is None and id_ in seen
+        reasons.append("duplicate_title" if duplicate else reason)
+        if reason is None:
+            seen.add(id_)
+    place = merged.schema.get_field_index("drop_reason")
+    merged = merged.set_column(place, ARTICLES.schema.field("drop_reason"), pa.array(reasons, pa.string()))
+    return merged.cast(ARTICLES.schema)
+
+
+def _rows(articles: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """Yield id, lead, split and reason of each row."""
+    columns = ("article_id", "lead", "split", "drop_reason")
+    return zip(*(articles[name].to_pylist() for name in columns), strict=True)
+
+
+def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str | None:
+    """Return why an article cannot be used, or None.
+
+    Args:
+        article: an article of a source.
+        lead: its lead, clean.
+        search_will_follow: a web search will find sources, so it needs none of its own.
+    """
+    if article.drop_reason is not None:
+        return article.drop_reason
+    if not article.title.strip():
+        return "empty_title"
+    if not lead:
+        return "empty_lead"
+    if not (article.references or article.search_results or article.documents or search_will_follow):
+        return "no_sources"
+    return None
+
+
+def _split(article: Article, seed: int, shares: Sequence[float]) -> str:
+    """Return the source's split, else one by a stable hash of the group, or of the title where there is none."""
+    if article.split is not None:
+        if article.split not in SPLITS:
+            raise ValueError(f"article {article.title!r}: split {article.split!r}, expected one of {', '.join(SPLITS)}")
+        return article.split
+    draw = unit_interval("split", seed, article.title if article.group is None else article.group)
+    if draw < shares[0]:
+        return "train"
+    return "valid" if draw < shares[0] + shares[1] else "test"

@@ -1,0 +1,77 @@
+"""The stage `given`: documents that a source itself holds, laid out beside those of the crawl."""
+
+from collections.abc import Collection, Iterable
+
+import pyarrow as pa
+
+from storage.schemas import GIVEN
+from tasks.articles.articles import drop_reason
+from tasks.articles.lead_text import clean_lead
+from tasks.engine.hashing import article_id, shard_of
+from tasks.sources import Article, GivenDocument, Partition, SourceSettings, open_source
+
+_NO_DOCUMENT = GivenDocument("", None, ())
+
+
+def read_given_documents(
+    *,
+    partition: Partition,
+    source: SourceSettings,
+    source_name: str,
+    article_shards: int,
+    search_will_follow: bool = False,
+) -> pa.Table:
+    """Return the GIVEN rows of one partition of a source (`given_documents`)."""
+    return given_documents(
+        open_source(source).read(partition),
+        source_name,
+        article_shards=article_shards,
+        search_will_follow=search_will_follow,
+    )
+
+
+def given_documents(
+    articles: Iterable[Article], source_name: str, *, article_shards: int, search_will_follow: bool = False
+) -> pa.Table:
+    """Return GIVEN rows for the documents of usable articles, in their order, as citations ranked by their place.
+
+    The reasons: no_documents, in the one row of an article that has none; duplicate_url, of a document whose URL an
+    earlier one of the article has; no_text.
+
+    Args:
+        articles: articles of a source, with their documents.
+        source_name: name of the source, part of every id.
+        article_shards: number of article shards.
+        search_will_follow: a web search will find sources, so an article needs none of its own.
+    """
+    rows = []
+    for article in articles:
+        if drop_reason(article, clean_lead(article.lead), search_will_follow=search_will_follow) is not None:
+            continue
+        id_ = article_id(source_name, article.title)
+        urls: set[str] = set()
+        for rank, document in enumerate(article.documents or (_NO_DOCUMENT,)):
+            rows.append(
+                {
+                    "article_id": id_,
+                    "article_shard": shard_of(id_, article_shards),
+                    "url": document.url,
+                    "provenance": "citation",
+                    "rank": rank,
+                    "title": document.title,
+                    "paragraphs": document.paragraphs,
+                    "boilerplate": [False] * len(document.paragraphs),
+                    "engine": None,
+                    "reason": _document_reason(document, urls),
+                }
+            )
+            urls.add(document.url)
+    return pa.Table.from_pylist(rows, schema=GIVEN.schema)
+
+
+def _document_reason(document: GivenDocument, urls: Collection[str]) -> str | None:
+    if document is _NO_DOCUMENT:
+        return "no_documents"
+    if document.url in urls:
+        return "duplicate_url"
+    return None if document.paragraphs else "no_text"

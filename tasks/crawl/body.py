@@ -1,0 +1,57 @@
+"""A body while it arrives: in memory while it is small, in a temporary file beyond.
+
+Thirty-two connections that each hold ten megabytes, twice when the blocks are joined, would be most of a shard's
+memory; so a large body is in memory only while its row is made.
+"""
+
+import os
+import tempfile
+from typing import IO
+
+_IN_MEMORY_BYTES = 256 << 10
+
+
+class Body:
+    """Bytes that are added block by block.
+
+    Attributes:
+        bytes: how many there are.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._blocks: list[bytes] = []
+        self._file: IO[bytes] | None = None  # deleted when it is closed, at the latest with this object
+
+    def add(self, block: bytes) -> None:
+        """Add a block.
+
+        Raises:
+            OSError: the temporary folder is full.
+        """
+        self.bytes += len(block)
+        self._blocks.append(block)
+        if self.bytes > _IN_MEMORY_BYTES:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="wikisum-")  # noqa: SIM115
+            self._file.writelines(self._blocks)
+            self._blocks.clear()
+
+    def read(self, count: int | None = None) -> bytes:
+        """Return the first bytes, or all.
+
+        Raises:
+            OSError: the temporary folder is full.
+        """
+        if self._file is None:
+            return b"".join(self._blocks)[:count]
+        self._file.seek(0)
+        found = self._file.read(-1 if count is None else count)
+        self._file.seek(0, os.SEEK_END)
+        return found
+
+    def cut(self, count: int) -> "Body":
+        """Return the first bytes as a body of their own."""
+        first = Body()
+        first.add(self.read(count))
+        return first

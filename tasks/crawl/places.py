@@ -1,0 +1,98 @@
+"""Where the row of each URL lies, in 16 bytes a slot: a shard of a million URLs must not cost a dictionary of them."""
+
+import hashlib
+import os
+from array import array
+from typing import NamedTuple
+
+_SLOTS = 1 << 10
+_OFFSET_BITS = 40  # segments of up to 1 TB, and 16 million of them
+_EMPTY, _FORGOTTEN = 0, 1  # no place looks like these: segments count from 1 inside
+
+
+class Place(NamedTuple):
+    """Where a row lies.
+
+    Attributes:
+        segment: number of the segment.
+        offset: where its record batch begins there, bytes.
+    """
+
+    segment: int
+    offset: int
+
+
+class Places:
+    """URL -> place: open addressing over 64 bits of a digest with a secret key.
+
+    Two of a million URLs share them once in 37 million shards, and nobody can choose them so; whoever reads a row still
+    compares its URL.
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._secret = os.urandom(16)
+        self._digests = array("Q", bytes(8 * _SLOTS))
+        self._values = array("Q", bytes(8 * _SLOTS))
+        self._used = 0  # slots, those of forgotten URLs included
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def get(self, url: str) -> Place | None:
+        """Return the place of a URL, or None."""
+        value = self._values[self._slot(self._digest(url))]
+        return None if value in (_EMPTY, _FORGOTTEN) else _place(value)
+
+    def put(self, url: str, place: Place) -> Place | None:
+        """Note the place of a URL and return the one it had before, or None."""
+        if 3 * self._used >= 2 * len(self._values):
+            self._grow()
+        digest = self._digest(url)
+        slot = self._slot(digest)
+        before = self._values[slot]
+        self._used += before == _EMPTY
+        self._count += before in (_EMPTY, _FORGOTTEN)
+        self._digests[slot] = digest
+        self._values[slot] = (place.segment + 1) << _OFFSET_BITS | place.offset
+        return None if before in (_EMPTY, _FORGOTTEN) else _place(before)
+
+    def forget(self, url: str) -> Place:
+        """Take a URL out and return its place.
+
+        Raises:
+            KeyError: it has none.
+        """
+        slot = self._slot(self._digest(url))
+        value = self._values[slot]
+        if value in (_EMPTY, _FORGOTTEN):
+            raise KeyError(url)
+        self._values[slot] = _FORGOTTEN  # not empty: the search for others passes here
+        self._count -= 1
+        return _place(value)
+
+    def _digest(self, url: str) -> int:
+        return int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8, key=self._secret).digest(), "little")
+
+    def _slot(self, digest: int) -> int:
+        """Return the slot of a digest, or the empty one where it belongs."""
+        digests, values, last = self._digests, self._values, len(self._values) - 1
+        slot = digest & last
+        while values[slot] != _EMPTY and digests[slot] != digest:
+            slot = (slot + 1) & last
+        return slot
+
+    def _grow(self) -> None:
+        digests, values = self._digests, self._values
+        self._digests = array("Q", bytes(16 * len(values)))
+        self._values = array("Q", bytes(16 * len(values)))
+        self._used = self._count
+        for digest, value in zip(digests, values, strict=True):
+            if value not in (_EMPTY, _FORGOTTEN):
+                slot = self._slot(digest)
+                self._digests[slot], self._values[slot] = digest, value
+
+
+def _place(value: int) -> Place:
+    return Place((value >> _OFFSET_BITS) - 1, value & ((1 << _OFFSET_BITS) - 1))

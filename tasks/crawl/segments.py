@@ -1,0 +1,146 @@
+"""Files of a journal: written row by row, read row by row, few of them open at a time."""
+
+import hashlib
+import logging
+import os
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from storage.schemas import PAGES
+
+logger = logging.getLogger(__name__)
+
+SUFFIX = ".arrows"
+_WRITE_BUFFER = 1 << 20
+_ROW = pa.struct(list(PAGES.schema))
+# One row is too little for threads to share.
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False)
+_READ = pa.ipc.IpcReadOptions(use_threads=False)
+_OPEN_FILES = 64  # a process may have 256 files open on some systems, 1,024 on most
+
+
+def row_batch(row: dict[str, Any]) -> pa.RecordBatch:
+    """Return a row of `pages` as a record batch."""
+    # One conversion for all columns: from_pylist makes one a column, which takes twice as long.
+    return pa.RecordBatch.from_struct_array(pa.array([row], _ROW))
+
+
+def new_segment_path(directory: str) -> str:
+    """Return a path that no other segment of a journal has, and that sorts after all those written before."""
+    return str(PurePosixPath(directory, f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"))
+
+
+class SegmentWriter:
+    """A segment being written.
+
+    Attributes:
+        path: its file.
+        number: its number in the journal.
+        count: rows written.
+        size: bytes written.
+    """
+
+    def __init__(self, filesystem: pafs.FileSystem, path: str, number: int) -> None:
+        self.path = path
+        self.number = number
+        self.count = self.size = 0
+        self._filesystem = filesystem
+        self._opened = time.monotonic()
+        # Buffered, so that a row is one write, not one for each of its columns.
+        self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
+        self._writer = pa.ipc.new_stream(self._sink, PAGES.schema, options=_COMPRESSED)
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was begun."""
+        return time.monotonic() - self._opened
+
+    def write(self, row: dict[str, Any]) -> int:
+        """Write a row through to the file and return its offset there."""
+        batch = row_batch(row)
+        if self.count == 0:  # the stream writes its schema with the first batch
+            self._writer.write_batch(batch.slice(0, 0))
+        offset = int(self._sink.tell())
+        if row["body"] is None:
+            self._sink.write(batch.serialize())  # seventeen tiny columns are not worth decompressing
+        else:
+            self._writer.write_batch(batch)
+        self._sink.flush()
+        self.count += 1
+        self.size = int(self._sink.tell())
+        return offset
+
+    def close(self, *, durable: bool = False) -> None:
+        """Close the segment.
+
+        Args:
+            durable: wait until a local file would survive a loss of power.
+        """
+        self._writer.close()
+        self._sink.close()
+        if durable and isinstance(self._filesystem, pafs.LocalFileSystem):
+            descriptor = os.open(self.path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield each sound row of a segment with its offset; what is torn or damaged is left out with a warning."""
+    try:
+        with filesystem.open_input_file(path) as file:
+            batches = pa.ipc.open_stream(file, options=_READ)
+            if not batches.schema.equals(PAGES.schema):
+                logger.warning("%s has another schema: left out", path)
+                return
+            while True:
+                offset = int(file.tell())
+                batch = batches.read_next_batch()
+                if batch.num_rows == 0:
+                    continue
+                row = batch.to_pylist()[0]
+                if row["body"] is None or hashlib.sha256(row["body"]).hexdigest() == row["sha256"]:
+                    yield row, offset
+                else:
+                    logger.warning("%s: the body of %s is damaged: left out", path, row["url"])
+    except (EOFError, StopIteration):
+        return
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        logger.warning("%s is torn or damaged: its sound rows are kept (%s)", path, error)
+
+
+class SegmentReader:
+    """Reads single rows of many segments; the file that was used least recently is closed first."""
+
+    def __init__(self, filesystem: pafs.FileSystem) -> None:
+        self._filesystem = filesystem
+        self._files: OrderedDict[str, pa.NativeFile] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def read(self, path: str, offset: int) -> pa.RecordBatch:
+        """Return the row at a place."""
+        file = self._files.pop(path, None)
+        if file is None:
+            if len(self._files) >= _OPEN_FILES:
+                self._files.popitem(last=False)[1].close()
+            file = self._filesystem.open_input_file(path)
+        self._files[path] = file
+        file.seek(offset)
+        return pa.ipc.read_record_batch(pa.ipc.read_message(file), PAGES.schema)

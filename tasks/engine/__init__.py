@@ -1,0 +1,1 @@
+"""The one mechanism: stages, shards, their inputs and settings; skipped if done, written whole, recorded."""

@@ -1,0 +1,91 @@
+"""What a failure looks like in the logs: one line where the error says what to do, a traceback where it is a bug.
+
+Prefect logs every exception of a flow or task with its traceback, which pushes the line that a person needs off the
+screen. The errors that this project raises on purpose carry that line; only of others is the traceback worth reading.
+"""
+
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+import httpx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
+_PROJECT = Path(__file__).parents[2]
+_ROOMS = ("storage", "models", "tasks", "flows")
+_OF_THE_WORLD = (ConnectionError, TimeoutError, FileNotFoundError)
+_log = logging.getLogger(__name__)
+_current: ContextVar[str | None] = ContextVar("worked on", default=None)
+
+
+def working_on(what: str) -> None:
+    """Say what is being worked on from here, such as `page http://a/b`; an exception will name it."""
+    _current.set(what)
+
+
+def names_what_failed(make: Callable[P, T]) -> Callable[P, T]:
+    """Have exceptions of a function carry a note of what was being worked on (`working_on`)."""
+
+    @functools.wraps(make)
+    def named(*args: P.args, **kwargs: P.kwargs) -> T:
+        token = _current.set(None)
+        try:
+            return make(*args, **kwargs)
+        except Exception as error:
+            what = _current.get()
+            if what is not None:
+                error.add_note(f"while working on {what}")
+            raise
+        finally:
+            _current.reset(token)
+
+    return named
+
+
+@contextmanager
+def unless_prefect_is_away(what: str) -> Iterator[None]:
+    """Leave out what is only for people to look at where the Prefect server does not answer, and say so."""
+    try:
+        yield
+    except httpx.HTTPError as error:
+        _log.warning("the Prefect server did not take %s: %s: %s", what, type(error).__name__, error)
+
+
+def log_expected_failures_in_one_line() -> None:
+    """Have Prefect's loggers of this process leave the traceback of expected errors out; may be called again."""
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_one_line)
+
+
+def describe(error: BaseException) -> str:
+    """Return an error as logs and reports show it: its type, its message, and what was being worked on (its notes)."""
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    return f"{type(error).__name__}: {error}{notes}"
+
+
+def is_expected(error: BaseException) -> bool:
+    """Whether an error was raised on purpose: one of our types, of the world's, or a ValueError from our code."""
+    if type(error).__module__.partition(".")[0] in _ROOMS or isinstance(error, _OF_THE_WORLD):
+        return True
+    return isinstance(error, ValueError) and _raised_here(error.__traceback__)
+
+
+def _raised_here(trace: TracebackType | None) -> bool:
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and Path(trace.tb_frame.f_code.co_filename).parent.is_relative_to(_PROJECT)
+
+
+def _one_line(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None and is_expected(error):
+        record.msg, record.args = f"stopped: {describe(error)}", ()
+        record.exc_info = record.exc_text = None
+    return True

@@ -1,0 +1,64 @@
+"""Tables article by article: slices of sorted tables, without a filter per article."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.engine.failure_logs import working_on
+
+
+def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Yield each article's rows as a slice that shares the table's memory.
+
+    Args:
+        table: rows sorted by `article_id`, as every dataset that is sharded by article is.
+
+    Yields:
+        Article id and its rows, in order of id.
+
+    Raises:
+        ValueError: the rows are not sorted by `article_id`, or one is null.
+    """
+    ids = table.column("article_id").combine_chunks()
+    if isinstance(ids, pa.ChunkedArray):  # what combine_chunks gives for a column without chunks
+        return
+    if ids.null_count:
+        raise ValueError("article_id is null in a row: expected every row to name its article")
+    runs = pc.run_end_encode(ids, run_end_type=pa.int64())
+    start, previous = 0, None
+    for article, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        if previous is not None and article < previous:
+            raise ValueError(f"article {article} follows {previous}: expected rows sorted by article_id")
+        working_on(f"article {article}")
+        yield article, table.slice(start, end - start)
+        start, previous = end, article
+
+
+def join_by_article(left: pa.Table, *others: pa.Table) -> Iterator[tuple[str, *tuple[pa.Table, ...]]]:
+    """Yield each article of `left` with its rows in every table; a table without the article gives no rows.
+
+    Rows of `others` whose article is not in `left` are passed over, so a caller chooses articles by filtering `left`.
+
+    Args:
+        left: rows sorted by `article_id`; decides which articles are seen.
+        others: tables sorted by `article_id`.
+
+    Yields:
+        Article id, its rows in `left`, its rows in each of `others`.
+
+    Raises:
+        ValueError: a table is not sorted by `article_id`.
+    """
+    streams = [by_article(other) for other in others]
+    heads = [next(stream, None) for stream in streams]
+    for article, rows in by_article(left):
+        matches = []
+        for number, stream in enumerate(streams):
+            head = heads[number]
+            while head is not None and head[0] < article:
+                head = next(stream, None)
+            heads[number] = head
+            matches.append(head[1] if head is not None and head[0] == article else others[number].slice(0, 0))
+        working_on(f"article {article}")  # the streams have looked ahead
+        yield article, rows, *matches

@@ -1,0 +1,64 @@
+"""Telling people how far a long task is: a log line now and then, and a progress artifact in the Prefect UI."""
+
+import time
+from typing import Protocol
+from uuid import UUID
+
+from prefect import get_run_logger
+from prefect.artifacts import create_progress_artifact, update_progress_artifact
+from prefect.exceptions import MissingContextError
+
+from tasks.engine.failure_logs import unless_prefect_is_away
+
+_LOG_SECONDS = 10.0
+_ARTIFACT_SECONDS = 3.0
+
+
+class Progress(Protocol):
+    """What a task reports while it runs: any frozen dataclass with these."""
+
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        ...
+
+    def __str__(self) -> str:
+        """One line for people: numbers with their units."""
+        ...
+
+
+class ProgressLog:
+    """Passes a task's progress on; picklable, so that it can travel with a job to another process."""
+
+    def __init__(self, name: str) -> None:
+        """Take the name people know the task by."""
+        self.name = name
+        self._logged = 0.0
+        self._published = 0.0
+        self._artifact: UUID | None = None
+        self._outside = False  # of any Prefect run: then an artifact would start a server for itself
+
+    def __call__(self, progress: Progress) -> None:
+        """Log at most every ten seconds and update the artifact at most every three."""
+        if self._outside:
+            return
+        now = time.monotonic()
+        finished = progress.share >= 1
+        try:
+            if finished or now - self._logged >= _LOG_SECONDS:
+                self._logged = now
+                get_run_logger().info("%s: %s", self.name, progress)
+            if finished or now - self._published >= _ARTIFACT_SECONDS:
+                self._published = now
+                with unless_prefect_is_away(f"the progress of {self.name}"):
+                    self._publish(progress)
+        except MissingContextError:
+            self._outside = True  # used as a library
+
+    def _publish(self, progress: Progress) -> None:
+        percent = round(100 * progress.share, 1)
+        if self._artifact is None:
+            key = f"progress-{self.name}".replace("_", "-").replace("/", "-")
+            self._artifact = create_progress_artifact(percent, key=key, description=str(progress))  # type: ignore[assignment]
+        else:
+            update_progress_artifact(self._artifact, percent, description=str(progress))

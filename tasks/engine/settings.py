@@ -1,0 +1,35 @@
+"""The base of every settings section, and which of its fields belong to a shard's recipe.
+
+A stage's settings class stands beside the stage; `flows/config.py` puts the sections together. Most fields decide
+what a shard holds and so are part of its key. A field declared with `tuning` only decides how fast or how politely
+the shard is made (pool sizes, retries): changing it recomputes nothing.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+# What an HTTP header can hold: one line of printable ASCII.
+HEADER_TEXT = r"^[\x20-\x7e]*$"
+
+
+class Settings(BaseModel):
+    """A frozen section of settings; an unknown field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the JSON-able fields that decide what a shard holds, nested sections included."""
+        fields: dict[str, Any] = {}
+        for name, info in type(self).model_fields.items():
+            extra = info.json_schema_extra
+            if isinstance(extra, dict) and extra.get("tuning"):
+                continue
+            value = getattr(self, name)
+            fields[name] = value.recipe() if isinstance(value, Settings) else self.model_dump(mode="json")[name]
+        return fields
+
+
+def tuning(default: Any, description: str, **constraints: Any) -> Any:
+    """Declare a field that changes how a shard is made and never what it holds."""
+    return Field(default, description=description, json_schema_extra={"tuning": True}, **constraints)

@@ -1,0 +1,179 @@
+"""One shard, from its inputs to its file and record; and one directory, likewise. Runs wherever it is sent."""
+
+import functools
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from storage.directories import DirectoryRecord, publish_directory, working_directory
+from storage.recipes import DropCount, ShardRecord, save_record, shard_path
+from storage.schemas import DATASETS
+from storage.snapshots import discard_snapshot, kept_on_store
+from storage.store import Store
+from storage.writing import naming_a_full_disk
+from tasks.engine.failure_logs import names_what_failed
+from tasks.engine.inputs import Reference
+from tasks.engine.provenance import running_code
+from tasks.engine.settings import Settings
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder of a shard's own that an interrupted run leaves and the next one finds; removed once the shard is done.
+
+    Attributes:
+        filesystem: where it is.
+        path: the folder on that filesystem; it need not exist yet.
+    """
+
+    filesystem: pafs.FileSystem
+    path: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that is needed to make one shard or directory; small and picklable.
+
+    Attributes:
+        root: the store's root.
+        stage: stage name, or what a directory is.
+        version: the stage's version.
+        shard: shard number; 0 for a directory.
+        key: the recipe's key.
+        function: the stage's pure function; gives a table, or its batches in order.
+        inputs: argument name -> what to load.
+        digests: argument name -> digests, for the record.
+        settings: the stage's section, passed as `settings`; None where it takes none.
+        arguments: further arguments that are part of the recipe.
+        context: further arguments that are not: they change how the shard is made and never what it holds.
+        notes: what else decides the content, such as the version of a model used; for the record.
+        scratch: name of an argument that takes a `Scratch`, for work that should outlive an interruption.
+        title: what people call the stage, where several share a dataset; "" = its name.
+    """
+
+    root: str
+    stage: str
+    version: int
+    shard: int
+    key: str
+    function: Callable[..., Any]
+    inputs: Mapping[str, Reference]
+    digests: Mapping[str, list[str]]
+    settings: Settings | None
+    arguments: Mapping[str, Any]
+    context: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    scratch: str | None = None
+    title: str = ""
+
+    @property
+    def called(self) -> str:
+        """What logs and the UI call its stage."""
+        return self.title or self.stage
+
+    @property
+    def name(self) -> str:
+        """What logs and the UI call it."""
+        return f"{self.called}-{self.shard:05d}" if self.stage in DATASETS else self.called
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the settings and arguments of the recipe, JSON-able."""
+        return recipe_of(self.settings, self.arguments)
+
+
+def recipe_of(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that decide what a shard holds: those of the section, and the arguments."""
+    fields = settings.recipe() if settings is not None else {}
+    return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
+
+
+def _plain(value: Any) -> Any:
+    return value.recipe() if hasattr(value, "recipe") else value
+
+
+@names_what_failed
+def make_shard(job: Job) -> ShardRecord:
+    """Compute a shard, write its file and then its record, and return the record.
+
+    Raises:
+        CorruptShardError: an input is damaged.
+        StorageError: the shard could not be written.
+    """
+    store = Store(job.root)
+    started = time.monotonic()
+    scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.key}"
+    own = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
+    drops = DropCount(DATASETS[job.stage])
+    rows = _call(job, store, **own)
+    counted = drops.table(rows) if isinstance(rows, pa.Table) else drops.batches(rows)
+    written = store.write_table(shard_path(job.stage, job.shard, job.key), counted, DATASETS[job.stage])
+    record = ShardRecord(
+        stage=job.stage,
+        shard=job.shard,
+        key=job.key,
+        written=written,
+        drops=drops.by_reason(),
+        inputs=job.digests,
+        settings=job.recipe(),
+        version=job.version,
+        seconds=round(time.monotonic() - started, 3),
+        peak_bytes=_peak_bytes(),
+        notes=job.notes,
+        worst=drops.worst(),
+        code=running_code(),
+    )
+    save_record(store, record)
+    if job.scratch:
+        store.delete_folder(scratch)
+    return record
+
+
+@names_what_failed
+def make_directory(job: Job) -> DirectoryRecord:
+    """Fill a directory (train a model, write a report), publish it, and return its record.
+
+    The function gets `directory` (a local path that an interrupted run finds again, on an object store another machine
+    too) and returns its metrics; under `published` they name the files that readers load.
+
+    Raises:
+        CorruptShardError: an input is damaged.
+        StorageFullError: the disk of the local folder is full; what is whole there is found again.
+        StorageError: the directory could not be written.
+    """
+    store = Store(job.root)
+    folder = working_directory(store, job.stage, job.key)
+    started = time.monotonic()
+    place = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"
+    with naming_a_full_disk(place), kept_on_store(store, folder, job.stage, job.key):
+        metrics = _call(job, store, directory=folder)
+    record = publish_directory(
+        store,
+        folder,
+        name=job.stage,
+        key=job.key,
+        published=metrics.pop("published"),
+        settings=job.recipe(),
+        inputs=job.digests,
+        metrics=metrics,
+        seconds=round(time.monotonic() - started, 3),
+        code=running_code(),
+    )
+    discard_snapshot(store, job.stage, job.key)
+    return record
+
+
+def _call(job: Job, store: Store, **more: Any) -> Any:
+    loaded = {name: reference.load(store) for name, reference in job.inputs.items()}
+    settings = {} if job.settings is None else {"settings": job.settings}
+    return functools.partial(job.function, **loaded, **settings, **job.arguments, **job.context, **more)()
+
+
+def _peak_bytes() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,1 @@
+"""Summaries scored: baselines, metrics, significance."""

@@ -1,0 +1,165 @@
+"""Citations of a summary: for every sentence the fewest paragraphs, of those its system read, that support it.
+
+What a system attended to is no evidence by itself. Support by values is the test (`tasks/evaluation/support.py`), the
+system's attention the prior: of equally few paragraphs that hold equally many of a sentence's values, those are cited
+whose attention times overlap with its content words is highest. Without attention all paragraphs are equally likely.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from tasks.evaluation.metrics import Floats, Summary
+from tasks.evaluation.support import ValueSupport
+from tasks.evaluation.values import Evidence, Value
+from tasks.text.content_words import content_words, overlap
+from tasks.text.pieces import sentence_pieces
+
+MOST_CITED = 3  # paragraphs of one sentence, as ALCE's evaluation has it (Gao et al. 2023)
+_MOST_TRIED = 40  # paragraphs that sets are made of: 10,700 sets; a sentence with more holders runs on for lines
+_SAME_WORDS = 20  # characters of a paragraph by which a title before it is known
+
+Verdict = Literal["supported", "partly", "not supported"]
+
+
+@dataclass(frozen=True)
+class CitedSentence:
+    """A sentence of a summary with the paragraphs that are cited for it.
+
+    Attributes:
+        sentence: as it was written.
+        claim: what is to be supported: the sentence, without a title that Lead put before it.
+        ranks: 0-based ranks of the cited paragraphs, in order; at most three.
+        shares: of the sentence's attention that each has, 0-1; none for a system without attention.
+        verdict: supported | partly: they hold some of its values, not all | not supported: none is cited.
+        missing: the values that they do not hold, as they were written; none where it lacks words and not values.
+    """
+
+    sentence: str
+    claim: str
+    ranks: tuple[int, ...] = ()
+    shares: tuple[float, ...] = ()
+    verdict: Verdict = "not supported"
+    missing: tuple[str, ...] = ()
+
+
+class Citer:
+    """Cites the paragraphs of one article for any summaries of it.
+
+    Args:
+        title: of the article, known to all.
+        paragraphs: ranked, best first.
+        context: further texts on the same matter, such as the lead: they tell names that open a sentence from other
+            words, and are never cited.
+
+    Attributes:
+        support: the test by values, as the choice takes it.
+    """
+
+    def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
+        self._title, self._paragraphs = title, paragraphs
+        self._words = [content_words(paragraph) for paragraph in paragraphs]
+        self._evidence = [Evidence([title, paragraph]) for paragraph in paragraphs]
+        self.support = ValueSupport(title, Evidence([title, *paragraphs, *context]))
+
+    def texts(self, ranks: Sequence[int]) -> list[str]:
+        """Return the paragraphs of some ranks."""
+        return [self._paragraphs[rank] for rank in ranks]
+
+    def cite(self, summary: Summary) -> list[CitedSentence]:
+        """Return the sentences of a summary, in order, each with its citations and verdict.
+
+        Only paragraphs that the system read are cited: the first `summary.read`, and no more than it has attention to.
+        """
+        attention = summary.attention
+        read = len(self._paragraphs[: summary.read])
+        if attention is not None and attention.size:
+            read = min(read, attention.shape[1])
+        cited = []
+        for number, (sentence, pieces) in enumerate(sentence_pieces(summary.text, summary.tokens)):
+            claim = sentence if number else self._without_title(sentence)
+            looked = None if attention is None or not attention.size else attention[pieces]
+            prior = looked.mean(axis=0)[:read] if looked is not None and len(looked) else None
+            cited.append(self._cite(sentence, claim, read, prior))
+        return cited
+
+    def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
+        words = self.support.words(claim)
+        overlaps = np.array([overlap(words, held) for held in self._words[:read]])
+        weights = overlaps if prior is None else overlaps * prior
+        if values := self.support.values(claim):
+            ranks = self._needed(self._best_set(values, weights, overlaps), values)
+        else:
+            ranks = self._best_one(claim, weights, overlaps)
+        missing = self.support.missing(self.texts(ranks), values)
+        if not ranks:
+            verdict: Verdict = "not supported"
+        else:
+            verdict = "partly" if missing else "supported"
+        shares = () if prior is None else tuple(float(prior[rank]) for rank in ranks)
+        return CitedSentence(sentence, claim, ranks, shares, verdict, tuple(_written(v, claim) for v in missing))
+
+    def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
+        """Return the paragraphs, three at most, that hold most of the values; of equals the fewest, then the likeliest.
+
+        A paragraph stands for all that hold the same values, so that the sets are few and all of them can be tried.
+        """
+        likeliest: dict[frozenset[int], int] = {}
+        for rank in sorted(range(len(weights)), key=lambda rank: (-weights[rank], -overlaps[rank], rank)):
+            held = frozenset(place for place, value in enumerate(values) if value in self._evidence[rank])
+            if held:
+                likeliest.setdefault(held, rank)
+        most = sorted(likeliest.items(), key=lambda item: -len(item[0]))[:_MOST_TRIED]
+        best: tuple[int, ...] = ()
+        best_key = (0, 0, 0.0, 0.0)
+        for chosen in _sets(sorted(most, key=lambda item: item[1])):
+            ranks = [rank for _, rank in chosen]
+            covered = len(frozenset[int]().union(*(held for held, _ in chosen)))
+            key = (covered, -len(ranks), float(weights[ranks].sum()), float(overlaps[ranks].sum()))
+            if key > best_key:
+                best, best_key = tuple(ranks), key
+        return best
+
+    def _needed(self, ranks: tuple[int, ...], values: Sequence[Value]) -> tuple[int, ...]:
+        """Return the paragraphs without those that add nothing: together texts may hold more than each by itself."""
+        missing = len(self.support.missing(self.texts(ranks), values))
+        for rank in ranks:
+            others = tuple(other for other in ranks if other != rank)
+            if others and len(self.support.missing(self.texts(others), values)) == missing:
+                return self._needed(others, values)
+        return ranks
+
+    def _best_one(self, claim: str, weights: Floats, overlaps: Floats) -> tuple[int, ...]:
+        """Return the likeliest paragraph that supports a claim without values by itself, if there is one."""
+        able = [rank for rank in range(len(weights)) if self.support([self._paragraphs[rank]], claim)]
+        return tuple(sorted(able, key=lambda rank: (-weights[rank], -overlaps[rank], rank))[:1])
+
+    def _without_title(self, sentence: str) -> str:
+        """Return the first sentence of a summary without the title, where a paragraph goes on behind it, as in Lead."""
+        rest = sentence.removeprefix(self._title).lstrip()
+        if rest == sentence or not rest:
+            return sentence
+        begins = any(_line(paragraph).startswith(rest[:_SAME_WORDS]) for paragraph in self._paragraphs)
+        return rest if begins else sentence
+
+
+def _sets(holders: Sequence[tuple[frozenset[int], int]]) -> Iterator[tuple[tuple[frozenset[int], int], ...]]:
+    for size in range(1, MOST_CITED + 1):
+        yield from combinations(holders, size)
+
+
+def _line(paragraph: str) -> str:
+    return " ".join(paragraph.split())
+
+
+def _written(value: Value, sentence: str) -> str:
+    """Return a value as the sentence has it; numbers and dates by their value."""
+    if value.kind != "name":
+        return str(value)
+    words = (re.escape(str(word)).replace("'", "['’]") for word in value.key) if isinstance(value.key, tuple) else ()
+    found = re.search(r"\b" + r"(?:['’]s)?\s+".join(words) + r"\b", sentence, re.IGNORECASE)
+    return found[0] if found else str(value)

@@ -1,0 +1,106 @@
+"""What is measured of a summary: every metric by name, what it says, and the texts it may look at.
+
+A metric is one file with a scorer and its lines in this one. Truth stands before ROUGE wherever metrics are listed.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+
+Group = Literal["truth", "rouge", "style"]
+Better = Literal["higher", "lower", "neither"]
+Unit = Literal["percent", "ratio"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric, for people and for comparisons.
+
+    Attributes:
+        name: as in the `scores` dataset.
+        label: heading of a column.
+        group: truth | rouge | style.
+        meaning: one line on what its figure says.
+        better: which of two figures is better; `neither` where a figure only describes.
+        unit: percent (0-1, shown times 100) | ratio.
+    """
+
+    name: str
+    label: str
+    group: Group
+    meaning: str
+    better: Better = "higher"
+    unit: Unit = "percent"
+
+
+@dataclass(frozen=True)
+class Score:
+    """A summary's score under one metric.
+
+    Attributes:
+        value: the metric's figure; F1 where it is one of precision and recall.
+        precision: 0-1, None for a metric that has none.
+        recall: likewise.
+    """
+
+    value: float
+    precision: float | None = None
+    recall: float | None = None
+
+    @classmethod
+    def of(cls, precision: float, recall: float) -> "Score":
+        """Return the score whose figure is F1."""
+        total = precision + recall
+        return cls(2 * precision * recall / total if total else 0.0, precision, recall)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a system wrote.
+
+    Attributes:
+        text: the summary, one line.
+        read: how many of the article's ranked paragraphs the system read; None = all of them.
+        tokens: its T pieces; together, with SentencePiece's space marks, they spell the text; empty for a system
+            without attention.
+        attention: [T, P] of each piece to each of the first P ranked paragraphs, 0-1; None (or empty) without any.
+    """
+
+    text: str
+    read: int | None = None
+    tokens: Sequence[str] = ()
+    attention: Floats | None = field(default=None, compare=False)  # arrays do not compare as one
+
+
+@dataclass(frozen=True)
+class ArticleTexts:
+    """The texts of an article that a summary is held against.
+
+    Attributes:
+        title: given to every system.
+        lead: what a summary should say.
+        ranked: ranked paragraphs, best first; systems read the first of them.
+        sources: all candidate paragraphs that were kept.
+    """
+
+    title: str
+    lead: str
+    ranked: Sequence[str]
+    sources: Sequence[str]
+
+
+class Scorer(Protocol):
+    """Scores summaries of one article; a metric that is not defined for a summary is left out."""
+
+    def __call__(self, summary: Summary) -> dict[str, Score]:
+        """Return scores by the name of their metric."""
+        ...
+
+
+# Prepares an article once for all summaries of it; the names are those of the metrics that are wanted.
+Prepare = Callable[[ArticleTexts, Collection[str]], Scorer]

@@ -1,0 +1,172 @@
+"""ROUGE-1, -2, -L and -Lsum of summaries, equal to the library `rouge-score` 0.1.2 to the last bit, but faster.
+
+The library fills a table of Python lists for every subsequence; here n-grams and subsequences come from
+`tasks/text/ngrams.py`, a reference is prepared once for all systems, and each word is stemmed once. A property test
+holds the two together. `rougeL` takes a summary as one line, `rougeLsum` as sentences (Lin 2004, sec. 3.2), which the
+library wants on lines of their own: `tasks/text/sentences.py` parts them, in references and summaries alike.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import Literal, get_args
+
+from rouge_score.tokenizers import DefaultTokenizer
+
+from tasks.text.ngrams import TargetNgrams, lcs_length, split_words
+from tasks.text.sentences import split_sentences
+
+Metric = Literal[
+    "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge1-stem", "rouge2-stem", "rougeL-stem", "rougeLsum-stem"
+]  # fmt: skip
+METRICS: tuple[Metric, ...] = get_args(Metric)
+_STEM = "-stem"
+
+_stemmer = DefaultTokenizer(use_stemmer=True)
+
+
+@dataclass(frozen=True)
+class Rouge:
+    """Precision, recall and F1, each 0-1."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@lru_cache(maxsize=1 << 18)
+def stem(word: str) -> str:
+    """Return the stem rouge-score gives a word of a-z and 0-9: Porter's, for words of four letters and more."""
+    (stemmed,) = _stemmer.tokenize(word)
+    return str(stemmed)
+
+
+class Words:
+    """The words of one text, by sentence, plain or stemmed.
+
+    Attributes:
+        sentences: words of each sentence.
+    """
+
+    def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
+        self.sentences = sentences
+
+    @classmethod
+    def of(cls, text: str) -> "Words":
+        """Cut a text into sentences and words."""
+        return cls([split_words(sentence) for sentence in split_sentences(text)])
+
+    def stemmed(self) -> "Words":
+        """Return the same sentences, each word stemmed."""
+        return Words([[stem(word) for word in sentence] for sentence in self.sentences])
+
+    @cached_property
+    def line(self) -> list[str]:
+        """All words in a row."""
+        return list(chain.from_iterable(self.sentences))
+
+
+class Reference:
+    """One target, prepared to score many summaries against it.
+
+    Args:
+        target: the target, as text or already cut into sentences and (plain) words.
+        metrics: what `score` gives.
+    """
+
+    def __init__(self, target: str | Words, metrics: Sequence[Metric] = METRICS) -> None:
+        self._metrics = tuple(metrics)
+        self._stems = sorted({metric.endswith(_STEM) for metric in metrics})
+        plain = Words.of(target) if isinstance(target, str) else target
+        self._words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
+        self._ngrams = {
+            (n, stems): TargetNgrams(words.line, n) for stems, words in self._words.items() for n in (1, 2)
+        }  # fmt: skip
+
+    def score(self, summary: str | Words) -> dict[Metric, Rouge]:
+        """Return every metric of a summary, given as text or as plain words."""
+        plain = Words.of(summary) if isinstance(summary, str) else summary
+        words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
+        return {metric: self._score(metric, words[metric.endswith(_STEM)]) for metric in self._metrics}
+
+    def _score(self, metric: Metric, summary: Words) -> Rouge:
+        stems = metric.endswith(_STEM)
+        reference = self._words[stems]
+        kind = metric.removesuffix(_STEM)
+        if kind == "rougeL":
+            hits = lcs_length(reference.line, summary.line)
+            return _rouge(hits, len(summary.line), len(reference.line))
+        if kind == "rougeLsum":
+            hits = _union_hits(reference, summary)
+            return _rouge(hits, len(summary.line), len(reference.line))
+        ngrams = self._ngrams[int(kind[-1]), stems]
+        return _rouge(ngrams.matched(summary.line), max(len(summary.line) - ngrams.n + 1, 0), ngrams.total)
+
+
+def _rouge(hits: int, found: int, wanted: int) -> Rouge:
+    precision = hits / found if found else 0.0
+    recall = hits / wanted if wanted else 0.0
+    total = precision + recall
+    return Rouge(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def _union_hits(reference: Words, summary: Words) -> int:
+    """Count the words of the union LCS (Lin 2004, eq. 15), each no more often than both texts hold it."""
+    left_reference, left_summary = Counter(reference.line), Counter(summary.line)
+    hits = 0
+    candidates = [(sentence, _places(sentence)) for sentence in summary.sentences if sentence]
+    for sentence in reference.sentences:
+        union: set[int] = set()
+        for candidate, places in candidates:
+            union |= _lcs_places(sentence, candidate, places)
+        for place in sorted(union):
+            word = sentence[place]
+            if left_reference[word] > 0 and left_summary[word] > 0:
+                hits += 1
+                left_reference[word] -= 1
+                left_summary[word] -= 1
+    return hits
+
+
+def _places(words: Sequence[str]) -> dict[str, int]:
+    """Return for each word the set of places where it stands, as the bits of an integer."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(words):
+        places[word] = places.get(word, 0) | 1 << place
+    return places
+
+
+def _lcs_places(reference: Sequence[str], candidate: Sequence[str], places: dict[str, int]) -> set[int]:
+    """Return the places in `reference` of the longest common subsequence that rouge-score picks.
+
+    Of several longest ones the library's walk back through its table decides. Row i of that table is kept as an
+    integer with a 0 bit where the row rises (as in `tasks.text.ngrams.lcs_length`), so t[i][j] is the number of 0 bits
+    below bit j.
+    """
+    row = everywhere = (1 << len(candidate)) - 1
+    rows = [row]
+    for word in reference:
+        occurrences = places.get(word)
+        if occurrences is not None:
+            hits = row & occurrences
+            row = ((row + hits) | (row - hits)) & everywhere
+        rows.append(row)
+    found: set[int] = set()
+    if row == everywhere:
+        return found
+    i, j = len(reference), len(candidate)
+    while i > 0 and j > 0:
+        if reference[i - 1] == candidate[j - 1]:
+            i, j = i - 1, j - 1
+            found.add(i)
+            continue
+        below = (1 << (j - 1)) - 1
+        beside = j - 1 - (rows[i] & below).bit_count()
+        above = j - (rows[i - 1] & (2 * below + 1)).bit_count()
+        if beside > above:
+            j -= 1
+        else:
+            i -= 1
+    return found

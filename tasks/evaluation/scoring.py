@@ -1,0 +1,100 @@
+"""Score summaries: predictions against their articles, by every metric that is asked for (000 sec. 5, and truth)."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import AfterValidator, Field
+
+from storage.schemas import SCORES
+from tasks.engine.grouping import join_by_article
+from tasks.engine.settings import Settings
+from tasks.evaluation.metrics import ArticleTexts, Summary
+from tasks.evaluation.registry import METRICS, known_metric, prepare
+from tasks.sources.miniweb.settings import MiniwebSettings
+
+MetricName = Annotated[str, AfterValidator(known_metric)]
+
+
+class ScoringSettings(Settings):
+    """What is measured of each summary."""
+
+    metrics: tuple[MetricName, ...] = Field(
+        tuple(METRICS),
+        min_length=1,
+        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
+        "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
+        "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
+        "and style (coverage, density, compression and so on)",
+    )
+
+
+def score_predictions(
+    articles: pa.Table,
+    predictions: pa.Table,
+    ranked: pa.Table,
+    paragraphs: pa.Table,
+    settings: ScoringSettings,
+    world: MiniwebSettings | None = None,
+) -> pa.Table:
+    """Score every prediction against its article.
+
+    Args:
+        articles: table of the `articles` dataset, sorted by article.
+        predictions: table of the `predictions` dataset of any systems, sorted by article.
+        ranked: table of the `ranked` dataset, sorted by article.
+        paragraphs: table of the `paragraphs` dataset, sorted by article.
+        settings: which metrics.
+        world: the mini web that the articles are from, whose facts are known; None = they are from elsewhere.
+
+    Returns:
+        Table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined for
+        a summary has no row.
+
+    Raises:
+        ValueError: a prediction's article is not in `articles` or not used, or a system has two predictions for one.
+    """
+    used = articles.filter(pc.is_null(articles["drop_reason"]))
+    sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
+    wanted = frozenset(settings.metrics)
+    rows: list[dict[str, Any]] = []
+    seen = 0
+    for article_id, article, summaries, best, kept in join_by_article(used, predictions, ranked, sources):
+        if summaries.num_rows == 0:
+            continue
+        seen += summaries.num_rows
+        systems = summaries["system"].to_pylist()
+        if len(set(systems)) < len(systems):
+            raise ValueError(f"article {article_id} has two summaries of one system: {sorted(systems)}")
+        scorer = prepare(_texts(article, best, kept), wanted, world)
+        for system, summary in zip(systems, _summaries(summaries), strict=True):
+            rows += [
+                {"article_id": article_id, "system": system, "metric": metric, "value": score.value,
+                 "precision": score.precision, "recall": score.recall}
+                for metric, score in scorer(summary).items()
+            ]  # fmt: skip
+    if seen < predictions.num_rows:
+        known = set(used["article_id"].to_pylist())
+        strangers = (i for i in predictions["article_id"].to_pylist() if i not in known)
+        raise ValueError(f"predictions for articles that are not there or not used: {list(islice(strangers, 3))}")
+    return pa.Table.from_pylist(rows, SCORES.schema)
+
+
+def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table) -> ArticleTexts:
+    return ArticleTexts(
+        title=article["title"][0].as_py(),
+        lead=article["lead"][0].as_py(),
+        ranked=ranked.sort_by("rank")["text"].to_pylist(),
+        sources=kept["text"].to_pylist(),
+    )
+
+
+def _summaries(predictions: pa.Table) -> Iterator[Summary]:
+    """Yield what each system wrote; one with attention read as many paragraphs as it has weights for."""
+    columns = (predictions[name].to_pylist() for name in ("summary", "tokens", "attention"))
+    for text, tokens, attention in zip(*columns, strict=True):
+        weights = np.asarray(attention, dtype=np.float32) if attention else None
+        yield Summary(text, None if weights is None else weights.shape[1], tokens or (), weights)

@@ -1,0 +1,77 @@
+"""How a summary is written: how much of it is copied, repeated, and how long it is.
+
+Coverage, density and compression are those of Grusky et al. 2018 (Newsroom, sec. 4): a summary is cut greedily into
+the longest fragments that its sources hold.
+"""
+
+from collections.abc import Collection, Sequence
+
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.text.ngrams import split_words
+
+METRICS = (
+    Metric("coverage", "coverage", "style", "words of a summary that stand in fragments of its input", "neither"),
+    Metric("density", "density", "style", "mean words of the fragment that a word belongs to", "neither", "ratio"),
+    Metric("compression", "compression", "style", "words of the input for one of the summary", "neither", "ratio"),
+    Metric("novel-bigrams", "novel bigrams", "style", "bigrams of a summary that its input lacks", "neither"),
+    Metric("repeated-trigrams", "repeated trigrams", "style", "trigrams that stood in the summary before", "lower"),
+    Metric("length", "length", "style", "words of a summary for one of the lead", "neither", "ratio"),
+)  # fmt: skip
+
+
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+    """Cut the article's texts into words once for all summaries."""
+    lead = split_words(article.lead, "unicode")
+    inputs: dict[int | None, list[str]] = {}
+
+    def score(summary: Summary) -> dict[str, Score]:
+        if summary.read not in inputs:
+            read = [article.title, *article.ranked[: summary.read]]
+            inputs[summary.read] = [word for text in read for word in split_words(text, "unicode")]
+        source, words = inputs[summary.read], split_words(summary.text, "unicode")
+        if not words:
+            return {"length": Score(0.0)} if lead else {}
+        fragments = extractive_fragments(source, words)
+        scores = {
+            "coverage": Score(sum(fragments) / len(words)),
+            "density": Score(sum(length**2 for length in fragments) / len(words)),
+            "compression": Score(len(source) / len(words)),
+        }
+        bigrams, known = _ngrams(words, 2), set(_ngrams(source, 2))
+        if bigrams:
+            scores["novel-bigrams"] = Score(sum(bigram not in known for bigram in bigrams) / len(bigrams))
+        trigrams = _ngrams(words, 3)
+        if trigrams:
+            scores["repeated-trigrams"] = Score(1 - len(set(trigrams)) / len(trigrams))
+        if lead:
+            scores["length"] = Score(len(words) / len(lead))
+        return scores
+
+    return score
+
+
+def extractive_fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
+    """Return the lengths of the fragments shared with the source, found greedily from left to right, in words."""
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(source):
+        places.setdefault(word, []).append(place)
+    fragments, start = [], 0
+    while start < len(summary):
+        longest = 0
+        for place in places.get(summary[start], ()):
+            length = 1
+            while (
+                start + length < len(summary)
+                and place + length < len(source)
+                and summary[start + length] == source[place + length]
+            ):
+                length += 1
+            longest = max(longest, length)
+        if longest:
+            fragments.append(longest)
+        start += max(longest, 1)
+    return fragments
+
+
+def _ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return list(zip(*(words[start:] for start in range(n)), strict=False))

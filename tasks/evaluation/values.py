@@ -1,0 +1,229 @@
+"""Values of a text: the names, numbers and dates in it, and whether other texts hold them.
+
+A summary is true to its sources only if the values in it stand there (entity-level factual consistency, Nan et al.
+2021). Numbers and dates are compared by value ("1.8 million" is 1,800,000, "ten" is 10), names word by word, with or
+without the words around them that the other text writes in lower case ("the River Tavil" is "the Tavil" where that
+text speaks of "the river").
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from tasks.text.sentences import split_sentences
+
+Kind = Literal["name", "number", "date"]
+
+_MONTH_NAMES = "january february march april may june july august september october november december"
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
+_MONTH = "|".join(_MONTHS)
+_DATE = re.compile(
+    rf"\b(?P<year1>\d{{4}})-(?P<month1>\d\d)-(?P<day1>\d\d)\b"
+    rf"|\b(?:(?P<day2>\d{{1,2}})(?:st|nd|rd|th)? )?(?P<month2>{_MONTH}) (?P<year2>\d{{4}})\b"
+    rf"|\b(?P<month3>{_MONTH}) (?P<day3>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year3>\d{{4}})\b",
+    re.IGNORECASE,
+)
+_UNIT_NAMES = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen
+"""
+_UNITS = {word: number for number, word in enumerate(_UNIT_NAMES.split())}
+_TEN_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: 10 * number for number, word in enumerate(_TEN_NAMES.split(), start=2)}
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_SPELLED = "|".join((*_UNITS, *_TENS, *_SCALES))
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:s|st|nd|rd|th)?(?!\w|\.\d)"
+    r"(?:[ -](?P<scale>hundred|thousand|million|billion)\b)?"
+    rf"|\b(?P<words>(?:{_SPELLED})(?:(?: and |[ -])(?:{_SPELLED}))*)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+(?:[’'.&-][^\W_]+)*")
+_PARTICLE_NAMES = "al bin da de del della den der di du ibn la le van von zu"
+_PARTICLES = frozenset(_PARTICLE_NAMES.split())
+# Words that open a sentence and are no part of a name there.
+_OPENER_NAMES = """
+    a about after again all also although among an and another any around as at because before below besides
+    between both but by despite during each even every few first for from half he her here his how however if in
+    it its like many more most much my near no none nor not now of often on once one only or other our over
+    several she since so some soon still such than that the their them then there these they this those though
+    through to today together two under until up upon was we were what when where whether which while who
+    whoever whose why with within without you your
+"""
+_OPENERS = frozenset(_OPENER_NAMES.split())
+_INFLECTED = re.compile(r"(?:ing|ed|ly)$")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A name, number or date; two are equal where they are the same value, however they are written.
+
+    Attributes:
+        kind: name | number | date.
+        key: case-folded words of a name, the number, or (year, month, day) of a date, whose day may be missing.
+    """
+
+    kind: Kind
+    key: tuple[str, ...] | Decimal | tuple[int, int, int | None]
+
+    def __str__(self) -> str:
+        if isinstance(self.key, Decimal):
+            return f"{self.key:f}"
+        if self.kind == "date":
+            return "-".join(f"{part:02}" for part in self.key if part is not None)
+        return " ".join(map(str, self.key))
+
+
+class Evidence:
+    """Texts in which values are looked up.
+
+    Args:
+        texts: sources, a lead or a summary.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        texts = list(texts)
+        words = [_words(text) for text in texts]
+        self._line = "\n".join(f" {' '.join(map(_folded, found))} " for found in words)
+        self.lower = frozenset(_folded(word) for found in words for word in found if word[:1].islower())
+        self.inner_names = frozenset(
+            _folded(word)
+            for text in texts
+            for sentence in split_sentences(text)
+            for word in _words(sentence)[1:]
+            if word[:1].isupper()
+        )
+        self._numbers: set[Decimal] = set()
+        self._dates: set[tuple[int, int, int | None]] = set()
+        for text in texts:
+            for date in _dates(text)[0]:
+                year, month, day = date
+                self._dates |= {date, (year, month, None)}
+                self._numbers |= {Decimal(year)} | ({Decimal(day)} if day is not None else set())
+            self._numbers |= set(_numbers(text))
+
+    def __contains__(self, value: Value) -> bool:
+        if value.kind == "date":
+            return value.key in self._dates
+        if isinstance(value.key, Decimal):
+            return value.key in self._numbers
+        words = tuple(map(str, value.key))
+        if self._holds(words):
+            return True
+        rest = tuple(word for word in words if word not in self.lower)
+        return 0 < len(rest) < len(words) and self._holds(rest)
+
+    def _holds(self, words: tuple[str, ...]) -> bool:
+        return f" {' '.join(words)} " in self._line
+
+
+def find_values(text: str, context: Evidence | None = None) -> list[Value]:
+    """Return the different values of a text, in order of their first place; dates and numbers before names.
+
+    Args:
+        text: a summary or a lead.
+        context: texts on the same matter. A word that opens a sentence tells by its capital nothing: it belongs to a
+            name where `context` or the text itself has it capitalised within a sentence, and does not where one of
+            them has it in lower case.
+    """
+    own = Evidence([text])
+    dates, rest = _dates(text)
+    found = [Value("date", date) for date in dates]
+    found += [Value("number", number) for number in _numbers(rest)]
+    inner = own.inner_names | (context.inner_names if context else frozenset())
+    lower = own.lower | (context.lower if context else frozenset())
+    for sentence in split_sentences(rest):
+        found += [Value("name", words) for words in _names(sentence, inner, lower)]
+    return list(dict.fromkeys(found))
+
+
+def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[tuple[str, ...]]:
+    """Return the runs of capitalised words, joined by spaces and particles alone."""
+    names: list[tuple[str, ...]] = []
+    run: list[str] = []
+    end = 0
+    for number, match in enumerate(_WORD.finditer(sentence)):
+        word = match[0]
+        folded = _folded(word)
+        if sentence[end : match.start()] not in {"", " "} or not word[0].isalpha():
+            _close(names, run)
+        end = match.end()
+        if number == 0 and _opens_only(folded, inner, lower):
+            continue
+        if word[0].isupper():
+            run.append(folded)
+            if word.endswith(("’s", "'s")):
+                _close(names, run)
+        elif run and folded in _PARTICLES:
+            run.append(folded)
+        else:
+            _close(names, run)
+    _close(names, run)
+    return names
+
+
+def _close(names: list[tuple[str, ...]], run: list[str]) -> None:
+    """Keep the run as a name, without an article before it and particles behind it, and begin a new one."""
+    while run and run[-1] in _PARTICLES:
+        run.pop()
+    if run and run[0] in {"the", "a", "an"}:
+        del run[0]
+    if run and run != ["i"] and not (len(run) == 1 and run[0] in _MONTHS):
+        names.append(tuple(run))
+    run.clear()
+
+
+def _opens_only(word: str, inner: frozenset[str], lower: frozenset[str]) -> bool:
+    """Return whether the first word of a sentence owes its capital to its place."""
+    if word in _OPENERS:
+        return True
+    return word not in inner and (word in lower or _INFLECTED.search(word) is not None)
+
+
+def _dates(text: str) -> tuple[list[tuple[int, int, int | None]], str]:
+    """Return the dates of a text, and the text without them."""
+    found = []
+    for match in _DATE.finditer(text):
+        parts = {name.rstrip("123"): part for name, part in match.groupdict().items() if part is not None}
+        month = parts["month"].lower()
+        day = int(parts["day"]) if "day" in parts else None
+        found.append((int(parts["year"]), _MONTHS.get(month) or int(month), day))
+    return found, _DATE.sub(" ; ", text)
+
+
+def _numbers(text: str) -> list[Decimal]:
+    """Return the numbers of a text; a lone "one", which mostly counts nothing, is none."""
+    found = []
+    for match in _NUMBER.finditer(text):
+        if match["digits"]:
+            scale = _SCALES[match["scale"].lower()] if match["scale"] else 1
+            found.append((Decimal(match["digits"].replace(",", "")) * scale).normalize())
+        elif (number := _spelled(match["words"].lower())) is not None:
+            found.append(Decimal(number).normalize())
+    return found
+
+
+def _spelled(words: str) -> int | None:
+    """Return the number that words such as "two hundred and six thousand" spell, None for "one" and lone scales."""
+    total, part, parts = 0, 0, re.split(r" and |[ -]", words)
+    if parts == ["one"] or parts[0] in _SCALES:
+        return None
+    for word in parts:
+        if word == "hundred":
+            part *= 100
+        elif word in _SCALES:
+            total, part = total + part * _SCALES[word], 0
+        else:
+            part += _UNITS.get(word, 0) + _TENS.get(word, 0)
+    return total + part
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def _folded(word: str) -> str:
+    """Return a word as it is compared: without case, without a possessive s."""
+    return re.sub(r"[’']s$", "", word.replace("’", "'")).casefold()

@@ -1,0 +1,1 @@
+"""Corpora in other people's layouts, read and written."""

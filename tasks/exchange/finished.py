@@ -1,0 +1,40 @@
+"""The stages of a finished build, for what reads a corpus after it was made."""
+
+from storage.builds import Build, latest_build, read_build
+from storage.errors import StorageError
+from storage.recipes import ShardRecord
+from storage.store import Store
+from tasks.engine.inputs import StageResult
+
+
+def finished_build(store: Store, name: str | None) -> Build:
+    """Return a build by name, or the latest one.
+
+    Raises:
+        StorageError: there is none of that name, or none at all.
+    """
+    build = read_build(store, name) if name else latest_build(store)
+    if build is None:
+        raise StorageError(f"root {store.root!r} holds no build: expected one that was built or imported")
+    return build
+
+
+def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
+    """Return a stage of a finished build.
+
+    Raises:
+        ValueError: the build has no such stage.
+        StorageError: the record of one of its shards is gone or damaged.
+    """
+    if stage not in build.stages:
+        raise ValueError(f"build {build.name} has no stage {stage}, only {', '.join(sorted(build.stages))}")
+    records = {}
+    for shard, path in build.stages[stage].items():
+        sidecar = path.removesuffix(".parquet") + ".json"
+        try:
+            records[int(shard)] = ShardRecord.from_json(store.read_bytes(sidecar))
+        except FileNotFoundError:
+            raise StorageError(f"{sidecar}, which build {build.name} names, is gone from {store.root}") from None
+        except ValueError as error:
+            raise StorageError(f"{sidecar}, which build {build.name} names, cannot be read: {error}") from error
+    return StageResult(stage, range(len(records)), dict(sorted(records.items())))

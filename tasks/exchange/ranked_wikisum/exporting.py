@@ -1,0 +1,196 @@
+"""Export of `examples`, with `graphs` for GraphSum's layout, and their vocabulary as ranked shards.
+
+A shard of the store becomes a file for each split it has, `{name}.{split}.{shard}`, with items in the order of the
+rows. What is lost on the way: ids of articles, titles as text, and what `storage.formats.ranked_wikisum` names.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from models.vocabulary import Vocabulary
+from storage.formats.ranked_wikisum import SPLITS, Edge, Item, ShardFile, write_item
+from storage.parts import whole
+from storage.recipes import ShardRecord
+from storage.store import Store
+from tasks.engine.inputs import StageResult
+from tasks.engine.settings import Settings
+from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
+from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.sentences import split_sentences
+
+VOCABULARY_FILE = "spm.model"
+
+
+class ExportSettings(Settings):
+    """How ranked shards are written."""
+
+    layout: Literal["pt", "json"] = Field("pt", description="pt (Liu & Lapata) | json (GraphSum, with graphs)")
+    name: str = Field("WIKI", pattern=r"^[\w-]+$", description="first part of the shards' file names")
+    sentence_marks: Literal["add", "keep"] = Field(
+        "add",
+        description="add: <Q> between the sentences of a lead's ids, as in the release | keep: the ids as they stand; "
+        "a lead whose ids are not those of its sentences, one by one, is always left as it stands",
+    )
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What became of one shard of the store.
+
+    Attributes:
+        shard: its number.
+        files: name of each file -> its bytes.
+        items: articles in them.
+        unmarked: leads of several sentences whose ids could not be given sentence marks.
+        done: whether the files were there already.
+    """
+
+    shard: int
+    files: dict[str, int]
+    items: int
+    unmarked: int
+    done: bool
+
+
+def export_corpus(
+    store: Store,
+    target: Store,
+    settings: ExportSettings,
+    *,
+    examples: StageResult,
+    vocabulary: StageResult,
+    graphs: StageResult | None = None,
+    tell: Callable[[Exported], None] | None = None,
+) -> list[Exported]:
+    """Write the ranked shards of a corpus that are not there yet.
+
+    Args:
+        store: where the corpus is.
+        target: folder that gets the shards, the vocabulary, and below `records` what each was made from.
+        settings: see the class.
+        examples, vocabulary, graphs: complete stages; graphs are needed for the layout json.
+        tell: called after each shard of the store.
+
+    Raises:
+        ValueError: there are no graphs for json, or an example cannot be told apart in the layout.
+        StorageError: a file cannot be read or written.
+    """
+    if settings.layout == "json" and graphs is None:
+        raise ValueError("the layout json holds graphs: expected a corpus with the stage graphs, or the layout pt")
+    words_record = vocabulary.in_order[0]
+    words = read_vocabulary(whole(words_record).read(store))
+    target.write_bytes(VOCABULARY_FILE, words.model)
+    used = graphs if settings.layout == "json" else None
+    exported = []
+    for shard in examples.shards:
+        records = [examples.records[shard], *([used.records[shard]] if used is not None else [])]
+        one = _export_shard(store, target, settings, shard, records, words)
+        exported.append(one)
+        if tell is not None:
+            tell(one)
+    return exported
+
+
+def items_of(
+    examples: pa.Table, graphs: pa.Table | None, words: Vocabulary, sentence_marks: str = "add"
+) -> Iterator[tuple[str, Item]]:
+    """Yield split and item of each example, in the order of the rows.
+
+    Args:
+        examples: EXAMPLES rows.
+        graphs: GRAPHS rows of the same articles, or None; edges to paragraphs an example does not keep are left out.
+        words: their vocabulary.
+        sentence_marks: see `ExportSettings`.
+
+    Raises:
+        ValueError: an article has no graph.
+    """
+    places = {id_: row for row, id_ in enumerate(graphs["article_id"].to_pylist())} if graphs is not None else {}
+    for row in examples.to_pylist():
+        marked, sentences = mark_sentences(row["target"], row["target_text"], words)
+        target = marked if sentence_marks == "add" else row["target"]
+        similarity = discourse = None
+        if graphs is not None:
+            if row["article_id"] not in places:
+                raise ValueError(f"article {row['article_id']} has no row among the graphs")
+            graph = graphs.slice(places[row["article_id"]], 1)
+            similarity, discourse = (_edges(graph, name, len(row["source"])) for name in ("similarity", "discourse"))
+        yield row["split"], Item(row["title"], row["source"], target, sentences, similarity, discourse)
+
+
+def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[list[int], list[str]]:
+    """Return a lead's ids with `<Q>` between its sentences, and the sentences.
+
+    Sentences are those of the marks that the ids have already, else those found in the text. The ids stay as they are
+    where they have such marks, or are not the ids of the sentences one after the other; the text stays whole where its
+    sentences are not joined by single spaces.
+    """
+    cut = target[-1] != words.end
+    body = target[1:] if cut else target[1:-1]
+    marked = words.sentence_mark in body
+    sentences = _marked_sentences(body, words) if marked else split_sentences(text)
+    if " ".join(sentences) != text:
+        return target, [text]
+    pieces = words.encode_batch(sentences)
+    joined = [id_ for ids in pieces for id_ in ids]
+    if marked or (joined[: len(body)] if cut else joined) != body:
+        return target, sentences
+    ends = {end for end in accumulate(map(len, pieces)) if 0 < end < len(body)}
+    ids = [id_ for place, token in enumerate(body) for id_ in ([words.sentence_mark] * (place in ends) + [token])]
+    return [target[0], *ids, *([] if cut else [words.end])], sentences
+
+
+def _marked_sentences(body: list[int], words: Vocabulary) -> list[str]:
+    sentences: list[list[int]] = [[]]
+    for id_ in body:
+        if id_ == words.sentence_mark:
+            sentences.append([])
+        else:
+            sentences[-1].append(id_)
+    return [words.decode(ids) for ids in sentences]
+
+
+def _export_shard(
+    store: Store, target: Store, settings: ExportSettings, shard: int, records: list[ShardRecord], words: Vocabulary
+) -> Exported:
+    recipe = [settings.recipe(), hashlib.sha256(words.model).hexdigest(), *(r.written.digest for r in records)]
+    key = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:16]
+    sidecar = f"records/{settings.name}-{settings.layout}-{shard:05d}.json"
+    old = json.loads(target.read_bytes(sidecar)) if target.exists(sidecar) else {"files": {}}
+    sizes = target.sizes("")
+    if old.get("key") == key and all(sizes.get(name) == size for name, size in old["files"].items()):
+        return Exported(shard, old["files"], old["items"], old["unmarked"], done=True)
+    target.delete(sidecar)
+    tables = [whole(record).read(store) for record in records]
+    files, unmarked = {}, 0
+    for split in SPLITS:
+        rows = tables[0].filter(pc.equal(tables[0]["split"], split))
+        if not rows.num_rows:
+            continue
+        file, items = ShardFile(settings.name, split, shard, settings.layout), []
+        ids = rows["article_id"].to_pylist()
+        parts = items_of(rows, tables[1] if len(tables) > 1 else None, words, settings.sentence_marks)
+        for id_, (_, item) in zip(ids, parts, strict=True):
+            items.append(write_item(item, marks_of(words), place=f"article {id_}"))
+            unmarked += len(item.sentences) > 1 and words.sentence_mark not in item.target
+        data = items_bytes(items, settings.layout)
+        target.write_bytes(file.path, data)
+        files[file.path] = len(data)
+    for name in set(old["files"]) - set(files):
+        target.delete(name)
+    record: dict[str, Any] = {"key": key, "files": files, "items": tables[0].num_rows, "unmarked": unmarked}
+    target.write_bytes(sidecar, json.dumps(record, indent=1).encode())
+    return Exported(shard, files, tables[0].num_rows, unmarked, done=False)
+
+
+def _edges(graph: pa.Table, name: str, nodes: int) -> list[Edge]:
+    rows = graph[name][0].as_py() or []
+    return [(edge["i"], edge["j"], edge["weight"]) for edge in rows if edge["i"] < nodes and edge["j"] < nodes]

@@ -1,0 +1,246 @@
+"""Import of ranked shards as the stages `vocabulary`, `examples` and, from GraphSum's, `graphs`.
+
+A shard of the release is a shard of each stage: streamed one at a time, skipped where it is done, written whole or not
+at all. What the summarizer stage reads (`tasks.engine.inputs.every`, `only`) is what the import returns.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from models.vocabulary import Vocabulary
+from storage.formats.ranked_wikisum import Edge, Item, Layout, ShardFile, read_item
+from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS, VOCABULARY
+from storage.store import Store
+from tasks.engine.hashing import stable_hash
+from tasks.engine.inputs import StageResult, only, same
+from tasks.engine.settings import Settings, tuning
+from tasks.engine.stage import Run
+from tasks.exchange.ranked_wikisum.files import file_digest, find_shards, load_items, marks_of
+from tasks.summarization.vocabulary import read_vocabulary
+
+SOURCE = "ranked-wikisum"
+
+
+class ImportSettings(Settings):
+    """Where ranked shards are, and what is kept of them."""
+
+    folder: str = tuning(..., "folder or URI with the shards, such as WIKI.train.0.pt")
+    vocabulary: str = tuning(..., "file or URI of the SentencePiece model that the shards' ids are of")
+    layout: Literal["pt", "json"] | None = tuning(
+        None, "pt (Liu & Lapata) | json (GraphSum, with graphs); null = whichever the folder holds"
+    )
+    texts: Literal["evaluated", "all"] = Field(
+        "evaluated",
+        description="articles whose paragraphs are decoded into text: those of valid and test, as baselines and the "
+        "report need it | all, as graphs of .pt shards and a ranker of one's own do",
+    )
+    sentence_marks: Literal["keep", "drop"] = Field(
+        "keep",
+        description="what becomes of <Q> between the sentences of a lead's ids: keep, as the released models learn "
+        "them | drop, as the examples of our own corpora are; decoded text never shows them",
+    )
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The stages that training and evaluation read.
+
+    Attributes:
+        vocabulary: one shard.
+        examples: a shard for each file.
+        articles: the references of scoring, a shard for each file.
+        graphs: a shard for each file, or None where the files hold none.
+    """
+
+    vocabulary: StageResult
+    examples: StageResult
+    articles: StageResult
+    graphs: StageResult | None
+
+
+def import_corpus(run: Run, settings: ImportSettings) -> Imported:
+    """Import what is missing of the shards in a folder.
+
+    Raises:
+        ValueError: the folder holds no shards, or those of several datasets; or the vocabulary is none.
+        OSError: a file cannot be read.
+        StageFailedError: some shards could not be imported; its errors name file, item and field.
+    """
+    folder = Store(settings.folder)
+    files = find_shards(folder, settings.layout)
+    seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
+    where, name = _folder_and_name(settings.vocabulary)
+    vocabulary = run.stage(
+        VOCABULARY,
+        import_vocabulary,
+        shards=1,
+        inputs={},
+        arguments={"sha256": file_digest(where, name)},
+        context={"file": settings.vocabulary},
+    )
+    read = {"vocabulary": only(vocabulary)}
+    context = {"folder": settings.folder}
+    examples = run.stage(
+        EXAMPLES,
+        import_examples,
+        shards=len(files),
+        inputs=read,
+        arguments={"sentence_marks": settings.sentence_marks},
+        per_shard={"file": seen},
+        context=context,
+    )
+    articles = run.stage(ARTICLES, articles_of, shards=len(files), inputs={"examples": same(examples)})
+    graphs = None
+    if files[0].layout == "json":
+        graphs = run.stage(
+            GRAPHS, import_graphs, shards=len(files), inputs=read, per_shard={"file": seen}, context=context
+        )
+    return Imported(vocabulary, examples, articles, graphs)
+
+
+def item_id(split: str, shard: int, index: int) -> str:
+    """Return the article id of an item: a stable hash of split, shard and index, 16 hex digits."""
+    return f"{stable_hash('article', SOURCE, split, shard, index):016x}"
+
+
+def import_vocabulary(file: str, sha256: str) -> pa.Table:
+    """Return the VOCABULARY table of a SentencePiece model file.
+
+    Raises:
+        ValueError: it is none, lacks a mark such as `<T>`, or has changed since its SHA-256 was taken.
+    """
+    folder, name = _folder_and_name(file)
+    if file_digest(folder, name) != sha256:
+        raise ValueError(f"{file} has changed since this import began: run the same command again")
+    model = folder.read_bytes(name)
+    try:
+        size = Vocabulary.from_bytes(model).size
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    return pa.table({"model": [model], "pieces": [size], "sentences": [None]}, schema=VOCABULARY.schema)
+
+
+def import_examples(
+    vocabulary: pa.Table | Vocabulary, *, folder: str, file: dict[str, Any], sentence_marks: str = "keep"
+) -> pa.Table:
+    """Read a shard as examples.
+
+    Args:
+        vocabulary: the VOCABULARY table, or what was read from it.
+        folder: where the file is.
+        file: the fields of its `ShardFile`, and its `sha256`.
+        sentence_marks: see `ImportSettings`.
+
+    Returns:
+        EXAMPLES rows sorted by article_id; `title_text` is decoded from the ids.
+
+    Raises:
+        ValueError: the file cannot be loaded, or a field of an item is wrong.
+    """
+    words = read_vocabulary(vocabulary)
+    dropped = {words.sentence_mark} if sentence_marks == "drop" else set()
+    rows = [
+        {
+            "article_id": article,
+            "split": file["split"],
+            "title": item.title,
+            "source": item.source,
+            "target": [id_ for id_ in item.target if id_ not in dropped],
+            "title_text": words.decode(item.title),
+            "target_text": item.text,
+        }
+        for article, item in _items(words, folder, file)
+    ]
+    return _sorted(rows, EXAMPLES.schema)
+
+
+def import_graphs(vocabulary: pa.Table | Vocabulary, *, folder: str, file: dict[str, Any]) -> pa.Table:
+    """Read the graphs of a GraphSum shard: GRAPHS rows sorted by article_id; arguments as for `import_examples`.
+
+    Raises:
+        ValueError: the file cannot be loaded, or a field of an item is wrong.
+    """
+    rows = [
+        {
+            "article_id": article,
+            "nodes": len(item.source),
+            "similarity": _edge_rows(item.similarity),
+            "discourse": _edge_rows(item.discourse),
+        }
+        for article, item in _items(read_vocabulary(vocabulary), folder, file)
+    ]
+    return _sorted(rows, GRAPHS.schema)
+
+
+def articles_of(examples: pa.Table) -> pa.Table:
+    """Return ARTICLES rows for EXAMPLES rows, with what scoring and reporting read: title, lead and split."""
+    size = examples.num_rows
+    columns: dict[str, Any] = {name: pa.nulls(size, ARTICLES.schema.field(name).type) for name in ARTICLES.schema.names}
+    columns |= {
+        "article_id": examples["article_id"],
+        "title": examples["title_text"],
+        "lead": examples["target_text"],
+        "references": [[]] * size,
+        "search_results": [[]] * size,
+        "split": examples["split"],
+        "source": [SOURCE] * size,
+    }
+    return pa.table(columns, schema=ARTICLES.schema)
+
+
+def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: str) -> pa.Table:
+    """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order.
+
+    Which page a paragraph is from, the shards do not say: the name of the source stands for it.
+
+    Args:
+        examples: EXAMPLES rows sorted by article_id.
+        vocabulary: the VOCABULARY table, or what was read from it.
+        texts: see `ImportSettings`.
+    """
+    words = read_vocabulary(vocabulary)
+    if texts == "evaluated":
+        examples = examples.filter(pc.not_equal(examples["split"], "train"))
+    rows = [
+        {
+            "article_id": article,
+            "paragraph_id": rank,
+            "url": SOURCE,
+            "provenance": SOURCE,
+            "position": rank,
+            "text": words.decode(ids),
+        }
+        for article, source in zip(examples["article_id"].to_pylist(), examples["source"].to_pylist(), strict=True)
+        for rank, ids in enumerate(source)
+    ]
+    return pa.Table.from_pylist(rows, schema=PARAGRAPHS.schema)
+
+
+def _items(words: Vocabulary, folder: str, file: dict[str, Any]) -> Iterator[tuple[str, Item]]:
+    """Yield article id and parts of each item of a shard."""
+    fields = dict(file)
+    sha256 = fields.pop("sha256", None)
+    shard, marks = ShardFile(**fields), marks_of(words)
+    layout: Layout = shard.layout
+    for index, item in enumerate(load_items(Store(folder), shard, sha256)):
+        place = f"{shard.path}, item {index}"
+        yield item_id(shard.split, shard.number, index), read_item(item, marks, place=place, graphs=layout == "json")
+
+
+def _edge_rows(edges: list[Edge] | None) -> list[dict[str, Any]]:
+    return [{"i": i, "j": j, "weight": weight} for i, j, weight in edges or ()]
+
+
+def _sorted(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Return rows in order of article id, as every dataset that is sharded by article is."""
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["article_id"])), schema=schema)
+
+
+def _folder_and_name(file: str) -> tuple[Store, str]:
+    head, _, name = file.rpartition("/")
+    return Store(head or ("/" if file.startswith("/") else ".")), name

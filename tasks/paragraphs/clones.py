@@ -1,0 +1,98 @@
+"""Clones: paragraphs that were copied out of the article they are meant to be a source for.
+
+The rule of 000 sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the lead into one
+paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one paragraph
+of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the same rule is applied to
+each paragraph of the lead as well. The other direction (a paragraph most of which stands in the lead) is there, but
+off: in real articles with long leads it finds quotations, where the lead copied the page.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from pydantic import Field
+
+from tasks.engine.settings import Settings
+from tasks.text.ngrams import TargetNgrams, WordRule, split_words
+
+
+class CloneSettings(Settings):
+    """When a paragraph counts as copied from the article: a share above its threshold; null = not asked."""
+
+    recall: float | None = Field(
+        0.8, ge=0, le=1, description="share of the lead's bigrams that stand in the paragraph (000 sec. 4)"
+    )
+    part_recall: float | None = Field(
+        0.8,
+        ge=0,
+        le=1,
+        description="share of the bigrams of one paragraph of the lead (its line breaks) that stand in the paragraph; "
+        "finds mirrors of a lead of several paragraphs; null = the paper's rule alone",
+    )
+    part_words: int = Field(
+        20, ge=2, description="words a paragraph of the lead must have for part_recall, so that headings and "
+        "one-line quotations stay free"
+    )  # fmt: skip
+    copied: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of the paragraph's own bigrams that stand in the lead; off, because on real cited pages it "
+        "drops mostly text that the article quotes, its best evidence",
+    )
+    copied_words: int = Field(20, ge=2, description="words a paragraph must have for `copied`")
+    document: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of the lead's words that stand in the whole document: drops all its paragraphs (Liu et al. "
+        "2018, 0.5); off, because a long page on the subject passes it without a copied sentence",
+    )
+
+
+class LeadClones:
+    """What was copied from one lead.
+
+    Attributes:
+        settings: the thresholds.
+        rule: how texts are cut into words; paragraphs given to the methods must be cut by the same rule.
+    """
+
+    def __init__(self, lead: str, settings: CloneSettings, rule: WordRule = "rouge") -> None:
+        words = split_words(lead, rule)
+        self.settings = settings
+        self.rule = rule
+        self._words = TargetNgrams(words, 1)
+        self._bigrams = TargetNgrams(words, 2)
+        parts = [split_words(part, rule) for part in lead.splitlines()]
+        self._parts = [TargetNgrams(part, 2) for part in parts if len(part) >= settings.part_words]
+        self._smallest_part = min((part.total for part in self._parts), default=0)
+
+    def reason(self, paragraph: Sequence[str]) -> str | None:
+        """Return why a paragraph, given as words, is refused, or None: clone | clone_of_part | copied_from_lead."""
+        matched = self._bigrams.matched(paragraph)
+        if not matched:
+            return None
+        settings = self.settings
+        if settings.recall is not None and matched / self._bigrams.total > settings.recall:
+            return "clone"
+        # No part can share more bigrams with the paragraph than the whole lead does: most paragraphs end here.
+        if (
+            settings.part_recall is not None
+            and self._parts
+            and matched / self._smallest_part > settings.part_recall
+            and any(part.recall(paragraph) > settings.part_recall for part in self._parts)
+        ):
+            return "clone_of_part"
+        if (
+            settings.copied is not None
+            and len(paragraph) >= settings.copied_words
+            and matched / (len(paragraph) - 1) > settings.copied
+        ):
+            return "copied_from_lead"
+        return None
+
+    def is_clone(self, document: Iterable[Sequence[str]]) -> bool:
+        """Return whether a document, given as the words of its paragraphs, repeats the lead; False where not asked."""
+        threshold = self.settings.document
+        return threshold is not None and self._words.recall(list(chain.from_iterable(document))) > threshold

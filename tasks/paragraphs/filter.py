@@ -1,0 +1,168 @@
+"""Which paragraphs of a page are no prose, and why: decided on the paragraph alone."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+from pydantic import Field
+
+from tasks.engine.settings import Settings
+from tasks.paragraphs.boilerplate_phrases import is_boilerplate
+
+_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
+_SPELLED = re.compile(r"[^\W\d_]+")
+_SYMBOL = re.compile(r"""[\d!-/:-@\[-`{-~|•·…“”‘’«»–—]""")
+_LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)?|(?:https?://|www\.)\S+", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"</?[a-z]+[1-6]?\s*/?>|<[a-z]+\s+[a-z-]+=|&(?:nbsp|amp|quot|lt|gt|#\d+);|\{\{|\}\}"
+    r"|function\s*\w*\([^)]*\)\s*\{|\bvar\s+\w+\s*=|\{\"\w+\":|\{\s*[a-z-]+\s*:[^}]*;\s*\}",
+    re.IGNORECASE,
+)
+_LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without any of these has no _LINK
+_MARKUP_SIGNS = ("<", "&", "{", "}", "=")  # likewise, no _MARKUP
+_SEPARATOR = re.compile(r"\s[|•·»›>*/–—-]\s|[|•·»›]|^\s*[*+-]\s|\[[x ]?\]")
+_SENTENCE_END = re.compile(r"""[.!?…؟](?:["”'’»)\]]|\[\d+\])*(?=\s|$)|[。！？।]""")
+_ABBREVIATION = re.compile(
+    r"(?:^|\s)(?:[A-Z]|vs|no|vol|pp?|figs?|al|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$", re.IGNORECASE
+)
+_ASCII_LETTER = re.compile(r"[A-Za-z]")
+_FULL_STOP = re.compile(r"(?<=\.)\s+")
+
+_WORDS_PER_SEPARATOR = 8  # prose has fewer separators than one in so many words
+_WORDS_PER_SENTENCE = 30  # prose has more sentence ends than one in so many words
+_WORDS_PER_MARKUP = 20
+_FRAGMENT_WORDS = (12, 80)  # words between which text without a full stop may be prose whose author forgot it
+_INTRODUCES = (":", ":”", ":’", "：")  # how a sentence ends that a list or a quotation follows
+_FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which such text is a headline or a table
+
+
+class ParagraphFilterSettings(Settings):
+    """Which paragraphs are dropped as no prose. Lengths and shares serve the preset `default` alone."""
+
+    preset: Literal["default", "liu2018", "none"] = Field(
+        "default",
+        description="rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of "
+        "more than 3 tokens ending in a full stop); none",
+    )
+    min_words: int = Field(6, ge=1, description="words a paragraph has at least (6 tokens in Liu et al. 2018)")
+    max_characters: int = Field(10_000, ge=1, description="characters a paragraph has at most: no author writes more")
+    max_symbol_share: float = Field(
+        0.45, ge=0, le=1, description="share of a paragraph's characters that may be digits, punctuation and signs"
+    )
+    max_link_share: float = Field(0.5, ge=0, le=1, description="share of a paragraph's characters in web addresses")
+    boilerplate_characters: int = Field(
+        800, ge=0, description="characters up to which a boilerplate phrase drops a paragraph; 0 = never"
+    )
+    language: str | None = Field(
+        None,
+        pattern="^[a-z]{2,3}$",
+        description="ISO 639 code: a paragraph that is surely in another language is dropped, whatever the preset; "
+        "null = every language is kept",
+    )
+    min_language_characters: int = Field(40, ge=1, description="characters from which the language can be told")
+    min_language_probability: float = Field(0.9, gt=0, le=1, description="probability from which it is sure")
+
+
+def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
+    """Return why a paragraph is no candidate, or None where it is one.
+
+    Args:
+        text: the paragraph, one line.
+        settings: preset and its thresholds.
+
+    Returns:
+        too_long | no_letters | too_short | mostly_links | mostly_symbols | markup | boilerplate | navigation |
+        no_sentence | language, or None. The first that holds, in the order of the preset.
+    """
+    reason = _PRESETS[settings.preset](text, settings)
+    if reason is None and settings.language and len(text) >= settings.min_language_characters:
+        language, probability = _identifier().classify(text)
+        if language != settings.language and probability >= settings.min_language_probability:
+            return "language"
+    return reason
+
+
+def _default(text: str, settings: ParagraphFilterSettings) -> str | None:
+    """The rules of this pipeline, tuned by reading what they drop and keep of real cited pages."""
+    if len(text) > settings.max_characters:
+        return "too_long"
+    if not _SPELLED.search(text):
+        return "no_letters"
+    words = len(_WORD.findall(text))
+    if words < settings.min_words:
+        return "too_short"
+    if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > settings.max_link_share * len(text):
+        return "mostly_links"
+    if len(_SYMBOL.findall(text)) > settings.max_symbol_share * (len(text) - text.count(" ")):
+        return "mostly_symbols"
+    if _has_any(text, _MARKUP_SIGNS) and len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
+        return "markup"
+    if len(text) <= settings.boilerplate_characters and is_boilerplate(text):
+        return "boilerplate"
+    sentences = _sentences(text)
+    if sentences * _WORDS_PER_SENTENCE < words:
+        separators = len(_SEPARATOR.findall(text))
+        if separators > max(2, words / _WORDS_PER_SEPARATOR):
+            return "navigation"
+    return None if sentences or _is_unfinished_prose(text, words, settings) else "no_sentence"
+
+
+def _has_any(text: str, signs: tuple[str, ...]) -> bool:
+    """Tell whether a search is worth its while: most prose has none of the signs that its pattern needs."""
+    for sign in signs:  # noqa: SIM110 - a generator costs as much as the search it saves
+        if sign in text:
+            return True
+    return False
+
+
+def _sentences(text: str) -> int:
+    """Return how many sentences end in a paragraph; an abbreviation's full stop ends none, but at the very end."""
+    return sum(
+        1
+        for end in _SENTENCE_END.finditer(text)
+        if end.end() == len(text) or not _ABBREVIATION.search(text[max(0, end.start() - 6) : end.start() + 1])
+    )
+
+
+def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSettings) -> bool:
+    """Tell whether text that ends no sentence still reads like one, by the share of words in lower case.
+
+    A colon ends a sentence that goes on in the next paragraph: it may be as short as any. Other text has to be longer.
+    """
+    least, most = _FRAGMENT_WORDS
+    if not (settings.min_words if text.endswith(_INTRODUCES) else least) <= words <= most:
+        return False
+    lower = sum(1 for word in _SPELLED.findall(text) if not word[0].isupper())
+    return words - lower < _FRAGMENT_CAPITALS * words
+
+
+def _liu2018(text: str, _settings: ParagraphFilterSettings) -> str | None:
+    """The paragraph filter of Liu et al. 2018; tokens are what white space parts."""
+    if len(text.split()) < 6:
+        return "too_short"
+    if not _ASCII_LETTER.search(text):
+        return "no_letters"
+    sentences = _FULL_STOP.split(text.strip())
+    if not any(sentence.endswith(".") and len(sentence.split()) > 3 for sentence in sentences):
+        return "no_sentence"
+    return None
+
+
+def _none(_text: str, _settings: ParagraphFilterSettings) -> str | None:
+    return None
+
+
+_PRESETS: dict[str, Callable[[str, ParagraphFilterSettings], str | None]] = {
+    "default": _default,
+    "liu2018": _liu2018,
+    "none": _none,
+}
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    """Return the language identifier, loaded once in a process (it takes about a second)."""
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

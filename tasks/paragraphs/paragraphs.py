@@ -1,0 +1,159 @@
+"""The candidate paragraphs of each article: documents taken apart, each paragraph kept or refused with a reason."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from storage.schemas import PARAGRAPHS
+from tasks.engine.grouping import join_by_article
+from tasks.engine.settings import Settings
+from tasks.paragraphs.clones import CloneSettings, LeadClones
+from tasks.paragraphs.filter import ParagraphFilterSettings, drop_reason
+from tasks.text.ngrams import WordRule, split_words
+
+
+class ParagraphSettings(Settings):
+    """Which paragraphs of the documents become candidates."""
+
+    filter: ParagraphFilterSettings = Field(
+        default_factory=ParagraphFilterSettings, description="which texts are prose at all"
+    )
+    drop_boilerplate: bool = Field(True, description="drop paragraphs that repeat across pages of their host")
+    clones: CloneSettings = Field(
+        default_factory=CloneSettings, description="which paragraphs count as copied from the article"
+    )
+    drop_duplicates: bool = Field(
+        True, description="drop a paragraph equal to an earlier one of the article, but for white space and case"
+    )
+    max_paragraphs: int | None = Field(
+        2000,
+        ge=1,
+        description="candidates an article may have (the mean of 000 sec. 4 is 525); an article with more keeps the "
+        "first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit",
+    )
+    words: WordRule = Field(
+        "rouge", description="how words are cut for clones: `rouge` as the papers, `unicode` for scripts beyond ASCII"
+    )
+
+
+def build_paragraphs(
+    articles: pa.Table, documents: pa.Table, settings: ParagraphSettings, *, given: pa.Table | None = None
+) -> pa.Table:
+    """Take each kept article's documents apart into candidate paragraphs.
+
+    An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
+    order, refused ones included. A paragraph has the first reason that holds: the filter's own; host_boilerplate;
+    clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit.
+
+    Args:
+        articles: ARTICLES rows of a shard, sorted by article_id.
+        documents: DOCUMENTS rows of the shard's articles, in any order.
+        settings: what is dropped.
+        given: GIVEN rows of the shard's articles, where the source has documents itself, in the order of its
+            partitions; of several articles of one title the first one's, as `merge_articles` keeps it.
+
+    Returns:
+        PARAGRAPHS rows sorted by article_id and paragraph_id, kept and refused.
+
+    Raises:
+        ValueError: articles are not sorted.
+    """
+    kept = articles.filter(pc.is_null(articles["drop_reason"]))
+    if given is not None:
+        documents = pa.concat_tables([_of_first_articles(given), documents])
+    batches = []
+    for article, rows, places in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
+        candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
+        for place in places["place"].to_pylist():
+            candidates.add(documents, place)
+        candidates.limit()
+        batches.append(pa.RecordBatch.from_pydict(candidates.columns, schema=PARAGRAPHS.schema))
+    return pa.Table.from_batches(batches, schema=PARAGRAPHS.schema)
+
+
+class _Candidates:
+    """One article's paragraphs as they are gathered: a list per column of PARAGRAPHS."""
+
+    def __init__(self, article: str, lead: str, settings: ParagraphSettings) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in PARAGRAPHS.schema.names}
+        self._article = article
+        self._settings = settings
+        self._clones = LeadClones(lead, settings.clones, settings.words)
+        self._seen: set[str] = set()
+
+    def add(self, documents: pa.Table, place: int) -> None:
+        """Add every paragraph of the document that stands at a place of the table."""
+        texts: list[str] = documents["paragraphs"][place].as_py() or []
+        repeats: list[bool] = documents["boilerplate"][place].as_py() or [False] * len(texts)
+        columns, first = self.columns, len(self.columns["text"])
+        columns["article_id"] += [self._article] * len(texts)
+        columns["paragraph_id"] += range(first, first + len(texts))
+        columns["url"] += [documents["url"][place].as_py()] * len(texts)
+        columns["provenance"] += [documents["provenance"][place].as_py()] * len(texts)
+        columns["position"] += range(len(texts))
+        columns["text"] += texts
+        columns["drop_reason"] += self._reasons(texts, repeats)
+
+    def limit(self) -> None:
+        """Refuse the candidates beyond the limit: those that stand deepest among the candidates of their document."""
+        if self._settings.max_paragraphs is None:
+            return
+        reasons, depths, depth = self.columns["drop_reason"], [], 0
+        for row, (reason, position) in enumerate(zip(reasons, self.columns["position"], strict=True)):
+            if position == 0:
+                depth = 0
+            if reason is None:
+                depths.append((depth, row))
+                depth += 1
+        for _, row in sorted(depths)[self._settings.max_paragraphs :]:
+            reasons[row] = "over_limit"
+
+    def _reasons(self, texts: list[str], repeats: list[bool]) -> Iterator[str | None]:
+        settings = self._settings
+        reasons = [
+            drop_reason(text, settings.filter) or ("host_boilerplate" if repeat and settings.drop_boilerplate else None)
+            for text, repeat in zip(texts, repeats, strict=True)
+        ]
+        words = [
+            split_words(text, settings.words) if reason is None else []
+            for text, reason in zip(texts, reasons, strict=True)
+        ]
+        copy = self._clones.is_clone(words)
+        for text, paragraph, reason in zip(texts, words, reasons, strict=True):
+            yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
+
+    def _repeated(self, text: str) -> str | None:
+        """Refuse a text the article has already; else remember it."""
+        key = " ".join(text.split()).casefold()
+        if self._settings.drop_duplicates and key in self._seen:
+            return "duplicate"
+        self._seen.add(key)
+        return None
+
+
+def _of_first_articles(given: pa.Table) -> pa.Table:
+    """Return the documents of the first article of each id; those of another begin with rank 0 again."""
+    seen: set[str] = set()
+    first = True
+    firsts = []
+    for id_, rank in zip(given["article_id"].to_pylist(), given["rank"].to_pylist(), strict=True):
+        if rank == 0:
+            first = id_ not in seen
+            seen.add(id_)
+        firsts.append(first)
+    return given if all(firsts) else given.filter(pa.array(firsts))
+
+
+def _in_order(documents: pa.Table) -> pa.Table:
+    """Return article_id and place of each usable document, sorted by article, provenance (citation first) and rank.
+
+    The documents themselves stay where they are: filtering or sorting them would hold their text twice.
+    """
+    keys = documents.select(["article_id", "provenance", "rank", "url", "reason"])
+    keys = keys.append_column("place", pa.array(range(documents.num_rows), pa.int64()))
+    keys = keys.filter(pc.is_null(keys["reason"]))
+    order = [(key, "ascending") for key in ("article_id", "provenance", "rank", "url")]
+    return keys.sort_by(order).select(["article_id", "place"])

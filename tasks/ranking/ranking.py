@@ -1,0 +1,124 @@
+"""The ranked stage: every article's candidate paragraphs in order of worth, the first L' of them (000 sec. 3.1)."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from models.training.distributed import find_device
+from storage.schemas import RANKED
+from tasks.engine.settings import Settings, tuning
+from tasks.engine.torch_threads import torch_threads
+from tasks.ranking.candidates import Candidates, candidates, features_of
+from tasks.ranking.directory import TrainedRanker, load_ranker
+from tasks.ranking.texts import Texts, batches_by_length
+
+_THREADS = 1  # of torch: shards are ranked side by side, one a core
+
+
+class RankingSettings(Settings):
+    """How paragraphs are ranked."""
+
+    keep: int = Field(40, ge=1, description="L': best paragraphs kept of each article (000 Table 1 goes to 40)")
+    method: Literal["ranking", "similarity", "rouge", "found"] = Field(
+        "ranking",
+        description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 "
+        "recall against the lead itself, which only an upper bound may use, or as found (000 Table 2, no ranking)",
+    )
+    batch_tokens: int = Field(
+        16_384,
+        ge=1,
+        description="paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the "
+        "recipe, because the last bits of a score, and so the order of all but equal ones, depend on it",
+    )
+    device: str = tuning("auto", "where the ranker runs: auto | cpu | cuda | cuda:N")
+    threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
+
+
+def rank_paragraphs(
+    articles: pa.Table,
+    paragraphs: pa.Table,
+    features: pa.Table,
+    ranker_directory: Path | None,
+    settings: RankingSettings,
+) -> pa.Table:
+    """Rank the kept paragraphs of every kept article, whatever its split.
+
+    Args:
+        articles: ARTICLES rows of a shard.
+        paragraphs: PARAGRAPHS rows of the shard.
+        features: FEATURES rows of the shard; read by the methods `similarity` and `rouge`.
+        ranker_directory: a trained ranker, which carries its own vocabulary; read by the method `ranking`.
+        settings: see the class.
+
+    Returns:
+        RANKED rows by article_id and rank; equal scores stand in order of paragraph_id. An article without kept
+        paragraphs has no row.
+
+    Raises:
+        ValueError: the directory holds no ranker, a feature is missing, or a score is not a number.
+    """
+    chosen = candidates(articles, paragraphs)
+    scores = _scores(chosen, features, ranker_directory, settings)
+    if not np.isfinite(scores).all():
+        raise ValueError(f"the scores of method {settings.method!r} are not all numbers: is the ranker damaged?")
+    best = chosen.best(scores, settings.keep)
+    ranked = chosen.take(best)
+    columns = {
+        "article_id": [ranked.ids[article] for article in ranked.article],
+        "rank": ranked.ranks(),
+        "paragraph_id": ranked.number,
+        "score": scores[best],
+        **{name: ranked.column(name) for name in ("url", "position", "text")},
+    }
+    return pa.table({name: columns[name] for name in RANKED.schema.names}).cast(RANKED.schema)
+
+
+def _scores(
+    chosen: Candidates, features: pa.Table, ranker_directory: Path | None, settings: RankingSettings
+) -> NDArray[np.float32]:
+    if settings.method == "similarity":
+        return features_of(chosen, features, "title_similarity")
+    if settings.method == "rouge":
+        return features_of(chosen, features, "rouge2_recall")
+    if settings.method == "found":
+        return np.zeros(len(chosen), np.float32)  # equal scores stand in order of paragraph_id
+    if ranker_directory is None:
+        raise ValueError("the method 'ranking' needs the directory of a trained ranker")
+    ranker = load_ranker(ranker_directory, find_device(settings.device))
+    texts = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens, settings.threads)
+    titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens, settings.threads)
+    with torch_threads(_THREADS):
+        return score_paragraphs(ranker, texts, titles, chosen.article, settings.batch_tokens)
+
+
+def score_paragraphs(
+    ranker: TrainedRanker, texts: Texts, titles: Texts, article: NDArray[np.int64], batch_tokens: int
+) -> NDArray[np.float32]:
+    """Return the score s of each paragraph (000 eq. 6), [N] in 0-1.
+
+    Each title is encoded once; paragraphs go through in batches of like length.
+
+    Args:
+        ranker: a trained ranker.
+        texts: N paragraphs.
+        titles: A titles.
+        article: [N] index of each paragraph's title.
+        batch_tokens: paragraph tokens a batch, padding included.
+    """
+    device = next(ranker.model.parameters()).device
+    vectors = torch.empty(len(titles), ranker.model.config.hidden, device=device)
+    scores = torch.empty(len(texts), device=device)
+    with torch.inference_mode():
+        for places in batches_by_length(titles.lengths, batch_tokens):
+            vectors[torch.from_numpy(places)] = ranker.model.encode_titles(titles.padded(places).to(device))
+        for places in batches_by_length(texts.lengths, batch_tokens):
+            its_title = vectors[torch.from_numpy(article[places]).to(device)]
+            logits = ranker.model(texts.padded(places).to(device), its_title)
+            scores[torch.from_numpy(places).to(device)] = torch.sigmoid(logits)
+    result: NDArray[np.float32] = scores.cpu().numpy()
+    return result

@@ -1,0 +1,107 @@
+"""How much of the lead the best paragraphs hold: ranked + features -> ranking_scores (000 Table 1).
+
+The L' best paragraphs in the order they were ranked in, by the learned ranker as a rule, and by tf-idf similarity with
+the title (the baseline of 000 sec. 4), are joined and their ROUGE-L recall against the lead is taken.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from storage.schemas import RANKING_SCORES
+from tasks.engine.grouping import join_by_article
+from tasks.engine.settings import Settings
+from tasks.evaluation.rouge import stem
+from tasks.text.ngrams import lcs_length, split_words
+
+
+class RankingScoreSettings(Settings):
+    """What Table 1 is made of."""
+
+    paragraphs: tuple[int, ...] = Field(
+        (5, 10, 20, 40), min_length=1, description="L': how many best paragraphs are joined (000 Table 1)"
+    )
+    stemmed: bool = Field(True, description="stem words before they are compared, as the papers' ROUGE does (-m)")
+    splits: tuple[Literal["train", "valid", "test"], ...] = Field(
+        ("valid", "test"), description="splits whose articles are scored"
+    )
+
+
+def score_rankings(
+    articles: pa.Table,
+    paragraphs: pa.Table,
+    features: pa.Table,
+    ranked: pa.Table,
+    settings: RankingScoreSettings,
+    method: str = "ranking",
+) -> pa.Table:
+    """Score both orders of paragraphs on the articles of the chosen splits.
+
+    An article without a kept paragraph has nothing to rank and no row. One with fewer than L' paragraphs is scored
+    on those it has.
+
+    Args:
+        articles: table of the `articles` dataset; all four tables are sorted by article.
+        paragraphs: table of the `paragraphs` dataset.
+        features: table of the `features` dataset; order of `similarity` is by falling `title_similarity`, of equals
+            the lower `paragraph_id` first.
+        ranked: table of the `ranked` dataset; order of `method` is by `rank`.
+        settings: values of L', stemming, splits.
+        method: what ranked them, see `RankingSettings`; similarity is scored once where it did.
+
+    Returns:
+        Table of the `ranking_scores` dataset: for each article similarity, then `method`, each for every L'.
+
+    Raises:
+        ValueError: an L' is below 1, or a feature's paragraph is not there.
+    """
+    if min(settings.paragraphs) < 1:
+        raise ValueError(f"L' of {min(settings.paragraphs)} paragraphs: expected at least 1")
+    wanted = articles.filter(
+        pc.and_(pc.is_null(articles["drop_reason"]), pc.is_in(articles["split"], pa.array(settings.splits)))
+    )
+    columns: dict[str, list[Any]] = {name: [] for name in RANKING_SCORES.schema.names}
+    for article_id, article, candidates, labels, best in join_by_article(wanted, paragraphs, features, ranked):
+        lead = _words(article["lead"][0].as_py(), settings.stemmed)
+        texts = best.sort_by("rank")["text"].to_pylist()
+        orders = {"similarity": _by_similarity(article_id, candidates, labels), method: texts}
+        for name, order in orders.items():
+            for length, recall in recalls(lead, order, settings):
+                row = (article_id, article["split"][0].as_py(), name, length, recall)
+                for column, value in zip(columns.values(), row, strict=True):
+                    column.append(value)
+    return pa.table(columns, schema=RANKING_SCORES.schema)
+
+
+def recalls(lead: Sequence[str], texts: Sequence[str], settings: RankingScoreSettings) -> Iterator[tuple[int, float]]:
+    """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1; nothing where there are no texts.
+
+    Args:
+        lead: words of the target, stemmed if the settings say so.
+        texts: paragraphs, best first.
+        settings: values of L', stemming.
+    """
+    if not texts:
+        return
+    words = [_words(text, settings.stemmed) for text in texts[: max(settings.paragraphs)]]
+    for length in settings.paragraphs:
+        joined = [word for paragraph in words[:length] for word in paragraph]
+        yield length, lcs_length(lead, joined) / len(lead) if lead else 0.0
+
+
+def _words(text: str, stemmed: bool) -> list[str]:
+    words = split_words(text)
+    return [stem(word) for word in words] if stemmed else words
+
+
+def _by_similarity(article_id: str, candidates: pa.Table, labels: pa.Table) -> list[str]:
+    texts = dict(zip(candidates["paragraph_id"].to_pylist(), candidates["text"].to_pylist(), strict=True))
+    order = labels.sort_by([("title_similarity", "descending"), ("paragraph_id", "ascending")])
+    ids = order["paragraph_id"].to_pylist()
+    if not texts.keys() >= set(ids):
+        missing = sorted(set(ids) - texts.keys())
+        raise ValueError(f"article {article_id} has features of paragraphs {missing[:3]} that are not in `paragraphs`")
+    return [texts[id_] for id_ in ids]

@@ -1,0 +1,130 @@
+"""How good a ranker is on articles it does not learn from: its loss, and the worth of the paragraphs it picks."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.vocabulary import Vocabulary
+from tasks.ranking.batches import BatchRules, Drawn, RankerShards, draw_paragraphs
+from tasks.ranking.candidates import Split
+from tasks.ranking.directory import TrainedRanker
+from tasks.ranking.ranking import score_paragraphs
+
+
+@dataclass(frozen=True)
+class RankerValidation:
+    """What a validation found; recalls are means over articles of the mean ROUGE-2 recall of the top paragraphs.
+
+    Attributes:
+        loss: binary cross entropy of scores and labels, nats a paragraph.
+        loss_floor: the same where the scores are the labels: no ranker gets below.
+        recall: of the ranker's top paragraphs.
+        similarity_recall: of the top paragraphs by tf-idf similarity with the title.
+        gold_recall: of the top paragraphs by label: no ranker gets above.
+        articles: articles judged on.
+        split: split they are of; `train` where the valid split has no paragraphs.
+    """
+
+    loss: float
+    loss_floor: float
+    recall: float
+    similarity_recall: float
+    gold_recall: float
+    articles: int
+    split: str
+
+    def __str__(self) -> str:
+        return (
+            f"loss {self.loss:.4f} (floor {self.loss_floor:.4f}), ROUGE-2 recall of the top paragraphs "
+            f"{self.recall:.4f} (tf-idf {self.similarity_recall:.4f}, best possible {self.gold_recall:.4f})"
+        )
+
+    def as_dict(self) -> dict[str, float | int | str]:
+        """Return the fields, names prefixed by `validation_`."""
+        return {f"validation_{name}": value for name, value in asdict(self).items()}
+
+
+class ValidationSet:
+    """Articles a ranker is judged on."""
+
+    def __init__(self, parts: list[Drawn], split: Split) -> None:
+        self._parts = parts
+        self._split = split
+
+    def judge(self, ranker: TrainedRanker, top: int, batch_tokens: int = 16_384) -> RankerValidation:
+        """Score every paragraph and judge the scores.
+
+        Args:
+            ranker: in evaluation mode.
+            top: how many best paragraphs of an article are judged.
+            batch_tokens: paragraph tokens scored at a time.
+        """
+        losses, floors = [], []
+        recalls: dict[str, list[NDArray[np.float64]]] = {"ranker": [], "similarity": [], "gold": []}
+        for part in self._parts:
+            scores = score_paragraphs(ranker, part.texts, part.titles, part.chosen.article, batch_tokens)
+            losses.append(_cross_entropy(part.labels, scores))
+            floors.append(_cross_entropy(part.labels, part.labels))
+            for name, order in (("ranker", scores), ("similarity", part.similarity), ("gold", part.labels)):
+                recalls[name].append(_top_mean(part, order, top))
+        means = {name: float(np.concatenate(each).mean()) for name, each in recalls.items()}
+        return RankerValidation(
+            float(np.concatenate(losses).mean()),
+            float(np.concatenate(floors).mean()),
+            means["ranker"],
+            means["similarity"],
+            means["gold"],
+            sum(map(len, recalls["gold"])),
+            self._split,
+        )
+
+
+def collect_validation(
+    shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, *, articles: int
+) -> ValidationSet:
+    """Draw a validation set from the first shards that have enough articles of the valid split.
+
+    A corpus without any is judged on articles it trains on.
+
+    Args:
+        shards: see the class.
+        vocabulary: of the ranker.
+        rules: how paragraphs are drawn; `per_article` of each article.
+        articles: about how many are wanted; the shard that brings the last ones comes in whole.
+
+    Raises:
+        ValueError: no article has a paragraph.
+    """
+    for split in ("valid", "train"):
+        parts: list[Drawn] = []
+        found = 0
+        for shard in range(len(shards)):
+            drawn = draw_paragraphs(shards.read(shard), split, vocabulary, rules, round_=-1)
+            if len(drawn):
+                parts.append(drawn)
+                found += len(np.unique(drawn.chosen.article))
+            if found >= articles:
+                break
+        if parts:
+            return ValidationSet(parts, split)
+    raise ValueError("no paragraph to train the ranker on: the training split has no kept paragraphs")
+
+
+def _cross_entropy(labels: NDArray[np.float32], scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the binary cross entropy of each score, with logarithms cut off at -100 as PyTorch's are."""
+    wanted, wide = labels.astype(np.float64), scores.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        yes, no = np.maximum(np.log(wide), -100), np.maximum(np.log1p(-wide), -100)
+    result: NDArray[np.float64] = -(wanted * yes + (1 - wanted) * no)
+    return result
+
+
+def _top_mean(part: Drawn, scores: NDArray[np.float32], top: int) -> NDArray[np.float64]:
+    """Return for each article that has paragraphs the mean label of its `top` best by score."""
+    best = part.chosen.best(scores, top)
+    article = part.chosen.article[best]
+    sums = np.bincount(article, weights=part.labels[best])
+    counts = np.bincount(article)
+    means: NDArray[np.float64] = sums[counts > 0] / counts[counts > 0]
+    return means

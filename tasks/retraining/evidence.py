@@ -1,0 +1,82 @@
+"""What the scores of two versions say: for each test split and metric one finding, which a verdict is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.evaluation.significance import SignificanceSettings, bootstrap, signed_randomisation_test
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Champion and challenger under one metric on one test split.
+
+    Attributes:
+        split: which test split.
+        metric: as in the `scores` dataset.
+        articles: how many both were scored on.
+        champion: its mean score, 0-1.
+        challenger: likewise.
+        low: lower end of the paired bootstrap interval of challenger minus champion, 0-1.
+        high: upper end.
+        p_better: one-sided p-value of the challenger being no better, by approximate randomisation.
+        p_worse: likewise of its being no worse.
+    """
+
+    split: str
+    metric: str
+    articles: int
+    champion: float
+    challenger: float
+    low: float
+    high: float
+    p_better: float
+    p_worse: float
+
+    @property
+    def points(self) -> float:
+        """The challenger's gain, points of 100."""
+        return 100 * (self.challenger - self.champion)
+
+
+def find_evidence(
+    split: str,
+    champion: pa.Table,
+    challenger: pa.Table,
+    metrics: Sequence[str],
+    settings: SignificanceSettings,
+    *,
+    flips: int,
+    seed: int,
+) -> list[Finding]:
+    """Compare two versions on the articles both were scored on; a metric without one has no finding.
+
+    Args:
+        split: name of the test split.
+        champion: SCORES rows of the split.
+        challenger: likewise.
+        metrics: which metrics.
+        settings: of the intervals.
+        flips: random sign flips of the test.
+        seed: decides resamples and flips.
+    """
+    found = []
+    for metric in metrics:
+        before, after = _values(champion, metric), _values(challenger, metric)
+        both = sorted(before.keys() & after.keys())
+        if not both:
+            continue
+        scores = np.array([[before[article], after[article], after[article] - before[article]] for article in both])
+        means = [float(mean) for mean in scores.mean(axis=0)]
+        (gap,) = bootstrap(scores[:, 2:], settings, seed)
+        ((better, worse),) = signed_randomisation_test(scores[:, 2:], flips, seed)
+        found.append(Finding(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse))
+    return found
+
+
+def _values(scores: pa.Table, metric: str) -> dict[str, float]:
+    chosen = scores.filter(pc.equal(scores["metric"], metric))
+    return dict(zip(chosen["article_id"].to_pylist(), chosen["value"].to_pylist(), strict=True))

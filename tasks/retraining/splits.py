@@ -1,0 +1,127 @@
+"""What versions are judged on: the frozen test split, and beside it the newest articles, a small split a week.
+
+The frozen split never changes, so that scores of two weeks can be compared; but it ages, and a model that handles new
+topics better is not rewarded on it. So each week pins the test articles that have come in since the week before, and
+those of the last weeks together are the second test split, which rolls on.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import ARTICLES, PARAGRAPHS
+from tasks.engine.hashing import shard_of, stable_hash
+from tasks.engine.inputs import Shards, StageResult
+from tasks.retraining.frozen import lead_words, leads_learned_from
+
+FROZEN, RECENT = "frozen", "recent"
+
+
+@dataclass(frozen=True)
+class TestSplit:
+    """Articles and their candidate paragraphs, shard by shard."""
+
+    __test__ = False  # pytest takes it for a test otherwise
+
+    articles: StageResult
+    paragraphs: StageResult
+
+
+@dataclass(frozen=True)
+class JudgedOn:
+    """Both test splits.
+
+    Attributes:
+        frozen: the one that never changes.
+        recent: week -> what came in then, oldest first; empty in the first week.
+    """
+
+    frozen: TestSplit
+    recent: Mapping[str, TestSplit] = field(default_factory=dict)
+
+    @property
+    def articles(self) -> StageResult:
+        """The articles of all, those of the frozen split first."""
+        return joined(self.frozen.articles, *(split.articles for split in self.recent.values()))
+
+    @property
+    def paragraphs(self) -> StageResult:
+        """The paragraphs of all, in the same order."""
+        return joined(self.frozen.paragraphs, *(split.paragraphs for split in self.recent.values()))
+
+    def apart(self, made: StageResult) -> dict[str, StageResult]:
+        """Return test split -> shards, of a stage that was made of the shards of both."""
+        records, cut = made.in_order, len(self.frozen.articles.shards)
+        parts = {FROZEN: records[:cut], RECENT: records[cut:]}
+        return {
+            name: StageResult(made.stage, range(len(part)), dict(enumerate(part)))
+            for name, part in parts.items()
+            if part
+        }
+
+
+def joined(first: StageResult, *others: StageResult) -> StageResult:
+    """Return the shards of several results of one stage as one result."""
+    records, count = {}, 0
+    for part in (first, *others):
+        records.update({count + place: part.records[shard] for place, shard in enumerate(part.shards)
+                        if shard in part.records})  # fmt: skip
+        count += len(part.shards)
+    return StageResult(first.stage, range(count), records)
+
+
+def new_articles(
+    now: Collection[tuple[pa.Table]] | Shards,
+    before: Iterable[tuple[pa.Table]],
+    known: Iterable[tuple[pa.Table]],
+    *,
+    articles: int,
+    seed: int,
+) -> pa.Table:
+    """Return test articles that were in no split a week ago, sorted by id.
+
+    An article that was learned from and has come into the test split, renamed or because its source says so, is not
+    new: champion and challenger have seen it.
+
+    Args:
+        now: ARTICLES tables of this week's corpus; read twice.
+        before: ARTICLES tables of the week before.
+        known: ARTICLES tables of the test articles that are pinned already.
+        articles: most to return; which ones, a stable hash decides.
+        seed: of that hash.
+
+    Returns:
+        ARTICLES rows of the test split.
+    """
+    found = [ARTICLES.schema.empty_table()]
+    for (table,) in now:
+        found.append(table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))))
+    new = pa.concat_tables(found)
+    ids, leads = new["article_id"].to_pylist(), [lead_words(lead) for lead in new["lead"].to_pylist()]
+    seen_ids, seen_leads = set[str](), leads_learned_from(now, set(leads))
+    for (table,) in chain(before, known):
+        seen = table.filter(pc.is_null(table["drop_reason"]))
+        seen_ids.update(seen["article_id"].to_pylist())
+        seen_leads.update(map(lead_words, seen["lead"].to_pylist()))
+    fresh = [place for place, id_ in enumerate(ids) if id_ not in seen_ids and leads[place] not in seen_leads]
+    lowest = sorted(fresh, key=lambda place: stable_hash(seed, "recent", ids[place]))[:articles]
+    return new.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()
+
+
+def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
+    """Return the kept paragraphs of new articles, sorted by article and number.
+
+    Args:
+        articles: what `new_articles` returned.
+        shards: PARAGRAPHS of this week's corpus, sharded by article; only those that hold one of them are read.
+    """
+    found = [PARAGRAPHS.schema.empty_table()]
+    for number in sorted({shard_of(id_, len(shards)) for id_ in articles["article_id"].to_pylist()}):
+        (paragraphs,) = shards.read(number)
+        mine = pc.is_in(paragraphs["article_id"], value_set=articles["article_id"].combine_chunks())
+        found.append(paragraphs.filter(pc.and_(mine, pc.is_null(paragraphs["drop_reason"]))))
+    order = [("article_id", "ascending"), ("paragraph_id", "ascending")]
+    return pa.concat_tables(found).sort_by(order).combine_chunks()

@@ -1,0 +1,1 @@
+"""Vocabulary, graphs, examples, the training of summarizers, and decoding."""

@@ -1,0 +1,58 @@
+"""A trained attention predictor on disk: its weights, its shape, and which summarizer's attention it learned."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from models.attention_predictor import AttentionPredictor
+from models.training.checkpoints import copy_file_atomically, write_text_atomically
+from models.training.weights import load_weights, weights_digest
+from tasks.summarization.directory import WEIGHTS as SUMMARIZER_WEIGHTS
+
+WEIGHTS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
+PUBLISHED = (WEIGHTS, CONFIG)
+_ARCHITECTURE = "attention-predictor"
+
+
+def save_predictor(directory: Path, predictor: AttentionPredictor, *, weights: Path, summarizer: str) -> None:
+    """Lay out a model directory, `config.json` last.
+
+    Args:
+        directory: where.
+        predictor: whose shape is kept.
+        weights: safetensors file of the weights that are kept.
+        summarizer: `weights_digest` of its best weights.
+    """
+    copy_file_atomically(weights, directory / WEIGHTS)
+    record = {"architecture": _ARCHITECTURE, "config": predictor.to_config_dict(), "summarizer": summarizer}
+    write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
+
+
+def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | str = "cpu") -> AttentionPredictor:
+    """Read the predictor in `directory` onto `device`, in evaluation mode.
+
+    Args:
+        directory: as training left it.
+        summarizer: directory of the summarizer whose attention is to be predicted.
+        device: where the predictor goes.
+
+    Raises:
+        ValueError: the directory holds no attention predictor, one of another summarizer, or a damaged file.
+    """
+    try:
+        record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+        architecture, config, learned = record["architecture"], record["config"], record["summarizer"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"expected an attention predictor in {directory}: {error!r}") from error
+    if architecture != _ARCHITECTURE:
+        raise ValueError(f"{directory} holds a model of architecture {architecture!r}, expected {_ARCHITECTURE!r}")
+    if learned != (found := weights_digest(summarizer / SUMMARIZER_WEIGHTS)):
+        raise ValueError(
+            f"{directory} predicts the attention of the summarizer with weights {learned}, expected those in "
+            f"{summarizer}: {found}"
+        )
+    predictor = AttentionPredictor.from_config_dict(config)
+    load_weights(predictor, directory / WEIGHTS)
+    return predictor.to(device).eval()

@@ -1,0 +1,337 @@
+"""The predictions stage: a trained summarizer writes a summary for every article of the test split."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from models.attention_predictor import AttentionPredictor, check_predictable
+from models.contract import SourceBatch
+from models.registry import to_config_dict
+from models.search.beam import beam_search
+from models.search.guidance import Guidance, guide
+from models.search.hypotheses import Hypothesis
+from models.search.settings import SearchSettings
+from models.search.source_values import SourceValues, value_pieces
+from models.training.distributed import find_device
+from models.training.layout import Example, ExampleTable, Layout, Numbers, source_batch
+from models.vocabulary import Vocabulary
+from storage.schemas import PREDICTIONS
+from tasks.engine.failure_logs import working_on
+from tasks.engine.settings import Settings, tuning
+from tasks.engine.torch_threads import torch_threads
+from tasks.summarization.attention_directory import load_predictor
+from tasks.summarization.directory import TrainedSummarizer, load_summarizer, with_graphs
+
+_THREADS = 1  # of torch: shards are decoded side by side, one a core
+
+
+class DecodingSettings(Settings):
+    """How summaries are searched for; the defaults are those of 000."""
+
+    beam: int = Field(5, ge=1, description="hypotheses kept for an article (000 sec. 4: 5)")
+    normalisation: Literal["wu", "average", "none"] = Field(
+        "wu", description="what a log-probability is divided by: Wu's length penalty (000), its length (001), nothing"
+    )
+    alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (000 sec. 4: .4)")
+    min_length: int = Field(20, ge=0, description="fewest tokens of a summary (released HT: 20)")
+    max_length: int = Field(400, ge=1, description="most tokens of a summary (released HT: 400)")
+    block_ngrams: int = Field(0, ge=0, description="n: no n-gram twice in a summary; 0 = off (001 sec. 4.2: 3)")
+    block_recent: int = Field(
+        0, ge=0, description="no token equals one of this many before it, commas excepted; 0 = off (001 sec. 4.2: 2)"
+    )
+    alignment: Literal["none", "predicted", "ranked"] = Field(
+        "none",
+        description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
+        "attention predictor expects (attAlign, 002 eq. 17-18), or as the ranker's scores say (extProb, 002 sec. 5.3)",
+    )
+    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (002 sec. 5.3: .8)")
+    alignment_when: Literal["step", "end"] = Field(
+        "step", description="alignment counts at every step (002 eq. 17) or once a hypothesis ends (released code)"
+    )
+    coverage: float = Field(
+        0.0, ge=0, description="weight of the structural coverage of paragraphs (strCov, 002 eq. 13); 0 = off"
+    )
+    compressed_paragraphs: int | None = Field(
+        None, ge=1, description="s, paragraphs of highest predicted attention that are read (002 Table 6); None = all"
+    )
+    source_values: bool = Field(
+        False, description="whether only names and numbers that stand in what was read may be written"
+    )
+    allow_unknown: bool = Field(False, description="whether the unknown token may be generated")
+    prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
+    max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
+    max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; None = as in training")
+    max_source_tokens: int | None = Field(
+        None, ge=1, description="tokens read of all; None = as in training (000 tests at 1,600 and 3,000)"
+    )
+    checkpoint: int = Field(0, ge=0, description="which of the best checkpoints by validation loss; 0 = the best")
+    precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")
+    batch_articles: int = Field(
+        16,
+        ge=1,
+        description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
+    )
+    device: str = tuning("auto", "where the summarizer runs: auto | cpu | cuda | cuda:N")
+
+    @model_validator(mode="after")
+    def _lengths_leave_room(self) -> Self:
+        if self.min_length > self.max_length:
+            raise ValueError(
+                f"min_length is {self.min_length}: expected at most max_length, which is {self.max_length}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _predictor_knows_the_best_checkpoint(self) -> Self:
+        if self.guidance.reads_predictor and self.checkpoint:
+            raise ValueError(
+                "the attention predictor learned from the best checkpoint of its summarizer: expected checkpoint 0 "
+                f"where predicted attention is asked for, got {self.checkpoint}"
+            )
+        return self
+
+    @property
+    def guidance(self) -> Guidance:
+        """What a search is told of paragraphs."""
+        return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
+
+    def search(self) -> SearchSettings:
+        """Return what `beam_search` wants to know.
+
+        Raises:
+            ValueError: min_length is above max_length.
+        """
+        names = ("beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent")
+        return SearchSettings(**{name: getattr(self, name) for name in names}, allow_unknown=self.allow_unknown)
+
+
+@dataclass(frozen=True)
+class DecodingProgress:
+    """Where decoding stands.
+
+    Attributes:
+        articles: articles decoded.
+        total: articles to decode.
+        tokens: summary tokens written.
+        seconds: since decoding began.
+    """
+
+    articles: int
+    total: int
+    tokens: int
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        return self.articles / self.total
+
+    def __str__(self) -> str:
+        rate = self.articles / max(self.seconds, 1e-9)
+        return f"{self.articles:,} of {self.total:,} summaries, {self.tokens:,} tokens, {rate:.1f} articles/s"
+
+
+@torch_threads(_THREADS)
+def decode_shard(
+    examples: pa.Table,
+    directory: Path,
+    settings: DecodingSettings,
+    *,
+    graphs: pa.Table | None = None,
+    predictor: Path | None = None,
+    ranked: pa.Table | None = None,
+    system: str | None = None,
+    progress: Callable[[DecodingProgress], None] | None = None,
+) -> pa.Table:
+    """Write a summary for each article of the test split.
+
+    Args:
+        examples: EXAMPLES rows of a shard; other splits are left out.
+        directory: a trained summarizer, see `tasks/summarization/directory.py`.
+        settings: of the search.
+        graphs: GRAPHS rows of the shard where the summarizer reads a graph.
+        predictor: directory of the summarizer's attention predictor, where the settings need one.
+        ranked: RANKED rows of the shard, where the settings need the ranker's scores.
+        system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
+        progress: told after each batch.
+
+    Returns:
+        PREDICTIONS rows in the order of the examples.
+
+    Raises:
+        ValueError: a directory holds no such model, a graph, predictor or score is missing, or the settings
+            contradict each other.
+    """
+    search = settings.search()
+    _check_inputs(settings, predictor, ranked)
+    test = examples.filter(pc.equal(examples.column("split"), "test"))
+    if test.num_rows == 0:
+        return PREDICTIONS.schema.empty_table()
+    trained = load_summarizer(
+        directory,
+        device=find_device(settings.device),
+        checkpoint=settings.checkpoint,
+        source_tokens=settings.max_source_tokens,
+    )
+    rows = _rows(test, graphs, trained, settings)
+    attention = _predictor(trained, directory, predictor) if settings.guidance.reads_predictor else None
+    scores = _scores(test, ranked) if settings.guidance.reads_scores else None
+    summaries: list[dict[str, Any]] = [{}] * len(rows)
+    started, tokens = time.monotonic(), 0
+    for done, batch in _batches(rows, settings.batch_articles):
+        working_on(f"articles {', '.join(test.column('article_id')[row].as_py() for row in batch)}")
+        laid_out = [rows.example(row) for row in batch]
+        source = source_batch(laid_out, rows.layout)
+        given = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
+        hypotheses, read = _decode(source, given, trained, attention, settings, search)
+        for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
+            ranks = read.ranks[b][read.paragraph_mask[b]].cpu().numpy()
+            summaries[row] = _prediction(example, hypothesis, ranks, trained.vocabulary)
+            tokens += len(hypothesis.tokens)
+        if progress is not None:
+            progress(DecodingProgress(done, len(rows), tokens, time.monotonic() - started))
+    columns = {
+        "article_id": test.column("article_id"),
+        "system": [system or trained.name] * len(rows),
+        **{name: [summary[name] for summary in summaries] for name in ("summary", "tokens", "attention")},
+    }
+    return pa.table(columns, schema=PREDICTIONS.schema)
+
+
+def _rows(
+    test: pa.Table, graphs: pa.Table | None, trained: TrainedSummarizer, settings: DecodingSettings
+) -> ExampleTable:
+    if trained.graph != "none":
+        if graphs is None:
+            raise ValueError(f"the summarizer reads the {trained.graph} graph: expected a table of graphs, got none")
+        test = with_graphs(test, graphs, trained.graph)
+    trained_on = trained.layout
+    _check_lengths(settings, trained_on)
+    layout = replace(
+        trained_on,
+        max_paragraphs=settings.max_paragraphs or trained_on.max_paragraphs,
+        max_paragraph_tokens=settings.max_paragraph_tokens or trained_on.max_paragraph_tokens,
+        max_source_tokens=settings.max_source_tokens or trained_on.max_source_tokens,
+    )
+    return ExampleTable(test, layout)
+
+
+def _batches(rows: ExampleTable, size: int) -> list[tuple[int, list[int]]]:
+    """Return (rows done after it, rows) of each batch: alike in shape, the largest first, for memory runs out there."""
+    shapes = rows.shapes()
+    order = np.lexsort((shapes[:, 1], shapes[:, 0]))[::-1].tolist()
+    return [(min(start + size, len(order)), order[start : start + size]) for start in range(0, len(order), size)]
+
+
+def _check_lengths(settings: DecodingSettings, trained_on: Layout) -> None:
+    """Refuse longer input that a limit on tokens would cut off again, unsaid."""
+    limit = trained_on.max_source_tokens
+    if limit is None or settings.max_source_tokens is not None:
+        return
+    for name in ("max_paragraphs", "max_paragraph_tokens"):
+        asked, known = getattr(settings, name), getattr(trained_on, name)
+        if asked is not None and asked > known:
+            raise ValueError(
+                f"decoding.{name} is {asked}, and {known} in training, but this summarizer reads {limit} tokens of all "
+                "paragraphs together: expected decoding.max_source_tokens to say how many it shall read now"
+            )
+
+
+def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa.Table | None) -> None:
+    if settings.guidance.reads_predictor and predictor is None:
+        raise ValueError(
+            f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} go by "
+            "predicted attention: expected the directory of an attention predictor, got none"
+        )
+    if settings.guidance.reads_scores and ranked is None:
+        raise ValueError(
+            "alignment 'ranked' goes by the ranker's scores: expected a table of ranked paragraphs, got none"
+        )
+
+
+def _predictor(trained: TrainedSummarizer, directory: Path, predictor: Path | None) -> AttentionPredictor:
+    assert predictor is not None
+    check_predictable(to_config_dict(trained.model)["architecture"])
+    return load_predictor(predictor, directory, device=next(trained.model.parameters()).device)
+
+
+def _scores(test: pa.Table, ranked: pa.Table | None) -> list[Numbers]:
+    """Return the ranker's scores of each example's paragraphs, by rank."""
+    assert ranked is not None
+    best = ranked.select(["article_id", "rank", "score"]).sort_by("rank")
+    lists = best.group_by("article_id", use_threads=False).aggregate([("score", "list")])
+    known = dict(zip(lists["article_id"].to_pylist(), lists["score_list"].to_pylist(), strict=True))
+    scores = []
+    for article, source in zip(test["article_id"].to_pylist(), test["source"], strict=True):
+        if len(known.get(article, ())) < len(source):
+            raise ValueError(
+                f"article {article} has {len(source)} paragraphs: expected a score for each, got "
+                f"{len(known.get(article, ()))}"
+            )
+        scores.append(np.array(known.get(article, ()), dtype=np.float32))
+    return scores
+
+
+def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: SourceBatch) -> Tensor:
+    """Return the ranker's scores [B, P] of the paragraphs of a batch; one that only holds the title has none: 0."""
+    given = torch.zeros(source.ranks.shape)
+    for b, (known, example) in enumerate(zip(scores, examples, strict=True)):
+        ranks = example.ranks[example.ranks < len(known)]
+        given[b, : len(ranks)] = torch.from_numpy(known[ranks])
+    return given
+
+
+def _decode(
+    source: SourceBatch,
+    scores: Tensor | None,
+    trained: TrainedSummarizer,
+    predictor: AttentionPredictor | None,
+    settings: DecodingSettings,
+    search: SearchSettings,
+) -> tuple[list[Hypothesis], SourceBatch]:
+    """Return the summaries of a batch, and what was read of its source."""
+    model, vocabulary = trained.model, trained.vocabulary
+    device = next(model.parameters()).device
+    source = source.to(device)
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
+        given = None if scores is None else scores.to(device)
+        source, scorers = guide(source, settings.guidance, model, predictor=predictor, scores_BP=given)
+        hypotheses = beam_search(
+            model,
+            source,
+            search,
+            begin=vocabulary.begin,
+            end=vocabulary.end,
+            unknown=vocabulary.unk,
+            exempt=_commas(vocabulary) if search.block_recent else (),
+            scorers=scorers,
+            prompt=source.title if settings.prompt_title else None,
+            values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
+        )
+    return hypotheses, source
+
+
+def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return the columns of a summary; its attention stands at the ranks of the paragraphs that were read."""
+    attention = np.zeros((len(hypothesis.tokens), int(example.ranks[-1]) + 1), dtype=np.float32)
+    attention[:, ranks] = hypothesis.attention[:, : len(ranks)].numpy()
+    return {
+        "summary": " ".join(vocabulary.decode(hypothesis.tokens).split()),
+        "tokens": vocabulary.pieces(hypothesis.tokens),
+        "attention": list(attention),
+    }
+
+
+def _commas(vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The ids of commas, which may stand close to each other (001's released code)."""
+    pieces = vocabulary.pieces(range(vocabulary.size))
+    return tuple(id_ for id_, piece in enumerate(pieces) if piece.lstrip("\u2581") == ",")

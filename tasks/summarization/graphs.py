@@ -1,0 +1,148 @@
+"""Graphs over an article's ranked paragraphs, for graph-informed attention (000 app. A, eq. 24-26).
+
+ranked -> graphs. Node i is the paragraph of rank i. The similarity graph joins paragraphs that use the same words,
+the approximate discourse graph (ADG) those that name the same entities or follow each other by a discourse marker.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+from scipy import sparse
+
+from storage.schemas import GRAPHS
+from tasks.engine.grouping import by_article
+from tasks.engine.settings import Settings, tuning
+from tasks.text.discourse import MarkerScope, marked_pairs
+from tasks.text.entities import ENTITY_TYPES, RULES, check_types, entity_sets, pipeline_name
+from tasks.text.ngrams import WordRule
+from tasks.text.tfidf import tfidf_matrix
+
+Edges = list[dict[str, Any]]
+
+
+class GraphSettings(Settings):
+    """How the graphs over ranked paragraphs are drawn."""
+
+    similarity_threshold: float = Field(
+        0.2, ge=0, le=1, description="tf-idf cosine below which two paragraphs have no edge, 0-1 (000 app. A.1)"
+    )
+    words: WordRule = Field("rouge", description="how paragraphs are cut into words for tf-idf: rouge | unicode")
+    entity_weight: float = Field(0.2, ge=0, description="weight of one shared entity in the ADG (000 eq. 26)")
+    marker_weight: float = Field(1.0, ge=0, description="weight of a discourse marker in the ADG (000 eq. 26)")
+    marker_scope: MarkerScope = Field(
+        "first_sentence",
+        description="where in the later of two neighbouring paragraphs a marker joins them: first_sentence | paragraph",
+    )
+    spacy_pipeline: str = Field(
+        RULES,
+        description="spaCy pipeline that finds entities: `rules` is shipped; any other, such as en_core_web_sm, must "
+        "be installed (000 app. A.2 footnote 3)",
+    )
+    entity_types: tuple[str, ...] = Field(
+        ENTITY_TYPES, description="entity types that count for the ADG (000 app. A.2)"
+    )
+    spacy_batch: int = tuning(256, "paragraphs spaCy works on at once", gt=0)
+
+
+def pipeline_label(settings: GraphSettings) -> str:
+    """Return name and version of the entity pipeline in use, for shard records and the report.
+
+    Raises:
+        ValueError: the pipeline is not installed or finds no entities, or none of a type that is to count.
+    """
+    check_types(settings.spacy_pipeline, settings.entity_types)
+    return pipeline_name(settings.spacy_pipeline)
+
+
+def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
+    """Draw both graphs of every article.
+
+    Args:
+        ranked: table of the `ranked` dataset, sorted by article and rank.
+        settings: thresholds, weights and the entity pipeline.
+
+    Returns:
+        Table of the `graphs` dataset, one row per article of `ranked`; edges i < j in order of (i, j).
+
+    Raises:
+        ValueError: the pipeline cannot be used, or the ranks of an article are not 0, 1, 2, ...
+    """
+    texts: list[str] = ranked["text"].to_pylist()
+    entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types), settings.spacy_batch)
+    rows = []
+    for article_id, paragraphs in by_article(ranked):
+        ranks = paragraphs["rank"].to_pylist()
+        if ranks != list(range(len(ranks))):
+            raise ValueError(f"article {article_id} has ranks {ranks[:5]}...: expected 0, 1, 2, ... in order")
+        names = [next(entities) for _ in ranks]
+        rows.append(
+            {
+                "article_id": article_id,
+                "nodes": len(ranks),
+                "similarity": similarity_edges(paragraphs["text"].to_pylist(), settings),
+                "discourse": discourse_edges(
+                    paragraphs["url"].to_pylist(),
+                    paragraphs["position"].to_pylist(),
+                    paragraphs["text"].to_pylist(),
+                    names,
+                    settings,
+                ),
+            }
+        )
+    return pa.Table.from_pylist(rows, schema=GRAPHS.schema)
+
+
+def similarity_edges(texts: Sequence[str], settings: GraphSettings) -> Edges:
+    """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (000 app. A.1).
+
+    N_d of eq. 25 is the number of paragraphs given: those of one article, the pile a word must stand out of.
+    """
+    vectors = tfidf_matrix(texts, settings.words)
+    cosines = (vectors @ vectors.T).toarray().clip(max=1.0)
+    if settings.similarity_threshold > 0:
+        cosines[cosines < settings.similarity_threshold] = 0.0
+    return _upper_edges(cosines)
+
+
+def discourse_edges(
+    urls: Sequence[str],
+    positions: Sequence[int],
+    texts: Sequence[str],
+    entities: Sequence[frozenset[str]],
+    settings: GraphSettings,
+) -> Edges:
+    """Return the edges of the approximate discourse graph (000 eq. 26).
+
+    Args:
+        urls: page of each of N paragraphs.
+        positions: place of each in its page.
+        texts: the paragraphs.
+        entities: entities of each, E_i.
+        settings: weights, and where markers are looked for.
+    """
+    weights = settings.entity_weight * _shared(entities)
+    for i, j in marked_pairs(urls, positions, texts, settings.marker_scope):
+        weights[i, j] += settings.marker_weight
+        weights[j, i] += settings.marker_weight
+    return _upper_edges(weights)
+
+
+def _shared(entities: Sequence[frozenset[str]]) -> np.ndarray:
+    """Return how many entities each pair of paragraphs shares, [N, N] float64."""
+    columns = {name: column for column, name in enumerate(sorted(frozenset().union(*entities)))}
+    starts = np.cumsum([0, *map(len, entities)])
+    indices = np.array([columns[name] for names in entities for name in names], dtype=np.int32)
+    holds = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=(len(entities), len(columns)))
+    shared: np.ndarray = (holds @ holds.T).toarray()
+    return shared
+
+
+def _upper_edges(weights: np.ndarray) -> Edges:
+    rows, columns = np.nonzero(np.triu(weights, k=1))
+    return [
+        {"i": i, "j": j, "weight": weight}
+        for i, j, weight in zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True)
+    ]

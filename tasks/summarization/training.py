@@ -1,0 +1,345 @@
+"""The summarizer stage: trains a summarizer on the examples of the training split (000 sec. 4)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from pydantic import Field, model_validator
+
+from models.contract import Summarizer
+from models.registry import build_summarizer, check_configuration, source_limit, to_config_dict
+from models.search.beam import beam_search
+from models.search.settings import SearchSettings
+from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
+from models.training.distributed import Ranks, process_group
+from models.training.layout import ExampleTable, Layout, source_batch
+from models.training.schedule import Schedule, constant, noam
+from models.training.state import TrainerSettings, TrainingProgress
+from models.training.trainer import Trainer
+from models.training.weights import weights_digest
+from models.vocabulary import Vocabulary
+from storage.schemas import EXAMPLES
+from tasks.engine.settings import Settings, tuning
+from tasks.engine.torch_threads import torch_threads
+from tasks.evaluation.rouge import Metric, Reference
+from tasks.summarization.directory import (
+    WEIGHTS,
+    Graph,
+    describe_summarizer,
+    load_summarizer,
+    published_files,
+    vocabulary_digest,
+    with_graphs,
+)
+from tasks.summarization.vocabulary import read_vocabulary
+
+_ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
+
+
+class SummarizerSettings(Settings):
+    """Which summarizer, and what it reads of an article."""
+
+    preset: str = Field("ht", description="a summarizer of models/registry.py; ht is that of 000 as released")
+    overrides: dict[str, Any] = Field(
+        default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
+    )
+    graph: Graph = Field(
+        "none", description="paragraph graph in place of one learned attention head (000 eq. 24): none | similarity | "
+        "discourse"
+    )  # fmt: skip
+    copying: bool = Field(
+        False, description="whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"
+    )
+    max_paragraphs: int = Field(24, ge=1, description="best ranked paragraphs read (000 sec. 4: 24)")
+    max_paragraph_tokens: int = Field(
+        100, ge=2, description="tokens read of a paragraph, the title in the first one included (001 sec. 4.2: 100)"
+    )
+    max_source_tokens: int | None = Field(
+        None, ge=1, description="tokens read of all paragraphs together; None = all (000 sec. 4: FT reads 600 to 1,200)"
+    )
+    max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> Self:
+        check_configuration(self.preset, self.overrides | ({"copying": True} if self.copying else {}))
+        return self
+
+
+class TrainingSettings(Settings):
+    """How a summarizer is trained."""
+
+    steps: int = Field(500_000, ge=1, description="updates of the weights (000 sec. 4: 500,000)")
+    batch_tokens: int = Field(
+        10_500,
+        ge=16,
+        description="source tokens, and target tokens, of a batch, padding included (released HT: 10,500)",
+    )
+    accumulation: int = Field(4, ge=1, description="batches an update sees on each process (released HT: 4)")
+    window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
+    schedule: Literal["noam", "constant"] = Field("noam", description="learning rate: Vaswani et al. 2017, or constant")
+    learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
+    learning_rate: float = Field(2e-5, gt=0, description="learning rate of the constant schedule")
+    warmup: int = Field(8000, ge=1, description="steps of warm-up of the noam schedule (000 sec. 4: 8,000)")
+    label_smoothing: float = Field(0.1, ge=0, lt=1, description="probability spread over all pieces (000 sec. 4: .1)")
+    dropout: float | None = Field(None, ge=0, lt=1, description="dropout; None = the preset's (000 sec. 4: .1)")
+    clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; None = as it comes")
+    validation_articles: int = Field(
+        4000, ge=1, description="articles of the valid split that are validated on, at most"
+    )
+    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
+    keep_best: int = Field(5, ge=1, description="checkpoints kept, best by validation loss (000 sec. 4: 5)")
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto", description="bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"
+    )
+    max_seconds: float | None = Field(
+        None, gt=0, description="time budget in seconds; None = none. With one, the result depends on the machine"
+    )
+    max_skipped: int = Field(10, ge=1, description="updates in a row without a finite gradient that end training")
+    torch_threads: int = Field(
+        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
+    )
+    checkpoint_interval: int | None = tuning(None, "steps between checkpoints beside those of validations", ge=1)
+    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
+    decoded_articles: int = tuning(
+        8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
+    )
+    device: str = tuning("auto", "where to train: auto | cpu | cuda")
+    compile: bool = tuning(False, "compile the model with torch.compile")
+
+
+class ArticleShards(Protocol):
+    """Shards of `examples`, and of `graphs` where the summarizer reads one, that go by the same articles."""
+
+    def __len__(self) -> int:
+        """Number of shards."""
+        ...
+
+    def read(self, shard: int) -> tuple[pa.Table, ...]:
+        """Return the EXAMPLES rows of a shard and, where there are graphs, its GRAPHS rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class TrainingShards:
+    """The examples of the training split with their graphs, as batches are made of them."""
+
+    shards: ArticleShards
+    graph: Graph
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    def read(self, i: int) -> pa.Table:
+        """Return the training rows of shard i."""
+        return _rows_of(self.shards, i, "train", self.graph)
+
+
+def train_summarizer(
+    shards: ArticleShards,
+    vocabulary: pa.Table | Vocabulary,
+    settings: SummarizerSettings,
+    *,
+    training: TrainingSettings,
+    directory: Path,
+    seed: int,
+    initial: Path | None = None,
+    progress: Callable[[TrainingProgress], None] | None = None,
+) -> dict[str, Any]:
+    """Train a summarizer in `directory`, or go on with the one that is being trained there.
+
+    Memory holds a window of training examples and the validation examples. Under `torchrun` every process calls
+    this, and they train one model together.
+
+    Args:
+        shards: see the class; rows of the split `train` are learned from, those of `valid` choose the best
+            checkpoints.
+        vocabulary: the VOCABULARY table, or what was read from it.
+        settings: which summarizer.
+        training: how it is trained.
+        directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
+        seed: of weights, order of examples and dropout.
+        initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start anew.
+        progress: told where training stands, every `log_interval` steps and after a validation.
+
+    Returns:
+        What is worth keeping of the run; `published` names the files that decoding depends on.
+
+    Raises:
+        ValueError: settings that contradict each other or the run in `directory`, no training examples, or `initial` is
+            a summarizer of another vocabulary or architecture.
+        TrainingError: training cannot go on, see its message.
+        TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
+    """
+    words = read_vocabulary(vocabulary)
+    layout = layout_of(settings, words)
+    check_budget(layout, training.batch_tokens)
+    valid = validation_examples(shards, settings.graph, training.validation_articles)
+    with torch_threads(training.torch_threads), process_group(training.device) as ranks:
+        model = _fresh_model(settings, training, words, seed)
+        if initial is not None:
+            _start_from(model, initial, words)
+        stream = BatchStream(
+            TrainingShards(shards, settings.graph), layout, batch_tokens=training.batch_tokens,
+            window=training.window, seed=seed, rank=ranks.rank, world=ranks.world,
+        )  # fmt: skip
+
+        def validation() -> Iterator[Batch]:
+            tables = TableShards([valid])
+            return sweep(tables, layout, batch_tokens=training.batch_tokens, rank=ranks.rank, world=ranks.world)
+
+        trainer = Trainer(
+            model,
+            stream,
+            _schedule(training, model),
+            _trainer_settings(training, seed),
+            directory,
+            ranks=ranks,
+            validation=validation if valid.num_rows else None,
+            evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
+            progress=progress,
+            fingerprint=_fingerprint(settings, training, words, seed, initial),
+        )
+        trainer.resume()
+        if ranks.rank == 0:
+            describe_summarizer(directory, model, words, layout, graph=settings.graph, preset=settings.preset)
+        result = trainer.run()
+    return {
+        "steps": result.step,
+        "finished": result.finished,
+        "seconds": round(result.seconds, 3),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "validation_nll": result.best,
+        "skipped_steps": result.skipped,
+        **result.scores,
+        "published": published_files(directory),
+    }
+
+
+def validation_examples(shards: ArticleShards, graph: Graph, articles: int) -> pa.Table:
+    """Return the first `articles` rows of the split `valid`; shards go by hash, so they are a fair sample."""
+    tables = [_rows_of(shards, 0, "valid", graph)] if len(shards) else [EXAMPLES.schema.empty_table()]
+    for i in range(1, len(shards)):
+        if sum(table.num_rows for table in tables) >= articles:
+            break
+        tables.append(_rows_of(shards, i, "valid", graph))
+    return pa.concat_tables(tables).slice(0, articles)
+
+
+def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
+    """Return how the examples are laid out for a settings.
+
+    Tokens that the summarizer would cut off itself are left out here, where they cost and count nothing.
+    """
+    limits = (settings.max_source_tokens, source_limit(settings.preset, settings.overrides))
+    return Layout(
+        pad=vocabulary.pad,
+        title_mark=vocabulary.title_mark,
+        max_paragraphs=settings.max_paragraphs,
+        max_paragraph_tokens=settings.max_paragraph_tokens,
+        max_source_tokens=min((limit for limit in limits if limit is not None), default=None),
+        max_target_tokens=settings.max_target_tokens,
+        graph=settings.graph != "none",
+    )
+
+
+def _fresh_model(
+    settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int
+) -> Summarizer:
+    overrides = dict(settings.overrides)
+    if training.dropout is not None:
+        overrides["dropout"] = training.dropout
+    if settings.graph != "none":
+        overrides["graph"] = settings.graph
+    if settings.copying:
+        overrides["copying"] = True
+    torch.manual_seed(seed)
+    return build_summarizer(settings.preset, vocabulary_size=vocabulary.size, pad=vocabulary.pad, **overrides)
+
+
+def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> None:
+    """Put the weights of a trained summarizer into a fresh one."""
+    trained = load_summarizer(directory)
+    if trained.vocabulary != vocabulary:
+        raise ValueError(f"the summarizer in {directory} has another vocabulary: training cannot start from it")
+    found, expected = to_config_dict(trained.model), to_config_dict(model)
+    if found | {"dropout": None} != expected | {"dropout": None}:
+        raise ValueError(f"training cannot start from {directory}: {found} is not {expected}")
+    model.load_state_dict(trained.model.state_dict())
+
+
+def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
+    if training.schedule == "constant":
+        return constant(training.learning_rate)
+    size = to_config_dict(model)["model_size"]
+    return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
+
+
+def _trainer_settings(training: TrainingSettings, seed: int) -> TrainerSettings:
+    return TrainerSettings(
+        steps=training.steps,
+        accumulation=training.accumulation,
+        label_smoothing=training.label_smoothing,
+        clip_norm=training.clip_norm,
+        log_interval=training.log_interval,
+        validation_interval=training.validation_interval,
+        checkpoint_interval=training.checkpoint_interval,
+        keep_best=training.keep_best,
+        max_skipped=training.max_skipped,
+        max_seconds=training.max_seconds,
+        precision=training.precision,
+        compile=training.compile,
+        seed=seed,
+    )
+
+
+def _fingerprint(
+    settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
+) -> dict[str, Any]:
+    """What a run cannot change half-way; it may be made longer, validated more often or given more time."""
+    free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
+    fixed = {name: value for name, value in training.recipe().items() if name not in free}
+    start = None if initial is None else weights_digest(initial / WEIGHTS)
+    return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary_digest(vocabulary), "initial": start}
+
+
+def _evaluator(
+    chosen: pa.Table, layout: Layout, vocabulary: Vocabulary, ranks: Ranks
+) -> Callable[[Summarizer], Mapping[str, float]] | None:
+    """Return what decodes some validation articles greedily and gives their mean ROUGE F1, 0-1."""
+    if chosen.num_rows == 0:
+        return None
+    settings = SearchSettings(beam=1, min_length=0, max_length=layout.max_target_tokens)
+    rows = ExampleTable(chosen, layout)
+    source = source_batch([rows.example(row) for row in range(len(rows))], layout)
+    references = [Reference(lead, _ROUGE) for lead in chosen.column("target_text").to_pylist()]
+
+    def evaluate(model: Summarizer) -> Mapping[str, float]:
+        found = beam_search(
+            model,
+            source.to(ranks.device),
+            settings,
+            begin=vocabulary.begin,
+            end=vocabulary.end,
+            unknown=vocabulary.unk,
+        )
+        summaries = [vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+        scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]
+        return {metric: float(np.mean([score[metric].f1 for score in scores])) for metric in _ROUGE}
+
+    return evaluate
+
+
+def _rows_of(shards: ArticleShards, shard: int, split: str, graph: Graph) -> pa.Table:
+    """Return the rows of one split in a shard, with the column `graph` where there is to be one."""
+    examples, *graphs = shards.read(shard)
+    chosen = examples.filter(pc.equal(examples.column("split"), split))
+    if graph == "none":
+        return chosen
+    if not graphs:
+        raise ValueError(f"the summarizer reads the {graph} graph: expected shards of examples and graphs")
+    return with_graphs(chosen, graphs[0], graph)

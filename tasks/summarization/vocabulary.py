@@ -1,0 +1,218 @@
+"""The vocabulary stage: one SentencePiece model, estimated on a sample of the training split (000 sec. 4).
+
+Text of the valid and test splits is never read. What enters the sample hangs on the seed and on the names of articles
+and paragraphs alone, so neither the number of shards nor their order changes the model.
+"""
+
+import heapq
+import io
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import sentencepiece
+from pydantic import Field
+
+from models.vocabulary import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK, Vocabulary
+from storage.schemas import VOCABULARY
+from tasks.engine.hashing import stable_hash
+from tasks.engine.settings import Settings
+from tasks.ranking.candidates import candidates
+
+
+class VocabularySettings(Settings):
+    """How the shared subword vocabulary is estimated."""
+
+    pieces: int = Field(
+        32_000,
+        ge=300,
+        description="pieces wanted, special ones and bytes included (000 sec. 4); fewer where the corpus has fewer",
+    )
+    model_type: Literal["unigram", "bpe"] = Field(
+        "unigram", description="segmentation model (the released WikiSum vocabulary is unigram)"
+    )
+    normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = Field(
+        "nmt_nfkc",
+        description="SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released "
+        "WikiSum text does",
+    )
+    character_coverage: float = Field(
+        0.9995, gt=0.9, le=1, description="share of characters that get a piece; the rest is spelt in bytes"
+    )
+    byte_fallback: bool = Field(
+        True,
+        description="keep 256 byte pieces, so that rare names are spelt out and can be copied and nothing is <unk>",
+    )
+    split_digits: bool = Field(
+        False, description="make each digit a piece; off as in the papers: years and the like are one piece"
+    )
+    lead_characters: int = Field(
+        20_000_000,
+        ge=1,
+        description="characters of leads, with their titles, in the sample; SentencePiece takes some 20 bytes of "
+        "memory for each character it is given",
+    )
+    paragraph_characters: int = Field(30_000_000, ge=0, description="characters of paragraphs in the sample")
+    line_bytes: int = Field(
+        4192, ge=256, description="longest line given to SentencePiece, in UTF-8 bytes; longer texts are cut at spaces"
+    )
+    threads: int = Field(
+        4,
+        ge=1,
+        le=128,
+        description="threads of SentencePiece; part of the recipe, because its sums, and so its bytes, depend on it",
+    )
+
+
+class _Sample:
+    """Keeps the texts that draw lowest, as few as have `characters` together, whatever order they come in."""
+
+    def __init__(self, characters: int) -> None:
+        self._wanted = characters
+        self._held = 0
+        self._heap: list[tuple[int, str, str]] = []  # highest draw on top, hence negated
+
+    @property
+    def bound(self) -> int:
+        """A text has to draw below this to be kept."""
+        if not self._wanted:
+            return 0
+        return -self._heap[0][0] if self._held >= self._wanted else 2**64
+
+    def add(self, drawn: int, name: str, text: str) -> None:
+        """Keep a text that drew below `bound`, and let go of those that are not needed any more."""
+        heapq.heappush(self._heap, (-drawn, name, text))
+        self._held += len(text)
+        while self._held - len(self._heap[0][2]) >= self._wanted:
+            self._held -= len(heapq.heappop(self._heap)[2])
+
+    def drain(self) -> Iterator[str]:
+        """Yield the texts in order of their draws, letting go of each."""
+        self._heap.sort()
+        while self._heap:
+            yield self._heap.pop()[2]
+
+
+def train_vocabulary(
+    shards: Iterable[tuple[pa.Table, pa.Table]], settings: VocabularySettings, *, seed: int
+) -> pa.Table:
+    """Estimate the vocabulary; the same input gives the same bytes.
+
+    Memory holds one shard and the sample, and then what SentencePiece makes of the sample.
+
+    Args:
+        shards: pairs of an ARTICLES and a PARAGRAPHS table of the same articles; only kept rows of the training split
+            are used. Read once.
+        settings: see the class.
+        seed: decides which texts are sampled where there are more than the settings allow.
+
+    Returns:
+        A VOCABULARY table of one row.
+
+    Raises:
+        ValueError: there is no training text, or it has more distinct characters than `pieces` has room for.
+    """
+    leads, paragraphs = _Sample(settings.lead_characters), _Sample(settings.paragraph_characters)
+    for articles_table, paragraphs_table in shards:
+        _sample_leads(leads, articles_table, seed)
+        _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
+        articles_table = paragraphs_table = None  # the next shard needs their room, and SentencePiece that of the last
+    pa.default_memory_pool().release_unused()
+    lines = _Lines([leads, paragraphs], settings.line_bytes)
+    model = _estimate(lines, settings)
+    row = {"model": [model], "pieces": [Vocabulary.from_bytes(model).size], "sentences": [lines.count]}
+    return pa.table(row, schema=VOCABULARY.schema)
+
+
+def read_vocabulary(vocabulary: pa.Table | Vocabulary) -> Vocabulary:
+    """Return the vocabulary that a VOCABULARY table holds; one already read is returned as it is."""
+    if isinstance(vocabulary, Vocabulary):
+        return vocabulary
+    return Vocabulary.from_bytes(vocabulary["model"][0].as_py())
+
+
+def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:
+    wanted = pc.and_(pc.equal(articles["split"], "train"), pc.is_null(articles["drop_reason"]))
+    columns = (articles[name].filter(wanted).to_pylist() for name in ("article_id", "title", "lead"))
+    for article_id, title, lead in zip(*columns, strict=True):
+        drawn = stable_hash(seed, "vocabulary", "lead", article_id)
+        if drawn < sample.bound:
+            sample.add(drawn, article_id, f"{title}\n{lead}")
+
+
+def _sample_paragraphs(sample: _Sample, articles: pa.Table, paragraphs: pa.Table, seed: int) -> None:
+    """Draw for every kept paragraph; texts become Python strings only where they enter the sample."""
+    chosen = candidates(articles, paragraphs, "train")
+    drawn = chosen.draw(seed, "vocabulary", "paragraph")
+    for place in np.argsort(drawn, kind="stable"):
+        if int(drawn[place]) >= sample.bound:
+            break
+        name = f"{chosen.ids[chosen.article[place]]}/{chosen.number[place]}"
+        sample.add(int(drawn[place]), name, paragraphs["text"][int(chosen.row[place])].as_py())
+
+
+class _Lines:
+    """The lines of samples, none longer than SentencePiece reads; `count` says how many were read."""
+
+    def __init__(self, samples: list[_Sample], line_bytes: int) -> None:
+        self._samples = samples
+        self._line_bytes = line_bytes
+        self.count = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for sample in self._samples:
+            for text in sample.drain():
+                for line in text.splitlines():
+                    for piece in _cut(line.strip().replace("\0", " "), self._line_bytes):
+                        self.count += 1
+                        yield piece
+
+
+def _cut(line: str, size: int) -> Iterator[str]:
+    """Cut a line at spaces into pieces of at most `size` UTF-8 bytes; a longer word is cut anywhere."""
+    rest = line.encode()
+    while len(rest) > size:
+        end = rest.rfind(b" ", 0, size + 1)
+        head = rest[: end if end > 0 else size].decode(errors="ignore")
+        yield head
+        rest = rest[len(head.encode()) :].lstrip(b" ")
+    if rest:
+        yield rest.decode()
+
+
+def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
+    writer = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=writer,
+            model_type=settings.model_type,
+            vocab_size=settings.pieces,
+            hard_vocab_limit=False,  # a small corpus gets fewer pieces instead of an error
+            normalization_rule_name=settings.normalisation,
+            character_coverage=settings.character_coverage,
+            byte_fallback=settings.byte_fallback,
+            split_digits=settings.split_digits,
+            max_sentence_length=settings.line_bytes,
+            num_threads=settings.threads,
+            train_extremely_large_corpus=settings.lead_characters + settings.paragraph_characters > 2**30,
+            pad_id=0,
+            pad_piece=PAD,
+            unk_id=1,
+            unk_piece=UNK,
+            bos_id=2,
+            bos_piece=BEGIN,
+            eos_id=3,
+            eos_piece=END,
+            control_symbols=[TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK],
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        if not lines.count:
+            raise ValueError("no text to estimate a vocabulary on: the training split has no kept articles") from error
+        raise ValueError(
+            f"SentencePiece found no vocabulary of {settings.pieces} pieces for {lines.count} lines: {error}"
+        ) from error
+    return writer.getvalue()

@@ -1,0 +1,1 @@
+"""What reads text: n-grams, tf-idf, sentences, discourse markers, entities."""

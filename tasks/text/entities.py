@@ -1,0 +1,102 @@
+"""Named entities of paragraphs with spaCy (000 app. A.2): any installed pipeline by name, or the shipped rules.
+
+The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download.
+A trained one, such as `en_core_web_sm`, is loaded by its name if it is installed.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from tasks.text.entity_rules import VERSION, find_names
+
+RULES = "rules"
+# The nine types of 000 app. A.2.
+ENTITY_TYPES = ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW")
+# What a recogniser does not read; leaving it out makes a trained pipeline about twice as fast.
+_UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer", "senter")
+# spaCy keeps every word it meets. A pipeline that knows more than this many is loaded afresh for the next shard;
+# its memory zones, made for this, switch the tokenizer's cache off and make it four times slower.
+_STRINGS = 500_000
+
+
+def rule_entities(doc: Doc) -> Doc:
+    """Set `doc.ents` by the rules of `tasks/text/entity_rules.py`."""
+    names = find_names([token.text for token in doc])
+    doc.ents = [Span(doc, name.start, name.stop, label=name.label) for name in names]
+    return doc
+
+
+Language.component("wikisum_rules", assigns=["doc.ents"], func=rule_entities)
+
+
+@lru_cache(maxsize=2)
+def load_pipeline(name: str) -> Language:
+    """Return the spaCy pipeline called `name`; `rules` is the shipped one.
+
+    Raises:
+        ValueError: it is not installed, or nothing in it finds entities.
+    """
+    if name == RULES:
+        nlp = spacy.blank("en")
+        nlp.add_pipe("wikisum_rules")
+        nlp.meta["name"], nlp.meta["version"] = RULES, VERSION
+        return nlp
+    try:
+        nlp = spacy.load(name, exclude=list(_UNUSED))
+    except OSError as error:
+        raise ValueError(
+            f"spaCy pipeline {name!r} is not installed: run `python -m spacy download {name}`, "
+            f"or set spacy_pipeline to {RULES!r}, which needs no download"
+        ) from error
+    if not any("doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
+        raise ValueError(f"spaCy pipeline {name!r} finds no entities: expected one with `ner`, it has {nlp.pipe_names}")
+    return nlp
+
+
+def pipeline_name(name: str) -> str:
+    """Return name and version of a pipeline and of spaCy, for records and the report."""
+    meta = load_pipeline(name).meta
+    full = RULES if name == RULES else f"{meta['lang']}_{meta['name']}"
+    return f"{full} {meta['version']} (spaCy {spacy.__version__})"
+
+
+def check_types(pipeline: str, types: Collection[str]) -> None:
+    """See that a pipeline finds entities of all of some types.
+
+    Raises:
+        ValueError: it knows one of them not, or cannot be used.
+    """
+    nlp = load_pipeline(pipeline)
+    known = set(ENTITY_TYPES) if pipeline == RULES else {label for pipe in nlp.pipe_labels.values() for label in pipe}
+    for name in types:
+        if name not in known:
+            raise ValueError(
+                f"graphs.entity_types holds {name!r}: expected types that the pipeline {pipeline!r} finds, "
+                f"{', '.join(sorted(known))}"
+            )
+
+
+def entity_sets(
+    texts: Iterable[str], pipeline: str = RULES, types: Collection[str] = ENTITY_TYPES, batch_size: int = 256
+) -> Iterator[frozenset[str]]:
+    """Yield the set E_i of each paragraph: the different names in it, as they are written (000 app. A.2).
+
+    Args:
+        texts: paragraphs; white space within them is evened out first, so that names match across line ends.
+        pipeline: name of a spaCy pipeline.
+        types: entity types that count.
+        batch_size: paragraphs spaCy works on at once.
+
+    Raises:
+        ValueError: the pipeline cannot be used.
+    """
+    nlp = load_pipeline(pipeline)
+    evened = (" ".join(text.split())[: nlp.max_length] for text in texts)
+    for doc in nlp.pipe(evened, batch_size=batch_size):
+        yield frozenset(entity.text for entity in doc.ents if entity.label_ in types)
+    if len(nlp.vocab.strings) > _STRINGS:
+        load_pipeline.cache_clear()

@@ -1,0 +1,42 @@
+"""Which pieces of a summary spell which of its sentences: what binds a summarizer's attention to what it wrote."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from tasks.text.sentences import split_sentences
+
+SPACE_MARK = "\u2581"
+# Pieces whose text is not their name: marks leave no trace, a byte of a character may, an unknown word is one sign.
+_MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q)>")
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, slice]]:
+    """Yield the sentences of a text with the places of their pieces; a sentence that no piece ends in has none.
+
+    A piece belongs to the sentence its last character falls in, counting characters other than spaces.
+
+    Args:
+        text: a summary.
+        pieces: of a vocabulary; together, with SentencePiece's space marks, they spell the text, or begin with it.
+    """
+    ends = list(accumulate(map(spelled, pieces)))
+    start = passed = 0
+    for sentence in split_sentences(text):
+        passed += len("".join(sentence.split()))
+        stop = bisect_right(ends, passed)
+        yield sentence, slice(start, stop)
+        start = stop
+
+
+def spelled(piece: str) -> int:
+    """Return how many characters of the text, spaces not counted, a SentencePiece piece stands for."""
+    if _MARK.fullmatch(piece):
+        return 0
+    if piece == "<unk>":
+        return 1  # decoded as one sign
+    if byte := _BYTE.fullmatch(piece):
+        return int(int(byte[1], 16) & 0xC0 != 0x80)  # a character is counted at its first byte
+    return len(piece.replace(SPACE_MARK, ""))

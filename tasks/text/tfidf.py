@@ -1,0 +1,64 @@
+"""tf-idf vectors of one article's paragraphs: for title similarity, the similarity graph and LexRank."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+from scipy import sparse
+
+from tasks.text.ngrams import WordRule, split_words
+
+
+class TfIdf:
+    """Unit tf-idf vectors (000 eq. 25) of P paragraphs over the W words they hold.
+
+    The weight of a word in a text is its count there times log(P / paragraphs that hold it), so a word that stands in
+    every paragraph weighs nothing, and a text of nothing but such words is the zero vector: similar to no text,
+    itself included. A lone paragraph is therefore always zero.
+
+    Attributes:
+        paragraphs: [P, W] float64 CSR, each row of length 1 or zero; only non-zero weights are stored.
+        vocabulary: column of each word.
+        idf: [W] float64, log(P / paragraphs that hold the word).
+    """
+
+    def __init__(self, paragraphs: Sequence[Sequence[str]]) -> None:
+        """Weigh P paragraphs, each given as its words (`tasks.text.ngrams.split_words`)."""
+        numbering: defaultdict[str, int] = defaultdict()
+        numbering.default_factory = numbering.__len__  # a word not seen before takes the next number
+        lengths = np.fromiter(map(len, paragraphs), np.int64, len(paragraphs))
+        words = np.fromiter(map(numbering.__getitem__, chain.from_iterable(paragraphs)), np.int32, lengths.sum())
+        self.vocabulary: dict[str, int] = dict(numbering)
+        starts = np.concatenate([[0], lengths.cumsum()])
+        shape = (len(paragraphs), len(self.vocabulary))
+        counts = sparse.csr_array((np.ones(len(words)), words, starts), shape=shape)
+        counts.sum_duplicates()
+        holding = np.bincount(counts.indices, minlength=len(self.vocabulary))
+        self.idf = np.log(len(paragraphs) / holding)
+        self.paragraphs = self._weigh(counts)
+
+    def project(self, words: Sequence[str]) -> sparse.csr_array:
+        """Return the [1, W] unit vector of another text, such as the title; words no paragraph holds have no weight."""
+        known = [self.vocabulary[word] for word in words if word in self.vocabulary]
+        shape = (1, len(self.vocabulary))
+        counts = sparse.csr_array((np.ones(len(known)), np.array(known, np.int32), [0, len(known)]), shape=shape)
+        counts.sum_duplicates()
+        return self._weigh(counts)
+
+    def similarity(self, words: Sequence[str]) -> np.ndarray:
+        """Return the cosine of each paragraph with another text, [P] float64 in 0-1 (000 sec. 4, title similarity)."""
+        cosines: np.ndarray = (self.paragraphs @ self.project(words).T).toarray()[:, 0]
+        return cosines.clip(max=1.0)  # rounding may pass 1
+
+    def _weigh(self, counts: sparse.csr_array) -> sparse.csr_array:
+        counts.data *= self.idf[counts.indices]
+        counts.eliminate_zeros()
+        rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        counts.data /= np.sqrt(np.bincount(rows, counts.data**2, counts.shape[0]))[rows]
+        return counts
+
+
+def tfidf_matrix(texts: Sequence[str], rule: WordRule = "rouge") -> sparse.csr_array:
+    """Return the unit tf-idf vectors of P texts, [P, W] float64 CSR; row times row is a cosine (000 app. A.1)."""
+    return TfIdf([split_words(text, rule) for text in texts]).paragraphs

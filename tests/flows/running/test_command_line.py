@@ -1,0 +1,267 @@
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from flows.build_wikisum import build, build_wikisum
+from flows.config import BuildConfig
+from flows.promote import promote
+from flows.prune import prune_root
+from flows.running.command_line import explain, main, parse
+from flows.running.machine import check_machine
+from storage.errors import StorageError
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]:
+    """Run the command line in this process: starting Python and loading every library anew takes seconds."""
+    handler = signal.getsignal(signal.SIGTERM)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["build_wikisum", *arguments])
+        monkeypatch.setenv("COLUMNS", "200")
+        try:
+            code = main("build-wikisum", build_wikisum, build)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return Done(code, *capfd.readouterr())
+
+    yield run
+    signal.signal(signal.SIGTERM, handler)
+
+
+def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("seed: 5\nvocabulary: {pieces: 700}\nranker: {hidden: 32}\n")
+    options = parse("build", ["--config", str(file), "--ranker.hidden", "64", "--dry-run"])
+    assert (options.seed, options.vocabulary.pieces, options.ranker.hidden, options.dry_run) == (5, 700, 64, True)
+    assert options.search.provider == "searxng"
+
+
+def test_help_explains_every_section(command: Callable[..., Done]) -> None:
+    shown = command("--help").stdout
+    for words in (
+        "--source.miniweb.topics",
+        "number of articles in week 0",
+        "--dry-run",
+        "--graphs.similarity-threshold",
+    ):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--bogus", "1"], "unrecognized arguments: --bogus"),
+        (["--ranker.hidden", "many"], "ranker.hidden: Input should be a valid integer"),
+        (["--preset", "wikipedia"], "preset: Input should be 'miniweb', 'records' or 'paper' (given: 'wikipedia')"),
+        (["--preset", "[/red]"], "(given: '[/red]')"),
+        (["--config", "missing.yaml"], "--config missing.yaml: no such file"),
+        (["--source.kind", "records", "--source.records.paths", "of[all].jsonl"], "of[all].jsonl"),
+    ],
+)
+def test_a_mistake_is_named_without_a_traceback(
+    command: Callable[..., Done], arguments: list[str], complaint: str, tmp_path: Path
+) -> None:
+    done = command("--root", str(tmp_path / "data"), "--dry-run", *arguments)
+    assert done.returncode in (1, 2)
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_dry_run_writes_nothing_and_lists_every_stage(command: Callable[..., Done], tmp_path: Path) -> None:
+    done = command("--root", str(tmp_path / "data"), "--dry-run", "--shards.articles", "3")
+    assert done.returncode == 0, done.stderr
+    for stage in (
+        "intake",
+        "articles",
+        "pages",
+        "paragraphs",
+        "models/ranker",
+        "graphs",
+        "models/summarizer",
+        "reports",
+    ):
+        assert stage in done.stdout
+    assert "Search: one query an article to searxng for nothing" in done.stdout
+    assert "Clones, labels and tf-idf of all 1,579,360 articles of 525 paragraphs: 8 core-hours" in done.stdout
+    assert not (tmp_path / "data").exists()
+
+
+def test_explain_names_setting_value_and_expectation() -> None:
+    with pytest.raises(ValueError, match="shards") as error:
+        parse("build", ["--shards.articles", "0"])
+    assert explain(error.value) == "  shards.articles: Input should be greater than or equal to 1 (given: '0')"
+
+
+def test_an_unwritable_root_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = command("--root", str(tmp_path / "file" / "data"))
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+BAD: dict[str, tuple[list[str], str]] = {
+    "summaries without room": (
+        ["--decoding.min-length", "500"], "decoding: min_length is 500: expected at most max_length, which is 160"
+    ),
+    "no such summarizer": (["--summarizer.preset", "bart"], "summarizer: unknown preset 'bart', expected one of: "),
+    "no such field of a summarizer": (
+        ["--summarizer.overrides", '{"layers": 6}'], "summarizer: unknown field 'layers' for architecture"
+    ),
+    "no such checkpoint": (
+        ["--decoding.checkpoint", "9"], "decoding.checkpoint is 9: expected at most ",
+    ),
+    "seed out of range": (
+        ["--seed", "100000000000000000000000"], "seed: Input should be less than or equal to 4294967295 (given: ",
+    ),
+    "shards beyond measure": (
+        ["--shards.articles", "100000000"], "shards.articles: Input should be less than or equal to 100000"
+    ),
+    "contact of two lines": (
+        ["--crawl.contact", "me@x.test\nX: y"], r"crawl.contact: String should match pattern '^[\x20-\x7e]*$' (given: "
+    ),
+    "contact of a search": (["--search.contact", "b\xfccher@x.test"], "search.contact: String should match pattern"),
+    "user agent of a search": (["--search.user-agent", "a b\r\n"], "search.user_agent: String should match pattern"),
+    "empty root": (["--root", ""], "root: expected a folder or a URI such as s3://bucket/folder (given: '')"),
+    "blank root": (["--root", " "], "root: expected a folder or a URI such as s3://bucket/folder (given: ' ')"),
+    "headline that nobody scores": (
+        ["--report.headline", "rougeLsum", "--scoring.metrics", "rouge1", "--scoring.metrics", "rouge2"],
+        "report.headline is 'rougeLsum': expected one of scoring.metrics, rouge1, rouge2",
+    ),
+    "entity types that no pipeline finds": (
+        ["--graphs.entity-types", "PERSON", "--graphs.entity-types", "Planet"],
+        "graphs.entity_types holds 'Planet': expected types that the pipeline 'rules' finds, EVENT, FAC, ",
+    ),
+    "device that is not there": (["--decoding.device", "cuda:7"], "decoding.device: device 'cuda:7' is not to be had"),
+    "device that is none": (["--ranker.device", "quantum"], "ranker.device: device 'quantum' is not to be had here"),
+    "no such authorities": (
+        ["--crawl.ca-bundle", "/nope/ca.pem"],
+        "crawl.ca_bundle is '/nope/ca.pem': expected a file of certificate authorities, but No such file or directory",
+    ),
+    "authorities that are none": (
+        ["--crawl.ca-bundle", __file__], f"crawl.ca_bundle is {__file__!r}: expected certificates in PEM form, but "
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_setting_is_named_before_any_work(
+    name: str, command: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, complaint = BAD[name]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("flows.running.command_line.use_prefect_api", lambda: pytest.fail("work has begun"))
+    done = command("--root", "data", *arguments)
+    assert done.returncode in (1, 2)
+    assert complaint in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2  # that settings are wrong, and which
+    assert "Traceback" not in done.stderr + done.stdout
+    assert not list(tmp_path.rglob("*.parquet"))
+    if arguments[0] == "--root":
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"- seed\n- 5\n", "expected names of settings and their values, got a list: ['seed', 5]"),
+        (b"seed 5", "expected names of settings and their values, got a str: 'seed 5'"),
+        (b"[]", "expected names of settings and their values, got a list: []"),
+        (b"0", "expected names of settings and their values, got a int: 0"),
+        (b"root: b\xfccher\n", "expected UTF-8, got the byte 0xfc"),
+        (b"seed: [1\n", "expected YAML, but while parsing a flow sequence"),
+        (b"root: a\x00b\n", "expected YAML, but "),
+        (b"decoding: {min_length: 9, max_length: 3}", "decoding: min_length is 9: expected at most max_length"),
+    ],
+)
+def test_a_file_that_holds_no_settings_is_named(
+    content: bytes, complaint: str, command: Callable[..., Done], tmp_path: Path
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_bytes(content)
+    done = command("--root", str(tmp_path / "data"), "--config", str(file))
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 2
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_an_empty_file_of_settings_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "settings.yaml").write_text("# nothing\n")
+    assert parse("build", ["--config", str(tmp_path / "settings.yaml")]).seed == 1
+
+
+def test_a_taken_port_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = command("--root", str(tmp_path / "data"), "--source.miniweb.port", str(port))
+    assert done.returncode == 1
+    assert f"source.miniweb.port is {port}: expected one that is free, or 0 for any, but " in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_file_without_articles_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
+    (tmp_path / "articles.jsonl").write_text("")
+    done = command(
+        "--root", str(tmp_path / "data"), "--preset", "records", "--source.records.paths",
+        str(tmp_path / "articles.jsonl"),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "the source (source.records) is empty: expected at least one article, found none" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_devices_of_a_cluster_are_not_looked_for_here() -> None:
+    elsewhere = {"engine": {"kind": "dask"}, "decoding": {"device": "cuda:7"}, "crawl": {"ca_bundle": "/nope"}}
+    check_machine(BuildConfig.model_validate(elsewhere))
+
+
+@pytest.mark.parametrize("flow", ["prune", "promote"])
+def test_a_mistyped_root_is_named_and_not_created(flow: str, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="dta' is not there: expected the folder or URI of a build"):
+        prune_root(str(tmp_path / "dta"), 3, dry_run=True) if flow == "prune" else promote.fn(str(tmp_path / "dta"), 1)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(StorageError, match="root is '': expected a folder or a URI"):
+        prune_root("", 3, dry_run=True) if flow == "prune" else promote.fn("", 1)
+
+
+def test_a_missing_archive_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
+    articles = tmp_path / "articles.jsonl"
+    articles.write_text('{"title": "T", "lead": "L.", "references": ["http://a.example/"]}\n')
+    done = command(
+        "--root", str(tmp_path / "data"), "--preset", "records", "--source.records.paths", str(articles),
+        "--crawl.archive", str(tmp_path / "none.warc.gz"),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no file matches" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_wiki_that_cannot_be_reached_is_named_before_anything_starts(
+    command: Callable[..., Done], tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        api = f"http://127.0.0.1:{taken.getsockname()[1]}/w/api.php"
+    (tmp_path / "titles.txt").write_text("Ada\n")
+    done = command(
+        "--root", str(tmp_path / "data"), "--preset", "records", "--source.kind", "mediawiki",
+        "--source.mediawiki.titles", str(tmp_path / "titles.txt"), "--source.mediawiki.contact", "team@example.org",
+        "--source.mediawiki.api", api, "--source.mediawiki.retries", "0",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"build-wikisum stopped: {api}: connect_error: " in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout

@@ -1,0 +1,278 @@
+"""Every value of every preset and default, written out once more, each with where it comes from.
+
+000 is Liu & Lapata 2019, 001 PHT and VHT, 002 PHT with attention alignment; "released" is the code of 000 or 001 that
+gave the published scores; "published runs" are those of a system's own authors. A field that is added to a
+configuration needs its line here.
+"""
+
+from dataclasses import asdict, fields
+
+import pytest
+
+from models.attention_predictor import AttentionPredictorConfig
+from models.presets import PRESETS
+from models.ranker import RankerConfig
+from models.registry import ARCHITECTURES
+from models.search.guidance import Guidance
+from models.search.settings import SearchSettings
+from models.training.state import TrainerSettings
+
+Values = dict[str, object]
+
+# Values that hold for an architecture unless a preset says otherwise below.
+VALUES: dict[str, Values] = {
+    "hierarchical": {
+        "pad": 0,
+        "model_size": 256,  # 000 sec. 4
+        "feed_forward_size": 1024,  # 000 sec. 4
+        "heads": 8,  # released
+        "local_layers": 6,  # released: 8 layers, the last two global
+        "global_layers": 2,
+        "decoder_layers": 1,  # released README
+        "dropout": 0.1,  # 000 sec. 4
+        "attention_dropout": 0.0,
+        "norm": "pre",  # released
+        "norm_epsilon": 1e-6,  # released
+        "position_order": "token-rank",  # released: [token; rank]
+        "scale_embeddings": True,  # released: x sqrt(d)
+        "paragraph_positions": True,  # 000 eq. 9
+        "pooling_heads": None,
+        "pooling_weights": "normalised",  # released; eq. 16 prints the scores
+        "pooling_projection": False,  # released: no W_c
+        "inter_projections": "shared",  # released
+        "inter_scaled": True,  # released
+        "global_residual": "g+(x+c)",  # released
+        "graph": "none",
+        "copying": False,  # in none of the papers
+    },
+    "flat": {
+        "pad": 0,
+        "model_size": 256,  # 001 sec. 4.3
+        "feed_forward_size": 1024,
+        "heads": 4,
+        "encoder_layers": 3,  # 002 Table 5: 165.0 MB
+        "decoder_layers": 3,
+        "source_tokens": 1600,  # 002 sec. 5.3
+        "dropout": 0.1,
+        "attention_dropout": 0.0,
+        "norm": "post",  # Vaswani et al. 2017
+        "norm_epsilon": 1e-6,
+        "scale_embeddings": True,  # Vaswani et al. 2017
+        "copying": False,  # in none of the papers
+    },
+    "parallel": {
+        "pad": 0,
+        "model_size": 256,  # 002 sec. 5.2
+        "feed_forward_size": 1024,  # 002 sec. 5.2
+        "heads": 4,  # 002 sec. 5.2
+        "encoder_layers": 3,  # 002 sec. 5.2
+        "decoder_layers": 3,
+        "dropout": 0.3,  # 001 sec. 4.2, 002 sec. 5.2
+        "norm_epsilon": 1e-6,
+        "scale_embeddings": True,  # released
+        "copying": False,  # in none of the papers
+    },
+    "vertical": {
+        "pad": 0,
+        "model_size": 256,  # 001 sec. 4.2
+        "feed_forward_size": 1024,
+        "heads": 4,
+        "encoder_layers": 3,
+        "decoder_layers": 3,
+        "dropout": 0.3,  # 001 sec. 4.2
+        "norm_epsilon": 1e-6,
+        "scale_embeddings": True,  # released
+        "ranking_norm": True,  # released
+        "ranking_residual": False,
+        "copying": False,  # in none of the papers
+    },
+    "memory-compressed": {
+        "pad": 0,
+        "model_size": 256,  # 001 sec. 4.3
+        "feed_forward_size": 1024,
+        "heads": 4,
+        "layers": 3,  # 001 sec. 4.3
+        "source_tokens": 3000,  # 000 Table 2, 001 sec. 4.3
+        "block": 256,  # published runs
+        "window": 3,  # published runs: kernel and stride 3
+        "dropout": 0.1,  # 000 sec. 4
+        "norm": "post",
+        "norm_epsilon": 1e-6,
+        "scale_embeddings": True,
+        "loss_over_input": True,  # Liu et al. 2018
+    },
+    "transformer-xl": {
+        "pad": 0,
+        "model_size": 256,
+        "feed_forward_size": 1024,
+        "heads": 4,
+        "layers": 3,  # 001 sec. 4.3
+        "source_tokens": 3000,
+        "memory": 512,  # 001 sec. 4.3
+        "memory_gradient": True,  # ours
+        "dropout": 0.1,
+        "norm": "post",
+        "norm_epsilon": 1e-6,
+        "scale_embeddings": True,
+        "loss_over_input": True,
+    },
+    "pointer-generator": {  # See et al. 2017, sec. 5
+        "pad": 0,
+        "model_size": 256,
+        "embedding_size": 128,
+        "source_tokens": 400,
+        "coverage": False,
+        "coverage_loss": 1.0,  # sec. 5: lambda
+        "dropout": 0.0,  # none
+    },
+    "graphsum": {  # published runs
+        "pad": 0,
+        "model_size": 256,
+        "feed_forward_size": 1024,
+        "heads": 8,
+        "word_layers": 6,
+        "graph_layers": 2,
+        "decoder_layers": 8,
+        "graph": "similarity",
+        "sigma": 2.0,
+        "dropout": 0.1,
+        "norm": "pre",
+        "norm_epsilon": 1e-6,
+        "scale_embeddings": True,
+        "copying": False,  # in none of the papers
+    },
+}
+PRINTED: Values = {  # 000's equations
+    "norm": "post",  # eq. 11
+    "position_order": "rank-token",  # eq. 9
+    "scale_embeddings": False,  # eq. 10
+    "global_residual": "g+x",  # eq. 23
+    "inter_projections": "per-head",  # eq. 17-19
+    "inter_scaled": False,  # eq. 20
+    "pooling_projection": True,  # eq. 16
+    "pooling_weights": "raw",  # eq. 16
+}
+THREE: Values = {"local_layers": 3, "global_layers": 3, "decoder_layers": 3}  # 001 sec. 4.3
+FLAT: Values = {"encoder_layers": 6, "decoder_layers": 6, "heads": 8, "norm": "pre"}  # 000 sec. 4; released
+ONE: Values = {"encoder_layers": 1, "decoder_layers": 1}  # 001 sec. 4.2
+SMALL: Values = {"model_size": 128, "feed_forward_size": 512, "heads": 4}  # ours, for laptops
+
+# Preset -> architecture, and what differs from the values above.
+CHANGES: dict[str, tuple[str, Values]] = {
+    "ht": ("hierarchical", {}),
+    "ht-checkpoint": ("hierarchical", {"decoder_layers": 6}),  # released checkpoint
+    "ht-paper": ("hierarchical", {**PRINTED, "local_layers": 5, "global_layers": 2, "decoder_layers": 6}),  # sec. 4
+    "ht-no-positions": ("hierarchical", {"paragraph_positions": False}),  # 000 Table 3
+    "ht-one-head": ("hierarchical", {"pooling_heads": 1}),  # 000 Table 3
+    "ht-no-global": ("hierarchical", {"global_layers": 0}),  # 000 Table 3
+    "ht-similarity": ("hierarchical", {"graph": "similarity"}),  # 000 sec. 3.2.4
+    "ht-discourse": ("hierarchical", {"graph": "discourse"}),
+    "ht-3": ("hierarchical", {**THREE, "heads": 4}),  # 001 sec. 4.3
+    "ht-3-8-heads": ("hierarchical", {**THREE, "heads": 8}),
+    "ht-3-paper": ("hierarchical", {**PRINTED, **THREE, "heads": 4}),
+    "ht-small": ("hierarchical", {**SMALL, "local_layers": 2, "global_layers": 1}),
+    "ft-600": ("flat", {**FLAT, "source_tokens": 600}),  # 000 Table 2
+    "ft-800": ("flat", {**FLAT, "source_tokens": 800}),
+    "ft-1200": ("flat", {**FLAT, "source_tokens": 1200}),
+    "ft-1600": ("flat", {**FLAT, "source_tokens": 1600}),
+    "ft-3": ("flat", {}),
+    "ft-small": ("flat", {**SMALL, "encoder_layers": 3, "decoder_layers": 1, "norm": "pre"}),
+    "pht": ("parallel", {}),
+    "pht-1": ("parallel", ONE),
+    "pht-small": ("parallel", {**SMALL, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0.1}),
+    "vht": ("vertical", {}),
+    "vht-1": ("vertical", ONE),
+    "vht-small": ("vertical", {**SMALL, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0.1}),
+    "t-dmca": ("memory-compressed", {"layers": 5, "model_size": 512, "feed_forward_size": 2048, "heads": 8}),  # 000
+    "t-dmca-3": ("memory-compressed", {}),
+    "t-dmca-small": ("memory-compressed", SMALL),
+    "transformer-xl": ("transformer-xl", {}),
+    "transformer-xl-small": ("transformer-xl", {**SMALL, "memory": 256}),
+    "graphsum": ("graphsum", {}),
+    "graphsum-small": ("graphsum", {**SMALL, "word_layers": 2, "graph_layers": 1, "decoder_layers": 1}),
+    "ptgen": ("pointer-generator", {}),
+    "ptgen-cov": ("pointer-generator", {"coverage": True}),
+    "ptgen-small": ("pointer-generator", {"model_size": 128, "embedding_size": 64}),
+}
+
+
+def test_these_are_all_presets() -> None:
+    assert list(PRESETS) == list(CHANGES)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_preset_has_the_values_of_its_paper(name: str) -> None:
+    architecture, changes = CHANGES[name]
+    assert PRESETS[name].architecture == architecture
+    found = asdict(ARCHITECTURES[architecture].config(vocabulary_size=9, **PRESETS[name].settings))
+    assert found == {"vocabulary_size": 9, **VALUES[architecture], **changes}
+
+
+def test_small_presets_say_so() -> None:
+    assert {name for name, preset in PRESETS.items() if preset.small} == {name for name in CHANGES if "small" in name}
+
+
+def test_a_search_is_that_of_000() -> None:
+    assert asdict(SearchSettings()) == {
+        "beam": 5,  # 000 sec. 4
+        "normalisation": "wu",  # 000 sec. 4
+        "alpha": 0.4,  # 000 sec. 4
+        "min_length": 20,  # released
+        "max_length": 400,  # released
+        "block_ngrams": 0,  # 000: none
+        "block_recent": 0,
+        "allow_unknown": False,
+    }
+    assert asdict(Guidance()) == {
+        "alignment": "none",
+        "beta": 0.8,  # 002 sec. 5.3
+        "when": "step",  # 002 eq. 17
+        "coverage": 0.0,
+        "kept": None,
+    }
+
+
+def test_a_trainer_is_that_of_000() -> None:
+    assert asdict(TrainerSettings(steps=7)) == {
+        "steps": 7,
+        "accumulation": 1,
+        "label_smoothing": 0.1,  # 000 sec. 4
+        "clip_norm": None,
+        "betas": (0.9, 0.998),  # released
+        "epsilon": 1e-9,  # released
+        "log_interval": 50,
+        "validation_interval": 1000,
+        "checkpoint_interval": None,
+        "keep_best": 5,  # 000 sec. 4
+        "max_skipped": 10,
+        "max_seconds": None,
+        "precision": "auto",
+        "compile": False,
+        "loss": "auto",
+        "seed": 0,
+    }
+
+
+def test_the_ranker_is_that_of_000_and_the_attention_predictor_that_of_002() -> None:
+    assert asdict(RankerConfig(vocabulary=9, pad=1)) == {
+        "vocabulary": 9,
+        "pad": 1,
+        "embedding": 256,  # unstated
+        "hidden": 256,  # 000 sec. 4
+        "dropout": 0.2,  # 000 sec. 4
+    }
+    assert asdict(AttentionPredictorConfig()) == {
+        "model_size": 256,
+        "feed_forward_size": 1024,
+        "heads": 4,
+        "layers": 2,  # 002 sec. 5.2
+        "dropout": 0.5,  # 002 sec. 5.2
+        "norm_epsilon": 1e-6,
+    }
+
+
+def test_a_configuration_has_no_default_for_what_a_corpus_decides() -> None:
+    for architecture in ARCHITECTURES.values():
+        with pytest.raises(TypeError, match="vocabulary_size"):
+            architecture.config()
+        assert [field.name for field in fields(architecture.config)][:2] == ["vocabulary_size", "pad"]

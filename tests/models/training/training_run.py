@@ -1,0 +1,104 @@
+"""A small training run that tests start as a program, to be killed, stopped or shared by processes.
+
+Prints one line a step. With `--kill-at N` it kills itself after step N's report.
+"""
+
+import argparse
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from models.contract import Summarizer
+from models.registry import build_summarizer
+from models.training.batches import BatchStream, TableShards, sweep
+from models.training.distributed import Ranks, process_group
+from models.training.layout import Layout
+from models.training.schedule import noam
+from models.training.state import TrainerSettings, TrainingProgress, TrainingResult
+from models.training.trainer import Trainer
+
+PIECES = 40
+LAYOUT = Layout(pad=0, title_mark=4, max_paragraphs=3, max_paragraph_tokens=8, max_target_tokens=8, length_multiple=4)
+
+
+def tiny_model(**changes: object) -> Summarizer:
+    """An HT of a few thousand parameters, always the same weights."""
+    torch.manual_seed(0)
+    size = {"model_size": 16, "feed_forward_size": 32, "heads": 2, "local_layers": 1, "global_layers": 1}
+    return build_summarizer("ht", vocabulary_size=PIECES, **{**size, "dropout": 0.2, **changes})
+
+
+def tiny_shards(shards: int = 3, rows: int = 9, seed: int = 5) -> TableShards:
+    """Examples whose lead repeats the title, so that a model can learn something in a few steps."""
+    rng = np.random.default_rng(seed)
+    tokens = pa.list_(pa.int32())
+    tables = []
+    for _ in range(shards):
+        titles = [rng.integers(7, PIECES, rng.integers(1, 4)).tolist() for _ in range(rows)]
+        sources = [
+            [rng.integers(7, PIECES, rng.integers(1, 9)).tolist() for _ in range(rng.integers(1, 5))] for _ in titles
+        ]
+        columns = {
+            "title": pa.array(titles, tokens),
+            "source": pa.array(sources, pa.list_(tokens)),
+            "target": pa.array([[2, *title, 3] for title in titles], tokens),
+        }
+        tables.append(pa.table(columns))
+    return TableShards(tables)
+
+
+def train(
+    directory: Path, *, ranks: Ranks | None = None, model: Summarizer | None = None, progress=None, rate: float = 1.0,
+    batch_tokens: int = 48, fingerprint=None, evaluate=None, **changes: object,
+) -> TrainingResult:  # fmt: skip
+    """Train the tiny model on the tiny examples."""
+    ranks = ranks or Ranks(torch.device("cpu"))
+    stream = BatchStream(
+        tiny_shards(), LAYOUT, batch_tokens=batch_tokens, window=10, seed=1, rank=ranks.rank, world=ranks.world
+    )
+    settings = TrainerSettings(
+        **{"steps": 12, "accumulation": 2, "log_interval": 3, "validation_interval": 4, "keep_best": 2, **changes}
+    )
+
+    def validation():
+        shards = tiny_shards(1, 6, seed=8)
+        return sweep(shards, LAYOUT, batch_tokens=batch_tokens, rank=ranks.rank, world=ranks.world)
+
+    return Trainer(
+        model or tiny_model(), stream, noam(factor=rate, model_size=16, warmup=8), settings, directory, ranks=ranks,
+        validation=validation, progress=progress, fingerprint=fingerprint or {"seed": 1}, evaluate=evaluate,
+    ).run()  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--accumulation", type=int, default=2)
+    parser.add_argument("--log-interval", type=int, default=3)
+    parser.add_argument("--dropout", type=float, default=0.2)
+    parser.add_argument("--kill-at", type=int)
+    parser.add_argument("--float64", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.float64:
+        torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(1)
+
+    def progress(at: TrainingProgress) -> None:
+        print(at.step, flush=True)
+        if at.step == arguments.kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with process_group("cpu") as ranks:
+        train(
+            arguments.directory, ranks=ranks, model=tiny_model(dropout=arguments.dropout), progress=progress,
+            steps=arguments.steps, accumulation=arguments.accumulation, log_interval=arguments.log_interval,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""How long tests wait for what is sure to come: so long that a slow machine gets there, and only a hang is cut off."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PATIENCE = 3600.0  # seconds, for one wait; a busy machine takes fifty times what an idle one does
+
+
+def wait_until(sign: Callable[[], object], what: str, said: Callable[[], str] = str) -> None:
+    """Wait for a sign, or fail with what was waited for and what had been said."""
+    deadline = time.monotonic() + PATIENCE
+    while not sign():
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {PATIENCE:.0f} s for {what}; said so far:\n{said()[-6000:]}")
+        time.sleep(0.02)
+
+
+def wait_for_file(path: Path, process: "subprocess.Popen[str]") -> None:
+    """Wait for a file that a process is to make."""
+
+    def there() -> bool:
+        ended = not path.exists() and process.poll() is not None
+        assert not ended, f"the process ended without {path}:\n{process.stdout.read() if process.stdout else ''}"
+        return path.exists()
+
+    wait_until(there, str(path))
+
+
+def output_of(process: "subprocess.Popen[str]") -> tuple[str, str]:
+    """Wait for the end of a process and return its output and its errors; one that hangs is killed and told of.
+
+    One that leads a group of processes is killed with all of them, or those that hold its output would be waited for.
+    """
+    try:
+        return process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        if os.getpgid(process.pid) == process.pid:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        output, errors = process.communicate()
+        said = f"{output or ''}{errors or ''}"[-6000:]
+        pytest.fail(f"waited {PATIENCE:.0f} s for the end of {process.args}, then killed it; it had said:\n{said}")

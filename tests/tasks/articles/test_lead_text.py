@@ -1,0 +1,34 @@
+import pytest
+
+from tasks.articles.lead_text import clean_lead
+
+
+@pytest.mark.parametrize(
+    ("lead", "expected"),
+    [
+        ("A river in Valdria.", "A river in Valdria."),
+        ("[edit]\nA river.\n\nIt is long.", "A river.\nIt is long."),
+        ("Releases| 2002 | Beta |\n| 2003 | 1.0 |\n|---|---|\nIt was released in 2003.", "It was released in 2003."),
+        ("A river[1][23] in Valdria.[citation needed] It is long.[note 2]", "A river in Valdria. It is long."),
+        ("The ratio a|b is fixed.", "The ratio a|b is fixed."),
+        ("An array [0, 1] and [1999] stay, as does [sic].", "An array [0, 1] and [1999] stay, as does [sic]."),
+        ("[edit]\n| only | a | table |", ""),
+        ("Further information: Rivers of Valdria\nA river.", "A river."),
+        ("Main articles: The U.S. locks. and others\nA river.\nSee also: Wye", "A river."),
+        ("For the town, see Severn (town).\nA river.", "A river."),
+        ("“Sabrina” redirects here.\nA river.", "A river."),
+        ("Further information came to light in 1990.", "Further information came to light in 1990."),
+        ("For years nobody would see it as a river.", "For years nobody would see it as a river."),
+        ("For a boat, see how deep it is. It is not.", "For a boat, see how deep it is. It is not."),
+        ("See also the map.\nIt is long.", "See also the map.\nIt is long."),
+        ("The river at Ystan, seen by J. Smith in 1894\nIt is long.", "It is long."),
+        ("A river.\n* Wye\n* Usk\nSource: FIFA", "A river."),
+        ("It has three locks:\n* Upper\n* Lower\nIt is long.", "It is long."),
+        ("He wrote:\n“It is long.”", "He wrote:\n“It is long.”"),
+        ("It is long. Barges went on it until", "It is long. Barges went on it until"),
+        ("大江は長い。\n大江の橋", "大江は長い。"),
+        ("a lead that has lost its full stops\nand goes on", "a lead that has lost its full stops\nand goes on"),
+    ],
+)
+def test_only_prose_is_left(lead: str, expected: str) -> None:
+    assert clean_lead(lead) == expected

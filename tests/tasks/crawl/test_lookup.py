@@ -1,0 +1,112 @@
+"""Look-ups that hang, fail, or are asked for again."""
+
+import socket
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tasks.crawl.lookup import BoundedResolver
+from tasks.crawl.safety import FetchError
+from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
+
+
+class Names:
+    """A resolver that counts; hosts below `hang.` answer only when released, and those below `none.` do not exist."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.released = threading.Event()
+
+    def __call__(self, host: str, port: int) -> list[str]:
+        self.asked[host] += 1
+        if host.startswith("hang."):
+            self.released.wait(30)
+        if host.startswith("none."):
+            raise socket.gaierror(socket.EAI_NONAME, "unknown")
+        return [f"192.0.2.{self.asked[host]}"]
+
+
+def reason(resolver: BoundedResolver, host: str) -> tuple[str, bool]:
+    with pytest.raises(FetchError) as error:
+        resolver(host, 80)
+    return error.value.reason, error.value.transient
+
+
+def test_answer_is_kept_for_a_while() -> None:
+    names = Names()
+    resolver = BoundedResolver(names, 5.0, kept_seconds=0.3)
+    assert [resolver("a.test", 80) for _ in range(3)] == [["192.0.2.1"]] * 3
+    assert names.asked == {"a.test": 1}
+    time.sleep(0.4)
+    assert resolver("a.test", 80) == ["192.0.2.2"]
+
+
+def test_names_used_least_recently_are_forgotten() -> None:
+    names = Names()
+    resolver = BoundedResolver(names, 5.0, kept_names=2)
+    for host in ("a.test", "b.test", "a.test", "c.test", "a.test", "b.test"):
+        resolver(host, 80)
+    assert names.asked == {"a.test": 1, "b.test": 2, "c.test": 1}
+
+
+def test_failure_is_not_kept() -> None:
+    names = Names()
+    resolver = BoundedResolver(names, 5.0)
+    for _ in range(2):
+        with pytest.raises(socket.gaierror):
+            resolver("none.test", 80)
+    assert names.asked == {"none.test": 2}
+
+
+def test_timeout_of_the_resolver_itself_is_its_failure() -> None:
+    def impatient(host: str, port: int) -> list[str]:
+        raise TimeoutError("its own")
+
+    with pytest.raises(TimeoutError, match="its own"):
+        BoundedResolver(impatient, 5.0)("a.test", 80)
+
+
+def test_hanging_look_up_ends_in_time_and_is_shared() -> None:
+    names = Names()
+    resolver = BoundedResolver(names, 0.2)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: reason(resolver, "hang.test"), range(8)))
+    assert found == [("dns_timeout", True)] * 8
+    assert names.asked == {"hang.test": 1}
+    names.released.set()
+    assert resolver("hang.test", 80) == ["192.0.2.1"]  # what came late is used
+    assert names.asked == {"hang.test": 1}
+
+
+def test_hanging_look_ups_are_limited_in_number() -> None:
+    names = Names()
+    resolver = BoundedResolver(names, 0.2, at_once=2)
+    for number in range(4):
+        assert reason(resolver, f"hang.{number}.test") == ("dns_timeout", True)
+    assert set(names.asked) == {"hang.0.test", "hang.1.test"}
+    names.released.set()
+    assert resolver("a.test", 80) == ["192.0.2.1"]
+
+
+def test_crawl_ends_hosts_whose_look_up_hangs_with_a_reason_and_fetches_the_others(tmp_path: Path) -> None:
+    names = Names()
+
+    def loopback(host: str, port: int) -> list[str]:
+        names(host, port)
+        return ["127.0.0.1"]
+
+    with LoopbackServer({f"/{n}": answer() for n in range(3)}) as server:
+        hosts = ["hang.lan", "none.lan", "a.lan"]
+        urls = [f"http://{host}:{server.port}/{n}" for host in hosts for n in range(3)]
+        rows = crawl(
+            server, urls, local_journal(tmp_path), resolver=loopback, allowed_hosts=("*.lan",), lookup_seconds=0.3
+        )
+        assert len(server.paths()) == 3
+    names.released.set()
+    assert [rows[url]["reason"] for url in urls] == ["dns_timeout"] * 3 + ["dns_error"] * 3 + [None] * 3
+    assert names.asked["hang.lan"] == 1
+    assert names.asked["a.lan"] == 1  # four connections

@@ -1,0 +1,23 @@
+from dataclasses import dataclass
+
+import pytest
+
+from tasks.engine import progress
+from tasks.engine.progress import ProgressLog
+
+
+@dataclass(frozen=True)
+class Half:
+    share: float = 0.5
+
+    def __str__(self) -> str:
+        return "half"
+
+
+def test_outside_a_run_nothing_is_told_to_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(progress, "create_progress_artifact", lambda *given, **named: told.append(given))
+    log = ProgressLog("pages")
+    for _ in range(3):
+        log(Half())
+    assert told == []

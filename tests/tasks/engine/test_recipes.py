@@ -1,0 +1,112 @@
+"""What every stage that trains or decodes is told unless something else is asked for, each value with its place.
+
+000 is Liu & Lapata 2019, 001 PHT and VHT, 002 PHT with attention alignment; "released" is the code of 000.
+"""
+
+import pytest
+
+from tasks.engine.settings import Settings
+from tasks.ranking.training import RankerSettings
+from tasks.summarization.attention_training import _BETAS, _EPSILON, AttentionSettings
+from tasks.summarization.decoding import DecodingSettings
+from tasks.summarization.training import SummarizerSettings, TrainingSettings, _trainer_settings
+
+DEFAULTS: dict[type[Settings], dict[str, object]] = {
+    SummarizerSettings: {
+        "preset": "ht",
+        "overrides": {},
+        "graph": "none",
+        "max_paragraphs": 24,  # 000 sec. 4
+        "max_paragraph_tokens": 100,  # 001 sec. 4.2
+        "max_source_tokens": None,
+        "max_target_tokens": 400,
+    },
+    TrainingSettings: {
+        "steps": 500_000,  # 000 sec. 4
+        "batch_tokens": 10_500,  # released
+        "accumulation": 4,  # released
+        "window": 4096,
+        "schedule": "noam",  # Vaswani et al. 2017
+        "learning_rate_factor": 3.0,  # released
+        "learning_rate": 2e-5,  # 000 sec. 4, in place of the schedule
+        "warmup": 8000,  # 000 sec. 4
+        "label_smoothing": 0.1,  # 000 sec. 4
+        "dropout": None,
+        "clip_norm": None,
+        "validation_articles": 4000,
+        "validation_interval": 2500,
+        "keep_best": 5,  # 000 sec. 4
+        "precision": "auto",
+        "max_seconds": None,
+        "max_skipped": 10,
+        "checkpoint_interval": None,
+        "log_interval": 50,
+        "decoded_articles": 8,
+        "device": "auto",
+        "compile": False,
+    },
+    AttentionSettings: {
+        "layers": 2,  # 002 sec. 5.2
+        "heads": 4,  # 002 sec. 5.2
+        "feed_forward_size": None,
+        "dropout": 0.5,  # 002 sec. 5.2
+        "steps": 100_000,  # 002 sec. 5.2
+        "batch_tokens": 10_500,
+        "window": 4096,
+        "learning_rate_factor": 1.0,  # Vaswani et al. 2017
+        "warmup": 16_000,  # 002 sec. 5.2, of PHT
+        "validation_articles": 4000,
+        "validation_interval": 2500,
+        "precision": "auto",
+        "log_interval": 50,
+        "device": "auto",
+    },
+    RankerSettings: {
+        "embedding": 256,
+        "hidden": 256,  # 000 sec. 4
+        "dropout": 0.2,  # 000 sec. 4
+        "learning_rate": 0.15,  # 000 sec. 4, of Adagrad
+        "gradient_clip": 2.0,  # See et al. 2017
+        "initial_accumulator": 0.001,
+    },
+    DecodingSettings: {
+        "beam": 5,  # 000 sec. 4
+        "normalisation": "wu",  # 000 sec. 4
+        "alpha": 0.4,  # 000 sec. 4
+        "min_length": 20,  # released
+        "max_length": 400,  # released
+        "block_ngrams": 0,
+        "block_recent": 0,
+        "alignment": "none",
+        "beta": 0.8,  # 002 sec. 5.3
+        "alignment_when": "step",  # 002 eq. 17
+        "coverage": 0.0,
+        "compressed_paragraphs": None,
+        "allow_unknown": False,
+        "prompt_title": False,
+        "max_paragraphs": None,
+        "max_paragraph_tokens": None,
+        "max_source_tokens": None,
+        "checkpoint": 0,
+        "precision": "float32",
+    },
+}
+
+
+@pytest.mark.parametrize("section", DEFAULTS, ids=lambda section: section.__name__)
+def test_defaults_are_those_of_the_papers(section: type[Settings]) -> None:
+    found = section().model_dump()
+    assert {name: found[name] for name in DEFAULTS[section]} == DEFAULTS[section]
+
+
+def test_what_training_is_told_reaches_the_trainer() -> None:
+    told = {
+        "steps": 11, "accumulation": 12, "label_smoothing": 0.13, "clip_norm": 1.4, "log_interval": 15,
+        "validation_interval": 16, "checkpoint_interval": 17, "keep_best": 18, "max_skipped": 19, "max_seconds": 20.0,
+        "precision": "bfloat16", "compile": True,
+    }  # fmt: skip
+    found = _trainer_settings(TrainingSettings(**told), seed=21)
+    assert {name: getattr(found, name) for name in told} == told
+    # Adam as in 000's released code, whatever training is told.
+    assert (found.seed, found.betas, found.epsilon) == (21, (0.9, 0.998), 1e-9)
+    assert (_BETAS, _EPSILON) == ((0.9, 0.998), 1e-9)

@@ -1,0 +1,91 @@
+"""Lead, LexRank and oracle predictions of the test split."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+
+from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
+from tasks.evaluation.baselines import Baseline, BaselineSettings, predict_baselines
+
+ARTICLE_ROWS: list[dict[str, Any]] = [
+    {"article_id": "a", "title": "Ash", "lead": "the ash is a tall tree", "split": "test"},
+    {"article_id": "b", "title": "Birch", "lead": "a birch", "split": "train"},
+    {"article_id": "c", "title": "Cedar", "lead": "a cedar", "split": "test"},
+    {"article_id": "d", "title": "Date", "lead": "a date", "split": "test", "drop_reason": "group missing"},
+]
+TEXTS = ["it grows  tall", "the ash is old", "a tall tree grows and grows here", "unrelated words"]
+
+# The third shares a word with every other paragraph, the others share none: of those equals the first wins.
+STAR = ["tall pine one two", "grows moss three four", "tall grows old", "old stone five six"]
+
+
+def articles() -> pa.Table:
+    return pa.Table.from_pylist(ARTICLE_ROWS, ARTICLES.schema)
+
+
+def ranked(texts: list[str] = TEXTS) -> pa.Table:
+    rows = [{"article_id": "a", "rank": i, "text": text} for i, text in enumerate(texts)]
+    rows += [{"article_id": article, "rank": 0, "text": "x"} for article in "bd"]
+    return pa.Table.from_pylist(rows, RANKED.schema)
+
+
+def only(system: Baseline, paragraphs: pa.Table, **settings: Any) -> str:
+    table = predict_baselines(articles(), paragraphs, BaselineSettings(systems=(system,), **settings))
+    assert table.schema.equals(PREDICTIONS.schema)
+    (row,) = table.to_pylist()
+    assert (row["article_id"], row["system"], row["tokens"], row["attention"]) == ("a", system, [], [])
+    return str(row["summary"])
+
+
+def test_lead_has_the_length_of_the_target() -> None:
+    assert only("lead", ranked()) == "Ash it grows tall the ash"
+
+
+def test_lexrank_takes_the_most_central_paragraphs() -> None:
+    summary = only("lexrank", ranked(STAR))
+    assert summary == "tall grows old tall pine one"
+
+
+def test_lexrank_may_keep_the_last_paragraph_whole() -> None:
+    summary = only("lexrank", ranked(STAR), lexrank_cut=False)
+    assert summary == "tall grows old tall pine one two"
+
+
+def test_lexrank_without_words_keeps_the_order_of_rank() -> None:
+    assert only("lexrank", ranked(["!", "?"])) == "! ?"
+
+
+def test_oracle_takes_what_overlaps_and_nothing_else() -> None:
+    # Target bigrams: the-ash ash-is is-a a-tall tall-tree. Paragraph 1 has 2 of its 3 (F1 4/8); with paragraph 2
+    # (2 of its 6) there are 4 of 10, bigrams across the join included (F1 8/15): a gain. The others have none.
+    assert only("oracle", ranked()) == f"{TEXTS[1]} {TEXTS[2]}"
+
+
+def test_systems_are_named_and_in_order() -> None:
+    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("oracle", "lead")))
+    assert table["system"].to_pylist() == ["oracle", "lead"]
+
+
+def test_all_candidates_may_be_given_instead_of_the_ranked() -> None:
+    rows = [
+        {"article_id": "a", "paragraph_id": i, "text": text, "drop_reason": "clone" if i == 1 else None}
+        for i, text in enumerate(TEXTS)
+    ]
+    paragraphs = pa.Table.from_pylist(rows, PARAGRAPHS.schema)
+    assert only("oracle", paragraphs) == TEXTS[2]
+
+
+def test_another_split() -> None:
+    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("lead",), split="train"))
+    assert table["summary"].to_pylist() == ["Birch x"]
+
+
+def test_no_articles() -> None:
+    assert predict_baselines(ARTICLES.schema.empty_table(), ranked(), BaselineSettings()).num_rows == 0
+
+
+def test_an_unknown_system_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        BaselineSettings(systems=("random",))

@@ -1,0 +1,183 @@
+"""Facts of the mini web in summaries, counted by hand for one bridge, and laws that hold for every topic."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tasks.evaluation.facts import METRICS, FactCounts, count_facts, fact_scorers, find_facts
+from tasks.evaluation.metrics import Summary
+from tasks.sources.miniweb import Miniweb, MiniwebSettings
+from tasks.sources.miniweb.kinds import KINDS
+from tasks.sources.miniweb.reading import facts_of, plain_value
+from tasks.sources.miniweb.truth import truth_of
+
+SETTINGS = MiniwebSettings(topics=1600)
+WEB = Miniweb(SETTINGS)
+TITLE = "Stalmann Viaduct"
+# Its 18 facts: name, type, river, town, region, country; engineer, company, opened, before; length, span; begun, cost;
+# traffic; repaired, nickname; film. `workers` (610) is none of them, but true.
+LEAD = (
+    "The Stalmann Viaduct is a stone arch bridge over the River Stastass at Lotiwell in the Stinon Lakes of Norvenia. "
+    "It was designed by Wilma Tékard, built by Humol Engineering and opened in 1900 in place of a chain ferry. "
+    "It has a total length of 814 metres and a main span of 194 metres. "
+    "Construction began in 1896 and cost 12.5 million crowns. About 30,800 vehicles cross it each day. "
+    "It was thoroughly repaired in 1965 and is known locally as the Swan. "
+    "The bridge appears in the film The Tired Orchard of Silence."
+)
+FACTS = 18
+
+
+def scores(text: str, title: str = TITLE) -> dict[str, float]:
+    return {name: score.value for name, score in fact_scorers(SETTINGS)(title)(Summary(text)).items()}
+
+
+def counts(text: str, title: str = TITLE) -> dict[str, FactCounts]:
+    """Return what was stated of each fact: those only missed are left out."""
+    found = find_facts(truth_of(SETTINGS, title), text).facts
+    return {f"{kind}.{fact}": count for (kind, fact), count in found.items() if count.stated}
+
+
+RIGHT = FactCounts(right=1, lead=1, recalled=1)
+WRONG = FactCounts(wrong=1, lead=1)
+
+
+def test_the_lead_is_what_the_test_says() -> None:
+    topic = WEB.world.find(TITLE)
+    assert topic is not None
+    assert WEB.pages.lead(topic) == LEAD
+
+
+def test_right_wrong_and_missed() -> None:
+    text = "The bridge is 814 metres long, with a main span of 200 metres. About 30,800 vehicles cross it each day."
+    assert counts(text) == {"bridge.length": RIGHT, "bridge.span": WRONG, "bridge.traffic": RIGHT}
+    assert scores(text) == {
+        "facts-right": pytest.approx(2 / 3), "facts-wrong": pytest.approx(1 / 3), "facts-invented": 0.0,
+        "facts-recalled": pytest.approx(2 / FACTS), "facts-unread": 0.0,
+    }  # fmt: skip
+    missed = [count.missed for count in find_facts(truth_of(SETTINGS, TITLE), text).facts.values()]
+    assert sum(missed) == FACTS - 3
+
+
+def test_a_true_fact_that_the_lead_does_not_state_is_right_but_recalls_nothing() -> None:
+    text = "Built from 1896 at a cost of 12.5 million crowns, it employed up to 610 workers."
+    assert counts(text)["bridge.workers"] == FactCounts(right=1)
+    assert scores(text)["facts-right"] == 1.0
+    assert scores(text)["facts-recalled"] == pytest.approx(2 / FACTS)
+
+
+def test_an_untrue_fact_that_the_lead_does_not_state_is_invented() -> None:
+    text = "Built from 1896 at a cost of 12.5 million crowns, it employed up to 6,810 workers."
+    assert counts(text)["bridge.workers"] == FactCounts(invented=1)
+    assert scores(text)["facts-invented"] == pytest.approx(1 / 3)
+    assert scores(text)["facts-wrong"] == 0.0
+
+
+def test_a_sentence_of_another_kind_is_invented_whole() -> None:
+    """Even where a fact of this name and value is the topic's: bridges have a river too."""
+    text = "It lives along the River Stastass, feeds on fish and breeds in reeds. "
+    text += "The river was first surveyed in full by Ann Berg in 1900."
+    assert counts(text) == {
+        "species.river": FactCounts(invented=1), "species.diet": FactCounts(invented=1),
+        "species.nest": FactCounts(invented=1), "river.surveyor": FactCounts(invented=1),
+        "river.survey_year": FactCounts(invented=1), "bridge.name": WRONG,  # "the river" is no bridge
+    }  # fmt: skip
+
+
+def test_a_sentence_that_names_another_topic_states_a_wrong_name() -> None:
+    text = (
+        "The Pillill Footbridge is a truss bridge over the River Stastass at Lotiwell in the Stinon Lakes of Norvenia."
+    )
+    assert {fact for fact, count in counts(text).items() if count == WRONG} == {"bridge.name", "bridge.type"}
+
+
+def test_a_sentence_that_no_template_reads_is_unread() -> None:
+    text = "The bridge is known as the. About 30,800 vehicles cross it each day."
+    assert scores(text)["facts-unread"] == 0.5
+    assert find_facts(truth_of(SETTINGS, TITLE), text).unread == ("The bridge is known as the.",)
+
+
+def test_a_fact_counts_once_for_every_value() -> None:
+    again = "It carries about 30,800 vehicles a day."
+    text = f"About 30,800 vehicles cross it each day. {again} About 9,000 vehicles cross the Stalmann each day."
+    assert counts(text) == {
+        "bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1), "bridge.name": RIGHT,
+    }  # fmt: skip
+
+
+def test_a_shorter_name_is_the_same_value() -> None:
+    text = "Designed by Tékard and built by Humol, it was opened in 1900 and replaced a chain ferry. " + LEAD
+    assert counts(text)["bridge.engineer"] == counts(text)["bridge.company"] == RIGHT
+
+
+def test_a_persons_pronoun_is_a_fact() -> None:
+    """As the beam search wrote it: "She received the Linden Prize in 1927" of a man."""
+    text = "He received the Linden Prize in 1927. She received the Linden Prize in 1927."
+    assert counts(text, "Martin Rétemann")["person.pronoun"] == FactCounts(right=1, wrong=1, lead=1, recalled=1)
+    assert "bridge.pronoun" not in counts(LEAD)
+    assert counts("About 30,800 vehicles cross her each day.")["bridge.pronoun"] == FactCounts(invented=1)
+
+
+def test_the_order_of_two_tributaries_says_nothing() -> None:
+    text = "It drains an area of 9 square kilometres and is fed chiefly by the River {} and the River {}."
+    both = counts(text.format("Lamem", "Rudind"), "River Vistolle")["river.tributary"]
+    assert both == FactCounts(right=2, lead=2, recalled=2)
+    one = counts(text.format("Lamem", "Lamem"), "River Vistolle")["river.tributary"]
+    assert one == FactCounts(right=1, missed=1, lead=2, recalled=1)
+
+
+def test_an_empty_summary_recalls_nothing_and_has_no_precision() -> None:
+    assert scores("") == {"facts-recalled": 0.0}
+
+
+def test_all_metrics_are_listed() -> None:
+    assert {metric.name for metric in METRICS} == set(scores(LEAD))
+
+
+def test_counts_are_summed_by_fact() -> None:
+    wrong = "About 9,000 vehicles cross it each day."
+    totals = count_facts(SETTINGS, [(TITLE, LEAD), (TITLE, wrong)])
+    assert totals["bridge", "traffic"] == FactCounts(right=1, wrong=1, lead=2, recalled=1)
+    assert totals["bridge", "span"] == FactCounts(right=1, missed=1, lead=2, recalled=1)
+    assert list(totals) == sorted(totals)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_lead_states_all_its_facts_right(seed: int) -> None:
+    """In a world of 60 topics, a third of them edited each week: nothing wrong, nothing missed, nothing unread."""
+    settings = MiniwebSettings(topics=60, seed=seed, week=2, edits=0.3)
+    web, scorer = Miniweb(settings), fact_scorers(settings)
+    for topic in range(60):
+        lead = web.pages.lead(topic)
+        found = {name: score.value for name, score in scorer(web.world.title(topic))(Summary(lead)).items()}
+        assert found == {
+            "facts-right": 1.0, "facts-wrong": 0.0, "facts-invented": 0.0, "facts-recalled": 1.0, "facts-unread": 0.0,
+        }, lead  # fmt: skip
+
+
+def swapped(topic: int) -> Iterator[tuple[str, str]]:
+    """Yield each fact of a lead, and the lead with another topic's value in its place."""
+    lead, truth = WEB.pages.lead(topic), truth_of(SETTINGS, WEB.world.title(topic))
+    others = [WEB.world.topic(topic + len(KINDS) * step) for step in range(1, 9)]
+    own = {plain_value(value) for _, value, _ in facts_of(WEB.world.topic(topic))}
+    for fact, value, _ in facts_of(WEB.world.topic(topic)):
+        pattern = re.compile(rf"(?<![\w,.-]){re.escape(value)}(?![\w-]|[.,]\d)")
+        if fact not in truth.lead or len(pattern.findall(lead)) != 1:
+            continue  # not in the lead, there twice, or part of another value too
+        strange = (text for other in others for name, text, _ in facts_of(other) if name == fact)
+        another = next((text for text in strange if plain_value(text) not in own), None)
+        if another is not None:
+            yield fact, pattern.sub(another, lead)
+
+
+def test_a_lead_with_one_value_swapped_states_one_fact_wrong() -> None:
+    tried = 0
+    for topic in range(32):
+        truth = truth_of(SETTINGS, WEB.world.title(topic))
+        for fact, text in swapped(topic):
+            tried += 1
+            found = find_facts(truth, text)
+            assert found.unread == ()
+            assert {name: count.wrong for (_, name), count in found.facts.items() if count.wrong} == {fact: 1}, text
+            assert sum(count.invented + count.missed for count in found.facts.values() if count.lead < 2) == 0, text
+    assert tried > 400

@@ -1,0 +1,179 @@
+"""Intervals and paired tests, against cases that can be worked out."""
+
+from math import comb
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storage.schemas import SCORES
+from tasks.evaluation.significance import (
+    Comparison,
+    Interval,
+    SignificanceSettings,
+    bootstrap,
+    compare_systems,
+    holm,
+    randomisation_test,
+    summarise_scores,
+)
+
+FEW = SignificanceSettings(resamples=200)
+VALUES = st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12)
+
+
+def scores(**systems: dict[str, float]) -> pa.Table:
+    rows = [
+        {"article_id": a, "system": system, "metric": "rougeL", "precision": f1 / 2, "recall": f1 / 4, "value": f1}
+        for system, articles in systems.items()
+        for a, f1 in articles.items()
+    ]
+    return pa.Table.from_pylist(rows, SCORES.schema)
+
+
+def test_summary_of_equal_scores_has_no_width() -> None:
+    (summary,) = summarise_scores(scores(ht={"a": 0.5, "b": 0.5, "c": 0.5}), FEW, seed=1)
+    assert (summary.system, summary.metric, summary.articles) == ("ht", "rougeL", 3)
+    assert summary.value.mean == pytest.approx(0.5)
+    assert (summary.value.low, summary.value.high) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert (summary.precision.mean, summary.recall.mean) == (pytest.approx(0.25), pytest.approx(0.125))
+
+
+def test_interval_of_many_articles_is_that_of_the_normal_approximation() -> None:
+    values = np.random.default_rng(0).uniform(size=(4000, 1))
+    (interval,) = bootstrap(values, SignificanceSettings(resamples=4000), seed=3)
+    half = 1.96 * values.std() / np.sqrt(len(values))
+    assert interval.mean == pytest.approx(values.mean())
+    assert interval.low == pytest.approx(values.mean() - half, abs=half / 10)
+    assert interval.high == pytest.approx(values.mean() + half, abs=half / 10)
+
+
+def test_higher_confidence_is_wider() -> None:
+    values = np.arange(20.0)[:, None]
+    (narrow,) = bootstrap(values, SignificanceSettings(confidence=0.5), seed=0)
+    (wide,) = bootstrap(values, SignificanceSettings(confidence=0.99), seed=0)
+    assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
+
+
+@settings(max_examples=50, deadline=None)
+@given(VALUES, st.integers(0, 99))
+def test_an_interval_lies_within_the_values_and_hangs_on_the_seed_alone(values: list[float], seed: int) -> None:
+    column = np.array(values)[:, None]
+    (interval,) = bootstrap(column, FEW, seed)
+    assert min(values) - 1e-9 <= interval.low <= interval.high <= max(values) + 1e-9
+    assert bootstrap(column, FEW, seed) == [interval]
+
+
+def test_chunks_do_not_change_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.arange(10.0)[:, None]
+    whole = bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)
+    monkeypatch.setattr("tasks.evaluation.significance._CELLS", 30)
+    assert (bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)) == whole
+
+
+@settings(max_examples=50, deadline=None)
+@given(VALUES)
+def test_identical_systems_have_p_of_one(values: list[float]) -> None:
+    articles = {f"a{i}": value for i, value in enumerate(values)}
+    (comparison,) = compare_systems(scores(one=articles, two=articles), FEW, seed=0)
+    assert (comparison.p_value, comparison.p_adjusted) == (1.0, 1.0)
+    assert comparison.difference == Interval(0.0, 0.0, 0.0)
+
+
+def test_p_is_the_share_of_sign_flips_as_extreme() -> None:
+    # Ten differences of 1: |sum| = 10 for 2 of 2^10 flips, >= 8 for 2 * (1 + 10).
+    many = SignificanceSettings(resamples=40_000)
+    assert randomisation_test(np.ones((10, 1)), many, seed=0) == pytest.approx([2 / 2**10], abs=5e-4)
+    nine = np.array([1.0] * 9 + [-1.0])
+    assert randomisation_test(nine[:, None], many, seed=0) == pytest.approx([2 * (1 + comb(10, 1)) / 2**10], abs=2e-3)
+
+
+def test_p_is_never_zero() -> None:
+    assert randomisation_test(np.ones((1000, 1)), FEW, seed=0) == [1 / 201]
+
+
+def test_p_does_not_hang_on_the_order_of_the_systems() -> None:
+    differences = np.random.default_rng(0).normal(0.1, 1, (50, 1))
+    assert randomisation_test(differences, FEW, 3) == randomisation_test(-differences, FEW, 3)
+
+
+def test_a_pair_is_judged_alike_alone_and_among_others() -> None:
+    differences = np.random.default_rng(0).normal(0.1, 1, (50, 3))
+    together = randomisation_test(differences, FEW, 3)
+    assert together == [randomisation_test(differences[:, [k]], FEW, 3)[0] for k in range(3)]
+    alone = [bootstrap(differences[:, [k]], FEW, 3)[0] for k in range(3)]
+    for one, other in zip(bootstrap(differences, FEW, 3), alone, strict=True):
+        assert (one.mean, one.low, one.high) == pytest.approx((other.mean, other.low, other.high))
+
+
+def test_systems_on_different_articles_and_several_metrics_keep_their_places() -> None:
+    table = scores(ht={"a": 0.2, "b": 0.4}, ft={"c": 0.8}, pht={"a": 0.4, "b": 0.6})
+    other = table.set_column(2, SCORES.schema.field("metric"), pa.array(["rouge1"] * table.num_rows))
+    both = pa.concat_tables([table, other])
+    found = [(s.metric, s.system, s.articles, s.value.mean) for s in summarise_scores(both, FEW, 0)]
+    assert found == [
+        (metric, system, articles, pytest.approx(mean))
+        for metric in ("rougeL", "rouge1")
+        for system, articles, mean in (("ht", 2, 0.3), ("ft", 1, 0.8), ("pht", 2, 0.5))
+    ]
+    assert [(c.metric, c.better, c.worse) for c in compare_systems(both, FEW, 0)] == [
+        ("rougeL", "pht", "ht"),
+        ("rouge1", "pht", "ht"),
+    ]
+
+
+def test_holm_by_hand() -> None:
+    # Sorted .01 .03 .04: times 3, 2, 1 gives .03 .06 .04, and never less than the one before.
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_systems_are_compared_on_the_articles_both_have() -> None:
+    table = scores(
+        lead={"a": 0.2, "b": 0.4, "c": 0.9},
+        ht={"b": 0.5, "a": 0.4, "d": 0.0},
+        other={"x": 1.0},
+    )
+    (comparison,) = compare_systems(table, FEW, seed=0)
+    assert isinstance(comparison, Comparison)
+    assert (comparison.better, comparison.worse, comparison.articles) == ("ht", "lead", 2)
+    assert comparison.difference.mean == pytest.approx(0.15)
+    assert 0.1 - 1e-6 <= comparison.difference.low <= comparison.difference.high <= 0.2 + 1e-6
+
+
+def test_order_of_rows_does_not_matter() -> None:
+    table = scores(ht={"a": 0.2, "b": 0.4, "c": 0.9}, lead={"a": 0.1, "b": 0.5, "c": 0.7})
+    turned = table.take(list(range(table.num_rows))[::-1])
+    by_name = {(s.system): s for s in summarise_scores(turned, FEW, seed=2)}
+    assert by_name == {s.system: s for s in summarise_scores(table, FEW, seed=2)}
+    assert compare_systems(turned, FEW, seed=2) == compare_systems(table, FEW, seed=2)
+
+
+def test_a_clear_winner_is_significant() -> None:
+    articles = [f"a{i:02}" for i in range(40)]
+    table = scores(
+        ht={a: 0.5 + i / 100 for i, a in enumerate(articles)}, ft={a: 0.4 + i / 100 for i, a in enumerate(articles)}
+    )
+    (comparison,) = compare_systems(table, SignificanceSettings(), seed=0)
+    assert comparison.better == "ht"
+    assert comparison.p_value == 1 / 1001
+    assert comparison.difference.low == pytest.approx(0.1)
+
+
+def test_nothing_to_compare() -> None:
+    empty = SCORES.schema.empty_table()
+    assert summarise_scores(empty, FEW, 0) == []
+    assert compare_systems(empty, FEW, 0) == []
+
+
+def test_errors() -> None:
+    table = scores(ht={"a": 0.5})
+    with pytest.raises(ValueError, match="article a has two scores of ht under rougeL"):
+        summarise_scores(pa.concat_tables([table, table]), FEW, 0)
+    with pytest.raises(ValueError, match="0 articles"):
+        bootstrap(np.zeros((0, 1)), FEW, 0)
+    with pytest.raises(ValueError, match="0 articles"):
+        randomisation_test(np.zeros((0, 1)), FEW, 0)

@@ -1,0 +1,50 @@
+"""How a summary is written, worked out by hand."""
+
+import pytest
+
+from tasks.evaluation.metrics import ArticleTexts, Summary
+from tasks.evaluation.style_metrics import METRICS, extractive_fragments, prepare
+
+ARTICLE = ArticleTexts("Tavil", "the tavil is a long river", ["the river runs south", "a mill stands here"], [])
+
+ALL = [metric.name for metric in METRICS]
+
+
+def scores(text: str, read: int | None = None) -> dict[str, float]:
+    return {name: score.value for name, score in prepare(ARTICLE, ALL)(Summary(text, read)).items()}
+
+
+def test_fragments_are_the_longest_from_the_left() -> None:
+    source = ["a", "b", "c", "d", "a", "b", "x"]
+    assert extractive_fragments(source, ["a", "b", "x", "y", "c", "d"]) == [3, 2]
+    assert extractive_fragments(source, ["y", "z"]) == []
+    assert extractive_fragments([], ["a"]) == []
+
+
+def test_measures_of_a_summary() -> None:
+    """Input: tavil the river runs south a mill stands here (9 words). Fragments: "the river" and "a mill"."""
+    assert scores("the river has a mill") == {
+        "coverage": pytest.approx(4 / 5),
+        "density": pytest.approx((4 + 4) / 5),
+        "compression": pytest.approx(9 / 5),
+        "novel-bigrams": pytest.approx(2 / 4),
+        "repeated-trigrams": 0.0,
+        "length": pytest.approx(5 / 6),
+    }
+
+
+def test_the_input_is_what_the_system_read() -> None:
+    assert scores("a mill", read=1)["coverage"] == 0.0
+    assert scores("a mill", read=2)["coverage"] == 1.0
+
+
+def test_repetition() -> None:
+    assert scores("a b c a b c")["repeated-trigrams"] == pytest.approx(1 / 4)
+
+
+def test_an_empty_summary_has_a_length_alone() -> None:
+    assert scores("") == {"length": 0.0}
+
+
+def test_all_metrics_are_listed() -> None:
+    assert {metric.name for metric in METRICS} == set(scores("the river has a mill"))

@@ -1,0 +1,398 @@
+"""Import and export of ranked shards: literal and hostile files, resuming, round trips, training on what came."""
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from models.vocabulary import Vocabulary
+from storage.builds import latest_build
+from storage.formats.ranked_wikisum import ShardFile, write_item
+from storage.schemas import ARTICLES, EXAMPLES, GRAPHS
+from storage.store import Store
+from tasks.engine.inputs import every
+from tasks.engine.stage import InlineExecutor, Run, StageFailedError
+from tasks.exchange.ranked_wikisum import ImportSettings, import_corpus
+from tasks.exchange.ranked_wikisum.__main__ import main
+from tasks.exchange.ranked_wikisum.exporting import items_of, mark_sentences
+from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
+from tasks.exchange.ranked_wikisum.importing import import_examples, import_graphs, item_id
+from tasks.summarization.training import train_summarizer
+from tests.tasks.summarization import summarizer_examples as ours
+
+torch.set_num_threads(1)
+NEW = (".lock", "spm.model")  # written by every run
+UNK, TITLE, BEGIN, END, PAD, SENTENCE = 0, 3, 4, 5, 6, 8  # of the released vocabulary
+
+
+@pytest.fixture(scope="module")
+def released() -> Vocabulary:
+    return ours.released_vocabulary()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, released: Vocabulary) -> Path:
+    """The release as it lies on somebody's disk: two shards of training, one each of the other splits."""
+    place = tmp_path / "ranked"
+    place.mkdir()
+    (place / "spm.model").write_bytes(released.model)
+    for split, number, titles in (("train", 0, ["aral", "sea"]), ("train", 1, ["hills"]), ("valid", 0, ["north"]),
+                                  ("test", 0, ["river"])):  # fmt: skip
+        torch.save([item(released, title) for title in titles], place / f"WIKI.{split}.{number}.pt")
+    return place
+
+
+def item(words: Vocabulary, title: str, **changed: Any) -> dict[str, Any]:
+    return {
+        "src": [[*words.encode(title), TITLE, *words.encode("the river rises")], words.encode("it flows")],
+        "tgt": [BEGIN, *words.encode("the river ."), SENTENCE, *words.encode("it flows ."), END],
+        "tgt_str": "<t> the river . </t> <t> it flows . </t>",
+        **changed,
+    }
+
+
+def run(*arguments: str | Path) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def import_to(root: Path, folder: Path, *more: str) -> int:
+    return run("import", folder, "--vocabulary", folder / "spm.model", "--root", root, *more)
+
+
+def table_of(root: Path, stage: str) -> pa.Table:
+    store, build = Store(str(root)), latest_build(Store(str(root)))
+    assert build is not None
+    paths = build.stages[stage].values()
+    shas = [json.loads(store.read_bytes(path.replace(".parquet", ".json")))["written"]["sha256"] for path in paths]
+    return pa.concat_tables([store.read_table(path, sha) for path, sha in zip(paths, shas, strict=True)])
+
+
+def files_of(folder: Path) -> dict[str, int]:
+    return {
+        str(path.relative_to(folder)): path.stat().st_mtime_ns
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in NEW
+    }
+
+
+def test_a_literal_shard_becomes_examples(released: Vocabulary, tmp_path: Path) -> None:
+    torch.save([{"src": [[9, 10, 3, 11], [12, 0]], "tgt": [4, 13, 8, 14, 5], "tgt_str": "<t> x </t> <t> y </t>"}],
+               tmp_path / "WIKI.valid.7.pt")  # fmt: skip
+    file = {"name": "WIKI", "split": "valid", "number": 7, "layout": "pt"}
+    expected = {
+        "article_id": item_id("valid", 7, 0),
+        "split": "valid",
+        "title": [9, 10],
+        "source": [[11], [12, 0]],
+        "target": [4, 13, 8, 14, 5],
+        "title_text": released.decode([9, 10]),
+        "target_text": "x y",
+    }
+    table = import_examples(released, folder=str(tmp_path), file=file)
+    assert table.schema == EXAMPLES.schema
+    assert table.to_pylist() == [expected]
+    dropped = import_examples(released, folder=str(tmp_path), file=file, sentence_marks="drop")
+    assert dropped.to_pylist() == [{**expected, "target": [4, 13, 14, 5]}]
+
+
+def test_ids_hang_on_split_shard_and_index() -> None:
+    places = [("train", 0, 0), ("train", 0, 1), ("train", 1, 0), ("valid", 0, 0)]
+    ids = [item_id(*place) for place in places]
+    assert len(set(ids)) == 4
+    assert ids[0] == "c5f7a84962891531"  # must never change: predictions and scores are joined by it
+
+
+def test_a_folder_is_imported_and_a_second_run_finds_all_done(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    assert import_to(root, folder) == 0
+    told = capsys.readouterr().out
+    assert "examples 1 of 4 (WIKI.valid.0.pt): 1 rows" in told
+    assert "examples 3 of 4 (WIKI.train.0.pt): 2 rows" in told
+    examples, articles = table_of(root, "examples"), table_of(root, "articles")
+    assert examples["split"].to_pylist() == ["valid", "test", "train", "train", "train"]
+    assert sorted(examples["title_text"].to_pylist()) == ["aral", "hills", "north", "river", "sea"]
+    assert articles.schema == ARTICLES.schema
+    assert articles["article_id"].to_pylist() == examples["article_id"].to_pylist()
+    assert set(articles["lead"].to_pylist()) == {"the river . it flows ."}
+    before = files_of(root)
+    assert import_to(root, folder) == 0
+    assert "examples: 5 rows in 4 shards, 4 of them done before" in capsys.readouterr().out
+    assert files_of(root) == before
+
+
+def test_processes_make_the_same_files_as_one(
+    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert import_to(tmp_path / "one", folder) == 0
+    (folder / "WIKI.test.1.pt").write_bytes(b"no shard")
+    assert import_to(tmp_path / "two", folder, "--workers", "2") == 1
+    assert "failed: WIKI.test.1.pt: expected what torch.save makes" in capsys.readouterr().out
+    torch.save([], folder / "WIKI.test.1.pt")
+    assert import_to(tmp_path / "two", folder, "--workers", "2") == 0
+    one, two = (table_of(tmp_path / root, "examples") for root in ("one", "two"))
+    assert one.equals(two)
+
+
+def test_a_changed_shard_alone_is_imported_anew(
+    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    assert import_to(root, folder) == 0
+    torch.save([item(released, "sea")] * 3, folder / "WIKI.train.1.pt")
+    capsys.readouterr()
+    assert import_to(root, folder) == 0
+    told = capsys.readouterr().out
+    assert "examples 1 of 1 (WIKI.train.1.pt): 3 rows" in told
+    assert "examples: 7 rows in 4 shards, 3 of them done before" in told
+
+
+def test_a_faulty_item_stops_its_shard_and_leaves_the_others_done(
+    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "root"
+    torch.save([item(released, "sea"), item(released, "aral", tgt=[BEGIN, 60_000, END])], folder / "WIKI.train.0.pt")
+    assert import_to(root, folder) == 1
+    captured = capsys.readouterr()
+    assert "WIKI.train.0.pt, item 1, tgt[1]: expected an id of the vocabulary, 0 to" in captured.err
+    assert len(list((root / "examples").glob("*.parquet"))) == 3
+    assert latest_build(Store(str(root))) is None
+    torch.save([item(released, "sea")], folder / "WIKI.train.0.pt")
+    assert import_to(root, folder) == 0
+    assert "examples: 4 rows in 4 shards, 3 of them done before" in capsys.readouterr().out
+
+
+class Hostile:
+    """What a pickle from outside could hold: loading it makes a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("new_format", [True, False])
+def test_a_pickle_that_would_run_code_is_refused_and_runs_none(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], new_format: bool
+) -> None:
+    trace = tmp_path / "trace"
+    torch.save([Hostile(trace)], folder / "WIKI.train.1.pt", _use_new_zipfile_serialization=new_format)
+    assert import_to(tmp_path / "root", folder) == 1
+    message = capsys.readouterr().err
+    assert "WIKI.train.1.pt was refused: it is no plain list of ids and texts, loading it would call" in message
+    assert "mkdir" in message
+    assert "weights_only" not in message
+    assert not trace.exists()
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.txt", "a")
+    return buffer.getvalue()
+
+
+def _whole() -> bytes:
+    buffer = io.BytesIO()
+    torch.save([{}], buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("data", [b"", b"no pickle at all", _zip(), _whole()[:-40], b"\x80\x02."])
+def test_a_damaged_shard_is_named(folder: Path, tmp_path: Path, data: bytes, released: Vocabulary) -> None:
+    (folder / "WIKI.train.1.pt").write_bytes(data)
+    corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
+    with pytest.raises(StageFailedError, match=r"WIKI.train.1.pt: expected what torch.save makes .* damaged"):
+        import_corpus(Run(Store(str(tmp_path / "root")), InlineExecutor()), corpus)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("WIKI.train.0.json", b"{", "WIKI.train.0.json: expected a JSON list of items"),
+        ("WIKI.train.0.json", b"[" * 100_000, "WIKI.train.0.json: expected a JSON list of items"),
+        ("WIKI.train.0.json", b"{}", "WIKI.train.0.json: expected a list of items, got dict"),
+        ("WIKI.train.0.json", b"[1]", "WIKI.train.0.json, item 0: expected a dict"),
+    ],
+)
+def test_json_that_is_no_shard_is_named(
+    tmp_path: Path, released: Vocabulary, name: str, data: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    file = {"name": "WIKI", "split": "train", "number": 0, "layout": "json"}
+    with pytest.raises(ValueError, match=message):
+        import_graphs(released, folder=str(tmp_path), file=file)
+
+
+def test_what_a_user_can_get_wrong_is_said(
+    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def error(*arguments: str | Path) -> str:
+        assert run(*arguments) == 1
+        return capsys.readouterr().err
+
+    root, model = tmp_path / "root", folder / "spm.model"
+    assert "no shards in" in error("import", tmp_path / "none", "--vocabulary", model, "--root", root)
+    assert "spm.other" in error("import", folder, "--vocabulary", folder / "spm.other", "--root", root)
+    shard = folder / "WIKI.valid.0.pt"
+    assert "expected a serialized SentencePiece model" in error("import", folder, "--vocabulary", shard, "--root", root)
+    assert "holds no build" in error("export", tmp_path / "out", "--root", root)
+    (folder / "WIKI.train.0.json").write_text("[]")
+    expected = "expected the shards of one dataset in"
+    assert expected in error("import", folder, "--vocabulary", model, "--root", root)
+    assert import_to(root, folder, "--layout", "pt") == 0
+    assert "has no stage graphs" in error("export", tmp_path / "out", "--root", root, "--layout", "json")
+    assert "no build 'x'" in error("export", tmp_path / "out", "--root", root, "--build", "x")
+    assert run("export", tmp_path / "out", "--root", root, "--name", "a/b") == 2
+
+
+def test_the_release_comes_back_item_by_item(folder: Path, tmp_path: Path) -> None:
+    """Files are numbered by the store's shards, and items come in order of article id; nothing else is different."""
+    root, out = tmp_path / "root", tmp_path / "out"
+    assert import_to(root, folder) == 0
+    assert run("export", out, "--root", root) == 0
+    pairs = {"WIKI.valid.0.pt": "WIKI.valid.0.pt", "WIKI.test.1.pt": "WIKI.test.0.pt",
+             "WIKI.train.2.pt": "WIKI.train.0.pt", "WIKI.train.3.pt": "WIKI.train.1.pt"}  # fmt: skip
+    assert sorted(path.name for path in out.iterdir()) == sorted([*pairs, "records", "spm.model"])
+    assert (out / "spm.model").read_bytes() == (folder / "spm.model").read_bytes()
+    for new, old in pairs.items():
+        found, expected = (torch.load(path, weights_only=True) for path in (out / new, folder / old))
+        assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+def test_our_corpus_goes_out_with_sentence_marks_and_comes_back_equal(tmp_path: Path) -> None:
+    words, root = ours.vocabulary(), tmp_path / "root"
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "spm.model").write_bytes(words.model)
+    examples = pa.concat_tables([ours.examples("train"), ours.examples("test", titles=["Dolva"])])
+    graphs = ours.graphs(examples)
+    for split in ("train", "test"):
+        rows = examples.filter(pa.compute.equal(examples["split"], split))
+        made = [write_item(one, marks_of(words), place="") for _, one in items_of(rows, graphs, words)]
+        (source / f"WIKI.{split}.0.json").write_bytes(items_bytes(made, "json"))
+    assert import_to(root, source, "--sentence-marks", "drop") == 0
+    found = {row["title_text"] + row["split"]: row for row in table_of(root, "examples").to_pylist()}
+    for row in examples.to_pylist():
+        back = found.pop(row["title_text"] + row["split"])
+        assert {**back, "article_id": None} == {**row, "article_id": None}
+    assert found == {}
+    drawn = table_of(root, "graphs")
+    assert drawn.schema == GRAPHS.schema
+    assert {str(astuple_of(row)) for row in drawn.to_pylist()} == {str(astuple_of(row)) for row in graphs.to_pylist()}
+    out = tmp_path / "out"
+    assert run("export", out, "--root", root, "--layout", "json", "--sentence-marks", "keep") == 0
+    (first,) = json.loads((out / "WIKI.test.0.json").read_bytes())
+    assert first["sim_graph"] == [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]]
+
+
+def astuple_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["nodes"], row["similarity"], row["discourse"]
+
+
+def test_export_skips_what_is_done_and_clears_what_went(
+    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, out = tmp_path / "root", tmp_path / "out"
+    assert import_to(root, folder) == 0
+    assert run("export", out, "--root", root) == 0
+    before = files_of(out)
+    capsys.readouterr()
+    assert run("export", out, "--root", root) == 0
+    assert capsys.readouterr().out.count("done before") == 4
+    assert files_of(out) == before
+    (out / "WIKI.train.2.pt").unlink()
+    (folder / "WIKI.test.0.pt").rename(folder / "WIKI.test.9.pt")
+    (folder / "WIKI.valid.0.pt").rename(folder / "WIKI.test.0.pt")
+    assert import_to(root, folder) == 0
+    assert run("export", out, "--root", root) == 0
+    shards = sorted(path.name for path in out.glob("*.pt"))
+    assert shards == ["WIKI.test.0.pt", "WIKI.test.1.pt", "WIKI.train.2.pt", "WIKI.train.3.pt"]
+
+
+def test_sentence_marks_stand_between_the_ids_of_sentences(released: Vocabulary) -> None:
+    words = ours.vocabulary()
+    first, second = "Aral is a river.", "Boreth is a city."
+    text, ids = f"{first} {second}", [words.encode(first), words.encode(second)]
+    plain = [words.begin, *ids[0], *ids[1], words.end]
+    marked = [words.begin, *ids[0], words.sentence_mark, *ids[1], words.end]
+    assert mark_sentences(plain, text, words) == (marked, [first, second])
+    assert mark_sentences(marked, text, words) == (marked, [first, second])
+    assert mark_sentences(plain[:-2], text, words) == (marked[:-2], [first, second])  # a lead that was cut
+    assert mark_sentences(plain[:3], text, words) == (plain[:3], [first, second])
+    small = [words.begin, *words.encode("aral ."), words.sentence_mark, *words.encode("a city ."), words.end]
+    assert mark_sentences(small, "aral . a city .", words) == (small, ["aral .", "a city ."])
+    assert mark_sentences(small, "Aral. A city.", words) == (small, ["Aral. A city."])
+    other = [words.begin, *ids[1], *ids[0], words.end]
+    assert mark_sentences(other, text, words) == (other, [first, second])
+    spaced = f"{first}  {second}"
+    assert mark_sentences(plain, spaced, words) == (plain, [spaced])
+    assert mark_sentences([words.begin, words.end], "", words) == ([words.begin, words.end], [])
+
+
+def test_a_summarizer_trains_on_what_was_imported(folder: Path, tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "root"))
+    corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
+    imported = import_corpus(Run(store, InlineExecutor()), corpus)
+    shards = every(imported.examples).reference(0).load(store)
+    vocabulary = imported.vocabulary.in_order[0]
+    table = store.read_table(vocabulary.path, vocabulary.written.sha256)
+    result = train_summarizer(
+        shards, table, ours.TINY, training=ours.FEW.model_copy(update={"steps": 2}), directory=tmp_path, seed=1
+    )
+    assert result["steps"] == 2
+    assert result["finished"]
+
+
+TEXTS = st.lists(st.sampled_from(["Aral is a river.", "It flows.", "Mr. A. lives", "ß 7"]), max_size=3).map(" ".join)
+
+
+@given(data=st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_import_undoes_export(data: st.DataObject, tmp_path: Path) -> None:
+    """import(export(x)) == x but for article ids, with titles and leads whose text is that of their ids."""
+    words = ours.vocabulary()
+    ids = st.lists(st.integers(7, words.size - 1), max_size=5)
+    rows, edges = [], []
+    for number in range(data.draw(st.integers(0, 3))):
+        text, title = data.draw(TEXTS), data.draw(ids)
+        target = [words.begin, *words.encode(text), words.end]
+        row = {
+            "article_id": f"{number:016x}", "split": "test", "title": title,
+            "source": data.draw(st.lists(ids, min_size=1, max_size=4)),
+            "target": target[: max(2, data.draw(st.integers(2, len(target))))],
+            "title_text": words.decode(title), "target_text": text,
+        }  # fmt: skip
+        nodes = len(row["source"])
+        pairs = [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
+        chosen = sorted(data.draw(st.sets(st.sampled_from(pairs)))) if pairs else []
+        graph = [{"i": i, "j": j, "weight": data.draw(st.floats(2**-20, 1, width=32))} for i, j in chosen]
+        rows.append(row)
+        edges.append({"article_id": row["article_id"], "nodes": nodes, "similarity": graph, "discourse": graph[:1]})
+    examples = pa.Table.from_pylist(rows, schema=EXAMPLES.schema)
+    graphs = pa.Table.from_pylist(edges, schema=GRAPHS.schema)
+    made = [write_item(one, marks_of(words), place="") for _, one in items_of(examples, graphs, words)]
+    renamed = {row["article_id"]: item_id("test", 5, number) for number, row in enumerate(rows)}
+    file = ShardFile("WIKI", "test", 5, "json")
+    for layout in ("pt", "json"):
+        (tmp_path / f"WIKI.test.5.{layout}").write_bytes(items_bytes(made, layout))
+        place = {"folder": str(tmp_path), "file": dict(zip(file.__dict__, [*astuple(file)[:3], layout], strict=True))}
+        found = import_examples(words, sentence_marks="drop", **place)
+        assert found.to_pylist() == relabelled(rows, renamed)
+    assert import_graphs(words, **place).to_pylist() == relabelled(edges, renamed)
+
+
+def relabelled(rows: list[dict[str, Any]], ids: dict[str, str]) -> list[dict[str, Any]]:
+    return sorted(({**row, "article_id": ids[row["article_id"]]} for row in rows), key=lambda row: row["article_id"])

@@ -1,0 +1,168 @@
+"""Candidate paragraphs of small articles, by hand."""
+
+import pyarrow as pa
+import pytest
+
+from storage.schemas import ARTICLES, DOCUMENTS, GIVEN, PARAGRAPHS
+from tasks.paragraphs.clones import CloneSettings
+from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.paragraphs import ParagraphSettings, build_paragraphs
+
+LEAD = "The Severn is the longest river in Great Britain and rises in the Cambrian Mountains of Wales."
+WIDE = "Near its mouth the river is more than a mile wide at high tide."
+BORE = "A tidal bore runs up the estuary on most days of the spring tides."
+SALMON = "Anglers come to the upper reaches every autumn to fish for salmon."
+
+FERRY = "A ferry crossed the river below the town until the bridge was built."
+BRIDGE = "Three spans of cast iron carry the old road over the gorge."
+
+
+def article(name: str = "a1", **columns: object) -> dict:
+    return {"article_id": name, "title": "River Severn", "lead": LEAD, "drop_reason": None, **columns}
+
+
+def document(*texts: str, name: str = "a1", url: str = "http://x.test/", rank: int = 0, **columns: object) -> dict:
+    return {
+        "article_id": name,
+        "article_shard": 0,
+        "url": url,
+        "provenance": "citation",
+        "rank": rank,
+        "paragraphs": list(texts),
+        "boilerplate": [False] * len(texts),
+        "reason": None,
+        **columns,
+    }
+
+
+def build(
+    articles: list[dict], documents: list[dict], given: list[dict] | None = None, **settings: object
+) -> dict[str, list]:
+    """Build and return the table's columns as lists."""
+    table = build_paragraphs(
+        pa.Table.from_pylist(articles, schema=ARTICLES.schema),
+        pa.Table.from_pylist(documents, schema=DOCUMENTS.schema),
+        ParagraphSettings(**settings),
+        given=None if given is None else pa.Table.from_pylist(given, schema=GIVEN.schema),
+    )
+    assert table.schema == PARAGRAPHS.schema
+    return table.to_pydict()
+
+
+def test_documents_come_cited_first_then_by_rank():
+    rows = build(
+        [article()],
+        [
+            document("s1", url="u4", provenance="search", rank=1),
+            document("c1", "c1b", url="u2", rank=1),
+            document("s0", url="u3", provenance="search", rank=0),
+            document("c0", url="u1", rank=0),
+        ],
+    )
+    assert rows["text"] == ["c0", "c1", "c1b", "s0", "s1"]
+    assert rows["paragraph_id"] == [0, 1, 2, 3, 4]
+    assert rows["position"] == [0, 0, 1, 0, 0]
+    assert rows["url"] == ["u1", "u2", "u2", "u3", "u4"]
+    assert rows["provenance"] == ["citation"] * 3 + ["search"] * 2
+
+
+def test_given_documents_stand_beside_crawled_ones():
+    given = [
+        document(WIDE, url="g1"),
+        document(url="g2", rank=1, reason="no_text"),
+        document(BORE, url="g3", rank=2),
+        document(SALMON, url="other"),
+        document(SALMON, url="other", rank=1),
+        document(FERRY, name="a2", url="g1"),
+    ]
+    rows = build([article(), article("a2"), article("a3")], [document(BRIDGE, url="c1", rank=1)], given)
+    assert rows["article_id"] == ["a1", "a1", "a1", "a2"]
+    assert rows["text"] == [WIDE, BRIDGE, BORE, FERRY]
+    assert rows["url"] == ["g1", "c1", "g3", "g1"]
+    assert rows["paragraph_id"] == [0, 1, 2, 0]
+
+
+def test_each_reason_in_its_place():
+    texts = ["Menu", WIDE, LEAD, "near  its MOUTH the river is more than a mile wide at high tide.", BORE, SALMON]
+    boilerplate = [True, False, False, False, True, False]
+    rows = build([article()], [document(*texts, boilerplate=boilerplate)])
+    filtered = drop_reason("Menu", ParagraphSettings().filter)
+    assert filtered is not None
+    assert rows["drop_reason"] == [filtered, None, "clone", "duplicate", "host_boilerplate", None]
+    assert rows["text"] == texts
+
+
+def test_switched_off_rules_keep_what_they_would_drop():
+    rows = build(
+        [article()],
+        [document(LEAD, WIDE, WIDE, BORE, boilerplate=[False, False, False, True])],
+        drop_boilerplate=False,
+        drop_duplicates=False,
+        clones=CloneSettings(recall=None, part_recall=None),
+    )
+    assert rows["drop_reason"] == [None] * 4
+
+
+def test_a_text_refused_once_is_no_duplicate():
+    rows = build(
+        [article()],
+        [document(WIDE, url="u1", boilerplate=[True]), document(WIDE, BORE, url="u2", rank=1)],
+    )
+    assert rows["drop_reason"] == ["host_boilerplate", None, None]
+
+
+def test_duplicates_are_seen_within_an_article_only():
+    rows = build([article("a1"), article("a2")], [document(WIDE, name="a2"), document(WIDE, name="a1")])
+    assert rows["article_id"] == ["a1", "a2"]
+    assert rows["drop_reason"] == [None, None]
+
+
+def test_the_limit_takes_from_every_document_alike():
+    documents = [
+        document("Menu", WIDE, BORE, SALMON, url="u1"),
+        document(WIDE, FERRY, BRIDGE, url="u2", rank=1),  # its first text is a duplicate: the next one counts as first
+    ]
+    filtered = drop_reason("Menu", ParagraphSettings().filter)
+    reasons = {
+        limit: build([article()], documents, max_paragraphs=limit)["drop_reason"] for limit in (None, 5, 4, 3, 2, 1)
+    }
+    over = "over_limit"
+    assert reasons[None] == reasons[5] == [filtered, None, None, None, "duplicate", None, None]
+    assert reasons[4] == [filtered, None, None, over, "duplicate", None, None]
+    assert reasons[3] == [filtered, None, None, over, "duplicate", None, over]
+    assert reasons[2] == [filtered, None, over, over, "duplicate", None, over]
+    assert reasons[1] == [filtered, None, over, over, "duplicate", over, over]
+
+
+def test_a_document_that_repeats_the_lead_goes_whole():
+    # 12 of the 17 words of the lead, no run of them long
+    words = "The longest river rises in Wales. Great mountains of the Severn and Britain stand there. " + BORE
+    rows = build(
+        [article()],
+        [document(words, SALMON, url="u1"), document(WIDE, url="u2", rank=1)],
+        clones=CloneSettings(document=0.5),
+    )
+    assert rows["drop_reason"] == ["clone_document", "clone_document", None]
+
+
+def test_refused_articles_and_documents_have_no_paragraphs():
+    rows = build(
+        [article("a1"), article("a2", drop_reason="empty lead"), article("a3")],
+        [
+            document(WIDE, name="a2"),
+            document(name="a3", url="u1", reason="empty", paragraphs=None, boilerplate=None),
+            document(BORE, name="a3", url="u2", rank=1),
+            document(WIDE, name="a4"),
+        ],
+    )
+    assert list(zip(rows["article_id"], rows["text"], strict=True)) == [("a3", BORE)]
+
+
+def test_nothing_in_nothing_out():
+    assert build([], [])["text"] == []
+    assert build([article()], [])["text"] == []
+
+
+def test_articles_must_be_sorted():
+    with pytest.raises(ValueError, match="article a1 follows a2"):
+        build([article("a2"), article("a1")], [])

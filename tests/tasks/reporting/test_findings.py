@@ -1,0 +1,251 @@
+"""The numbers of the report: the funnel adds up, Table 1, the order of the systems, what the scores come to."""
+
+import ast
+import inspect
+
+import numpy as np
+import pytest
+
+import tests.tasks.reporting.reporting_tables as made
+from tasks.articles import articles
+from tasks.paragraphs import clones
+from tasks.paragraphs import filter as paragraph_filter
+from tasks.reporting.blocks import Table
+from tasks.reporting.curves import ranker_curves, summarizer_curves
+from tasks.reporting.findings import (
+    costs,
+    distributions,
+    failing_hosts,
+    funnel,
+    imbalances,
+    rank_systems,
+    read_scores,
+    table1,
+)
+from tasks.reporting.reasons import meaning
+from tasks.reporting.sections import table1_section
+from tasks.reporting.settings import ReportSettings
+from tasks.reporting.verdicts import headline_sentence
+from tests.tasks.reporting.reporting_tables import count
+
+COUNTS = {
+    "intake": count(10),
+    "scores": count(8),
+    "articles": count(10, {"empty_lead": 1, "no_sources": 2}),
+    "frontier": count(70, {"already_cited": 5}),
+    "documents": count(65, {"http_404": 9, "no_text": 9, "timeout": 1}),
+    "paragraphs": count(500, {"clone": 7, "navigation": 93}),
+    "features": count(400),
+}
+
+
+def test_the_funnel_adds_up_in_the_order_of_the_pipeline() -> None:
+    rows = funnel(COUNTS)
+
+    assert [(row.heading, row.rows, row.kept, row.dropped) for row in rows] == [
+        ("articles", 10, 7, 3),
+        ("URLs of articles", 70, 65, 5),
+        ("documents", 65, 46, 19),
+        ("paragraphs", 500, 400, 100),
+        ("labelled paragraphs", 400, 400, 0),
+    ]
+    assert list(rows[2].drops.items()) == [("http_404", 9), ("no_text", 9), ("timeout", 1)]
+    assert imbalances(rows) == []
+
+
+def test_what_does_not_add_up_is_said() -> None:
+    counts = {**COUNTS, "features": count(398), "articles": count(2, {"empty_lead": 3})}
+
+    assert imbalances(funnel(counts)) == [
+        "articles has 2 rows and 3 refusals.",
+        "paragraphs keeps 400 rows, but features has 398.",
+    ]
+
+
+def test_hosts_stand_in_order_of_their_failures_and_so_do_their_reasons() -> None:
+    worst = {
+        "a.example": {"rows": 3, "drops": {"timeout": 1}},
+        "b.example": {"rows": 9, "drops": {"http_404": 1, "timeout": 4}},
+    }
+
+    found = failing_hosts({"pages": {**count(12), "worst": worst}})
+
+    assert [(row.host, row.urls, row.failed, list(row.drops)) for row in found] == [
+        ("b.example", 9, 5, ["timeout", "http_404"]),
+        ("a.example", 3, 1, ["timeout"]),
+    ]
+    assert failing_hosts({"pages": count(12)}) == []
+    assert failing_hosts({}) == []
+
+
+def test_costs_keep_what_was_not_recorded_apart_from_nothing() -> None:
+    first, second = costs({"pages": count(3), "models/ranker": {"seconds": 7.0}})
+
+    assert (first.megabytes, first.seconds, first.peak_megabytes) == (2.5, 1.5, 300.0)
+    assert (second.rows, second.megabytes, second.seconds, second.peak_megabytes) == (None, None, 7.0, None)
+
+
+@pytest.mark.parametrize("module", [articles, clones, paragraph_filter])
+def test_every_reason_a_module_returns_has_a_meaning(module: object) -> None:
+    stage = "articles" if module is articles else "paragraphs"
+    tree = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "_split"]
+    returned = {
+        node.value.value
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+
+    assert returned
+    assert {reason for reason in returned if not meaning(stage, reason)} == set()
+
+
+def test_a_status_is_its_own_meaning_and_an_unknown_reason_has_none() -> None:
+    assert meaning("pages", "http_410") == "the server answered with status 410"
+    assert meaning("documents", "http_503") == "the server answered with status 503"
+    assert meaning("pages", "never_heard_of") == ""
+    assert meaning("graphs", "clone") == ""
+
+
+def test_table1_is_the_mean_over_test_articles_in_percent() -> None:
+    found = table1(
+        made.ranking_scores(
+            ("a", "test", "similarity", 5, 0.25),
+            ("b", "test", "similarity", 5, 0.5),
+            ("c", "valid", "similarity", 5, 1.0),
+            ("a", "test", "ranking", 5, 0.5),
+            ("b", "test", "ranking", 5, 0.75),
+            ("a", "test", "ranking", 7, 1.0),
+        )
+    )
+
+    assert found.articles == 2
+    assert found.cutoffs == [5, 7]
+    assert [(row.method, dict(row.measured), dict(row.published)) for row in found.rows] == [
+        ("similarity", {5: 37.5}, {5: 24.86}),
+        ("ranking", {5: 62.5, 7: 100.0}, {5: 39.38}),
+    ]
+
+
+def test_an_order_that_000_has_not_stands_without_published_figures() -> None:
+    found = table1(made.ranking_scores(("a", "test", "similarity", 5, 0.25), ("a", "test", "found", 5, 0.5)))
+
+    assert [(row.method, dict(row.published)) for row in found.rows] == [("similarity", {5: 24.86}), ("found", {})]
+    (table, _) = table1_section(found).blocks
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["tf-idf similarity with the title", "this build", "25.00"],
+        ["tf-idf similarity with the title", "paper, WikiSum", "24.86"],
+        ["the order they came in", "this build", "50.00"],
+    ]
+
+
+def test_table1_without_test_articles_has_no_rows() -> None:
+    assert table1(made.ranking_scores(("c", "valid", "similarity", 5, 1.0))).rows == ()
+
+
+def test_systems_are_ordered_by_the_headline_metric() -> None:
+    baselines = made.scores(lead={"a": 0.1, "b": 0.3}, oracle={"a": 0.9, "b": 0.7})
+    trained = made.scores(ht={"a": 0.5, "b": 0.5})
+
+    ranking = rank_systems(baselines, trained, ReportSettings(), seed=1)
+
+    assert ranking.systems == ["oracle", "ht", "lead"]
+    assert ranking.trained == {"ht"}
+    assert ranking.articles == 2
+    assert [(pair.better, pair.worse) for pair in ranking.comparisons] == [
+        ("oracle", "ht"), ("oracle", "lead"), ("ht", "lead"),
+    ]  # fmt: skip
+    assert ranking.comparisons[2].difference.mean == pytest.approx(0.3)
+    assert {pair.metric for pair in ranking.comparisons} == {"values"}
+
+
+def test_the_verdict_sets_the_trained_system_against_the_best_baseline_but_the_oracle() -> None:
+    ids = [f"a{i}" for i in range(40)]
+    baselines = made.scores(
+        lead=dict.fromkeys(ids, 0.25), lexrank=dict.fromkeys(ids, 0.125), oracle=dict.fromkeys(ids, 0.9)
+    )
+    ranking = rank_systems(baselines, made.scores(ht=dict.fromkeys(ids, 0.5)), ReportSettings(), seed=1)
+
+    assert headline_sentence(ranking) == (
+        "ht is 25.00 points of values F1 above lead (95 % interval 25.00 to 25.00): significant "
+        "(p = 0.006 after Holm's correction)."
+    )
+
+
+def test_the_verdict_says_below_and_not_significant_and_that_articles_are_few() -> None:
+    ranking = rank_systems(
+        made.scores(lead={"a": 0.75, "b": 0.5}), made.scores(ht={"a": 0.5, "b": 0.5}), ReportSettings(), seed=1
+    )
+
+    sentence = headline_sentence(ranking)
+    assert sentence.startswith(
+        "ht is 12.50 points of values F1 below lead (95 % interval 0.00 to 25.00): not significant"
+    )
+    assert sentence.endswith("With only 2 test articles these intervals are rough.")
+
+
+def test_the_verdict_without_a_partner_or_scores_is_a_sentence() -> None:
+    none = made.scores()
+    nothing = rank_systems(none, none, ReportSettings(), seed=1)
+    alone = rank_systems(none, made.scores(ht={"a": 0.5}), ReportSettings(), seed=1)
+    apart = rank_systems(made.scores(lead={"b": 0.5}), made.scores(ht={"a": 0.5}), ReportSettings(), seed=1)
+
+    assert "no test articles" in headline_sentence(nothing)
+    assert headline_sentence(alone).startswith("No baseline was scored")
+    assert headline_sentence(apart) == "ht and lead were not scored on a common article: nothing to compare."
+
+
+def test_another_headline_stands_in_where_it_was_not_scored() -> None:
+    trained = made.scores(ht={"a": 0.5})
+    only = trained.filter([metric == "rouge2-stem" for metric in trained["metric"].to_pylist()])
+
+    ranking = rank_systems(made.scores(), only, ReportSettings(), seed=1)
+
+    assert (ranking.headline, ranking.metrics) == ("rouge2-stem", ["rouge2-stem"])
+
+
+def test_no_shards_give_empty_scores() -> None:
+    assert [table.num_rows for table in read_scores([])] == [0, 0, 0]
+
+
+def test_distributions_read_only_the_first_shards() -> None:
+    def shards():  # type: ignore[no-untyped-def]
+        yield (
+            made.articles(a="One two  three."),
+            made.paragraphs("a", ("four words are here", None), ("navigation", "navigation")),
+            made.features("a", 0.25),
+        )
+        raise AssertionError("the second shard was read")
+
+    found = distributions(shards(), total=7, shards=1)
+
+    assert found.lead_words.tolist() == [3]
+    assert found.paragraph_words.tolist() == [4]
+    assert found.labels.tolist() == [0.25]
+    assert (found.shards, found.of) == (1, 7)
+
+
+def test_distributions_of_no_shards_are_empty() -> None:
+    found = distributions([], total=0, shards=4)
+
+    assert (len(found.lead_words), len(found.paragraph_words), len(found.labels)) == (0, 0, 0)
+    assert found.labels.dtype == np.float32
+
+
+def test_curves_take_each_line_of_metrics_for_what_it_is(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "metrics.jsonl").write_text(
+        '{"kind": "train", "step": 50, "loss": 5.0, "nll": 4.0, "learning_rate": 0.001, "gradient_norm": null}\n'
+        '{"kind": "validation", "step": 50, "loss": 4.5, "nll": 3.5, "rouge1": 0.25}\n'
+    )
+
+    curves = {curve.name: curve.series for curve in summarizer_curves(tmp_path)}
+
+    assert curves == {
+        "summarizer-loss": {"training": [(50, 5.0)], "validation": [(50, 4.5)]},
+        "summarizer-nll": {"training": [(50, 4.0)], "validation": [(50, 3.5)]},
+        "summarizer-rouge": {"ROUGE-1": [(50, 25.0)], "ROUGE-2": [], "ROUGE-L": []},
+        "summarizer-rate": {"rate": [(50, 0.001)]},
+    }
+    assert ranker_curves(tmp_path / "nowhere") == []

@@ -1,0 +1,337 @@
+"""The whole report, written through a store as a build writes it, and read as a browser reads it."""
+
+import html.parser
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from safetensors.numpy import save_file
+
+import tests.tasks.reporting.reporting_tables as made
+from storage.schemas import (
+    ARTICLES,
+    FEATURES,
+    GRAPHS,
+    PARAGRAPHS,
+    PREDICTIONS,
+    RANKED,
+    RANKING_SCORES,
+    SCORES,
+    Dataset,
+)
+from storage.store import Store
+from tasks.engine.inputs import StageResult, contents, every
+from tasks.engine.stage import InlineExecutor, Run
+from tasks.reporting import ReportSettings, write_report
+from tests.tasks.reporting.reporting_tables import count, prediction
+
+HOSTILE = (
+    "<script>alert('x')</script> \"><img src=x onerror=alert(1)> | `c` [l](javascript:alert(2)) {{ 7 * 7 }} </pre>"
+)
+ARTIFACTS = ["report-funnel", "report-hosts", "report-table1", "report-scores", "report-training",
+             "report-distributions", "report-samples", "report-attention", "report-graphs"]  # fmt: skip
+COUNTS = {
+    "articles": count(4, {"empty_lead": 1}),
+    "paragraphs": count(10, {"clone": 2, "navigation": 1}),
+    "features": count(7),
+    "graphs": count(3, entities="rules 1 (spaCy 3.8)"),
+    "pages": {**count(8, {"timeout": 2}), "worst": {"slow.example": {"rows": 4, "drops": {"timeout": 2}}}},
+}
+CONFIG = {
+    "preset": "records",
+    "seed": 3,
+    "source": {"kind": "records", "records": {"paths": ["topics.jsonl"], "partition_bytes": 64}},
+    "search": {"endpoint": "http://me:secret@search.example/"},
+    "summarizer": {"preset": "ht", "graph": "similarity"},
+}
+
+
+class Page(html.parser.HTMLParser):
+    """Tags with their attributes, and the text between them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._style = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._style = tag == "style"
+
+    def handle_data(self, data: str) -> None:
+        if not self._style:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).split())
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def shards(lead: str = "A lead. It has words.", url: str = "https://page.example/") -> dict[str, list[tuple[Any, ...]]]:
+    """Two article shards; the second one has no test article."""
+    ht = prediction("a", "ht+similarity", "One stone. Two stones.", [[1.0, 0.0]] * 2 + [[0.25, 0.75]] * 2)
+    none = [made.articles(), made.ranked(), made.predictions(), made.predictions(), GRAPHS.schema.empty_table()]
+    return {
+        "scores": [
+            (
+                made.scores(lead={"a": 0.25}),
+                made.scores(**{"ht+similarity": {"a": 0.5}}),
+                made.ranking_scores(("a", "test", "similarity", 5, 0.25), ("a", "test", "ranking", 5, 0.5)),
+            ),
+            (made.scores(), made.scores(), made.ranking_scores()),
+        ],
+        "samples": [
+            (
+                made.articles(a=lead),
+                made.ranked(a=[url, ("https://other.example/", "Two stones and words.")]),
+                made.predictions(prediction("a", "lead", lead)),
+                made.predictions(ht),
+                made.graphs("a", 2, [(0, 1, 0.5)]),
+            ),
+            tuple(none),
+        ],
+        "texts": [
+            (made.articles(a=lead), made.paragraphs("a", ("some words", None)), made.features("a", 0.5)),
+            (made.articles(), made.paragraphs("b"), made.features("b")),
+        ],
+    }
+
+
+def trained(directory: Path) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    save_file({"weight": np.zeros((3, 4), np.float32)}, directory / "model.safetensors")
+    lines = [
+        {"step": 10, "training_loss": 0.5, "validation_loss": 0.75},
+        {"kind": "train", "step": 10, "loss": 2.0, "nll": 1.5, "learning_rate": 1e-3, "gradient_norm": 1.0},
+        {"kind": "validation", "step": 10, "loss": 2.5, "nll": 1.75, "rouge1": 0.5},
+    ]
+    (directory / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return directory
+
+
+def write(folder: Path, given: Mapping[str, Any], **changes: Any) -> tuple[Path, dict[str, Any]]:
+    """Write a report of shards that are held in memory."""
+    model = trained(folder / "model")
+    directory = folder / "report"
+    directory.mkdir(parents=True)
+    arguments: dict[str, Any] = {
+        **given, "ranker": model, "summarizer": model, "settings": ReportSettings(), "counts": COUNTS, "config": CONFIG,
+        "seed": 3, "directory": directory, "took": {}, **changes,
+    }  # fmt: skip
+    return directory, write_report(**arguments)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report of the two shards."""
+    return write(tmp_path_factory.mktemp("plain"), shards())[0]
+
+
+def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
+    run = Run(Store(str(tmp_path)), InlineExecutor())
+    given = shards()
+
+    def stage(dataset: Dataset, group: str, place: int, name: str) -> StageResult:
+        tables = [shard[place] for shard in given[group]]
+        return run.stage(
+            dataset, lambda shard, name: tables[shard].select(dataset.schema.names), shards=2, inputs={},
+            shard_argument="shard", arguments={"name": name}, name=name,
+        )  # fmt: skip
+
+    articles = stage(ARTICLES, "samples", 0, "articles")
+    ranked, graphs = stage(RANKED, "samples", 1, "ranked"), stage(GRAPHS, "samples", 4, "graphs")
+    baselines = stage(PREDICTIONS, "samples", 2, "baselines")
+    summaries = stage(PREDICTIONS, "samples", 3, "predictions")
+    judged = [stage(SCORES, "scores", 0, "baseline_scores"), stage(SCORES, "scores", 1, "scores")]
+    recalls = stage(RANKING_SCORES, "scores", 2, "ranking_scores")
+    texts = [articles, stage(PARAGRAPHS, "texts", 1, "paragraphs"), stage(FEATURES, "texts", 2, "features")]
+
+    def train(directory: Path) -> dict[str, Any]:
+        trained(directory)
+        return {"published": ["model.safetensors"]}
+
+    model = run.directory("models/ranker", train, version=1, inputs={})
+    report = run.directory(
+        "reports",
+        write_report,
+        version=1,
+        inputs={
+            "scores": every(*judged, recalls),
+            "samples": every(articles, ranked, baselines, summaries, graphs),
+            "texts": every(*texts),
+            "ranker": contents(model),
+            "summarizer": contents(model),
+        },
+        settings=ReportSettings(),
+        arguments={"counts": COUNTS, "config": CONFIG, "seed": 3},
+        context={"took": {}},
+    )
+
+    assert report.record is not None
+    assert set(report.record.files) == {"report.html", "summary.txt", *[f"artifacts/{key}.md" for key in ARTIFACTS]}
+    assert report.record.metrics == {
+        "test_articles": 1,
+        "headline": "values",
+        "headline_scores": {"ht+similarity": 50.0, "lead": 25.0},
+        "table1": {"similarity": {"5": 25.0}, "ranking": {"5": 50.0}},
+    }
+
+
+def test_the_summary_shows_table1_the_scores_and_what_they_come_to(report: Path) -> None:
+
+    assert (
+        (report / "summary.txt").read_text()
+        == """\
+ROUGE-L recall of the L' best paragraphs against the lead, %; 1 test article
+paragraphs ranked by              corpus          L' = 5
+tf-idf similarity with the title  this build       25.00
+tf-idf similarity with the title  paper, WikiSum   24.86
+learned ranker                    this build       50.00
+learned ranker                    paper, WikiSum   39.38
+
+The paper's rows are Table 1 of Liu and Lapata 2019, on WikiSum with its 1.6 million articles of
+some 525 paragraphs each. This corpus is another one, of another size: compare how rows relate, not
+figures.
+
+Summaries: truth, and ROUGE F1, %; 1 test article
+system         ROUGE-1  ROUGE-2  ROUGE-L  values F1  values F1, 95 % interval
+ht+similarity    50.00    50.00    50.00      50.00            50.00 to 50.00
+lead             25.00    25.00    25.00      25.00            25.00 to 25.00
+
+ht+similarity is 25.00 points of values F1 above lead (95 % interval 25.00 to 25.00): not
+significant (p = 1.000 after Holm's correction). With only 1 test articles these intervals are
+rough.
+"""
+    )
+
+
+def test_the_page_says_what_was_built_and_counts_every_drop(report: Path) -> None:
+    text = Page((report / "report.html").read_text()).text
+
+    for expected in (
+        "records (paths ['topics.jsonl'], partition_bytes 64)",
+        "ht with the similarity graph, 12 weights",
+        "3 used; 1 of the test split scored",
+        "entity pipeline rules 1 (spaCy 3.8)",
+        "paragraphs 10 7 3 70.0",
+        "slow.example 4 2 50.0 timeout 2",
+        "paragraphs clone 2 20.0 it repeats the lead section",
+        "paragraphs navigation 1 10.0 a menu or a list of links",
+        "search.endpoint: http://search.example/",
+        "One stone. not supported: no paragraph has half of its words Two stones. other.example/, paragraph 2, 75 %",
+    ):
+        assert expected in text
+    assert "secret" not in text
+    assert "not add up" not in text
+
+
+def test_the_page_needs_nothing_but_itself(report: Path) -> None:
+    text = (report / "report.html").read_text()
+    page = Page(text)
+
+    assert not {"script", "link", "iframe", "object", "form", "base"} & {tag for tag, _ in page.tags}
+    assert len(page.of("img")) == 12
+    assert all((image["src"] or "").startswith("data:image/png;base64,") and image["alt"] for image in page.of("img"))
+    assert "@import" not in text
+    assert "url(" not in text
+    outside = [a for a in page.of("a") if not (a["href"] or "").startswith("#")]
+    assert {a["href"] for a in outside} == {"https://page.example/", "https://other.example/"}
+    assert {a["rel"] for a in outside} == {"noreferrer nofollow"}
+    anchors = {(a["href"] or "")[1:] for a in page.of("a") if (a["href"] or "").startswith("#")}
+    assert anchors == {section["id"] for section in page.of("section")}
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", 'https://e.example/"><script>', f"https://{HOSTILE}"])
+def test_nothing_from_a_page_is_markup(tmp_path: Path, url: str) -> None:
+    given = shards(lead=HOSTILE, url=url)
+    articles, *others = given["samples"][0]
+    title = pa.array([HOSTILE], pa.string())
+    given["samples"][0] = (articles.set_column(articles.schema.get_field_index("title"), "title", title), *others)
+    wild, _ = write(
+        tmp_path, given,
+        config={**CONFIG, "preset": HOSTILE},
+        counts={
+            **COUNTS,
+            "paragraphs": count(10, {HOSTILE: 2, "navigation": 1}),
+            "pages": {**count(8, {"timeout": 2}), "worst": {HOSTILE: {"rows": 4, "drops": {HOSTILE: 2}}}},
+        },
+    )  # fmt: skip
+
+    page = Page((wild / "report.html").read_text())
+
+    def elements(page: Page) -> list[str]:
+        return [tag for tag, _ in page.tags if tag not in ("a", "span")]
+
+    plain, _ = write(tmp_path / "plain", shards(lead="Harmless"))  # one sentence, as the hostile text is
+    assert elements(page) == elements(Page((plain / "report.html").read_text()))
+    assert {name for _, attributes in page.tags for name in attributes if name.startswith("on")} == set()
+    assert all(re.match(r"#|https://", a["href"] or "") for a in page.of("a"))
+    assert page.text.count(" ".join(HOSTILE.split())) >= 9  # titles, lead, baseline's summary, preset, reasons, host
+    for artifact in sorted((wild / "artifacts").glob("*.md")):
+        plain = artifact.read_text()
+        assert "<" not in plain.replace("<br>", "")  # a cell's own line breaks; one from a page would be escaped
+        assert "](javascript" not in plain
+    for control in ("\x1b", "\r"):
+        assert control not in (wild / "summary.txt").read_text()
+
+
+def test_equal_inputs_give_equal_bytes(report: Path, tmp_path: Path) -> None:
+    again, _ = write(tmp_path, shards())
+
+    names = [path.relative_to(report) for path in sorted(report.rglob("*")) if path.is_file()]
+    assert len(names) == 11
+    assert [(report / name).read_bytes() for name in names] == [(again / name).read_bytes() for name in names]
+
+
+@pytest.mark.parametrize("shards_there", [0, 1])
+def test_a_build_without_anything_to_show_says_so(tmp_path: Path, shards_there: int) -> None:
+    empty = {
+        "scores": [(SCORES.schema, SCORES.schema, RANKING_SCORES.schema)],
+        "samples": [(ARTICLES.schema, RANKED.schema, PREDICTIONS.schema, PREDICTIONS.schema)],
+        "texts": [(ARTICLES.schema, PARAGRAPHS.schema, FEATURES.schema)],
+    }
+    given = {
+        name: [tuple(schema.empty_table() for schema in schemas) for schemas in rows[:shards_there]]
+        for name, rows in empty.items()
+    }
+    nowhere = tmp_path / "nowhere"
+
+    directory, metrics = write(tmp_path, given, counts={}, config={}, ranker=nowhere, summarizer=nowhere)
+
+    text = Page((directory / "report.html").read_text()).text
+    for sentence in (
+        "No stage was counted.",
+        "No host failed to give a page, or none was asked.",
+        "No article of the test split has ranked paragraphs",
+        "No summary of the test split was scored",
+        "The ranker left no metrics of its training.",
+        "The summarizer left no metrics of its training.",
+        "No paragraph was kept and no lead section used.",
+        "No article of the test split has a summary to show.",
+        "No system with attention has a summary to show.",
+        "No sample article has a graph.",
+    ):
+        assert sentence in text
+    everything = text + "".join(path.read_text() for path in directory.rglob("*.md"))
+    assert not re.search(r"\b(nan|None|inf)\b", everything)
+    assert (metrics["test_articles"], metrics["headline_scores"], metrics["table1"]) == (0, {}, {})
+
+
+def test_the_first_column_and_the_numbers_are_told_apart_for_readers(report: Path) -> None:
+    page = Page((report / "report.html").read_text())
+
+    assert page.of("html") == [{"lang": "en"}]
+    assert all(cell["scope"] in ("row", "col") for cell in page.of("th"))
+    assert (
+        len(page.of("caption")) == len(page.of("table")) == len([d for d in page.of("div") if d["class"] == "scroll"])
+    )

@@ -1,0 +1,105 @@
+"""Samples: which paragraphs each sentence is shown with, and what is said of a sentence without support."""
+
+import numpy as np
+import pytest
+
+import tests.tasks.reporting.reporting_tables as made
+from tasks.evaluation.citations import CitedSentence
+from tasks.reporting.samples import SHOWN_CHARACTERS, Citation, Sentence, Source, doubt, read_samples, shorten, sources
+from tests.tasks.reporting.reporting_tables import prediction
+
+URLS = ["https://a.example/", "https://b.example/", "https://a.example/"]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (CitedSentence("S.", "S.", (0,), (), "supported"), ""),
+        (CitedSentence("S.", "S.", (0,), (), "partly", ("395",)), "supported in part, not: 395"),
+        (CitedSentence("S.", "S.", missing=("395", "River Pinine")), "not supported: 395, River Pinine"),
+        (CitedSentence("S.", "S."), "not supported: no paragraph has half of its words"),
+    ],
+)
+def test_a_sentence_without_support_is_marked(found: CitedSentence, said: str) -> None:
+    assert doubt(found) == said
+
+
+def test_sentences_are_shown_with_what_supports_them_and_not_with_what_was_looked_at() -> None:
+    texts = ["Otters live here.", "It is 395 kilometres long."]
+    written = "It is 395 kilometres long. Eva Sand came."
+    table = (
+        made.articles(nilir="The lead."),
+        made.ranked(nilir=[(url, text) for url, text in zip(URLS, texts, strict=False)]),
+        made.predictions(prediction("nilir", "lead", written)),
+        made.predictions(prediction("nilir", "ht", written, [[0.75, 0.25]] * 8)),
+    )
+
+    (sample,) = read_samples([table], count=1, length_shards=1).articles
+    trained, lead = sample.written
+
+    assert trained.sentences == [
+        Sentence("It is 395 kilometres long.", [Citation(1, "https://b.example/", 0.25)]),
+        Sentence("Eva Sand came.", [], "not supported: Eva Sand"),
+    ]
+    assert trained.attention is not None
+    assert [span.ranks for span in trained.attention.spans] == [(1,), ()]
+    assert lead.sentences == [
+        Sentence("It is 395 kilometres long.", [Citation(1, "https://b.example/")]),
+        Sentence("Eva Sand came.", [], "not supported: Eva Sand"),
+    ]
+
+
+def test_pages_add_up_over_their_paragraphs() -> None:
+    attention = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], np.float32)
+
+    assert sources(attention, URLS) == [Source("https://a.example/", 0.625), Source("https://b.example/", 0.375)]
+
+
+def test_long_texts_are_cut_between_words() -> None:
+    text = "word " * 2000
+
+    shown, left_out = shorten(text)
+
+    assert shown.endswith("word")
+    assert len(shown) <= SHOWN_CHARACTERS
+    assert len(shown) + left_out == len(text)
+    assert shorten("short") == ("short", 0)
+    assert shorten("x" * 5000) == ("x" * SHOWN_CHARACTERS, 1000)
+
+
+def shard(name: str, *, written: bool = True):  # type: ignore[no-untyped-def]
+    rows = [prediction(name, "ht", "New words.", [[1.0], [1.0]])] if written else []
+    baselines = [prediction(name, "lead", "Old words here.")] if written else []
+    return (
+        made.articles(**{name: f"The lead of {name}."}),
+        made.ranked(**{name: [f"https://{name}.example/"]}),
+        made.predictions(*baselines),
+        made.predictions(*rows),
+        made.graphs(name, 1, []),
+    )
+
+
+def test_samples_are_the_first_articles_with_summaries_and_no_shard_beyond_is_read() -> None:
+    def shards():  # type: ignore[no-untyped-def]
+        yield shard("a", written=False)
+        yield shard("b")
+        yield shard("c")
+        raise AssertionError("a shard beyond was read")
+
+    found = read_samples(shards(), count=2, length_shards=2)
+
+    assert [(sample.title, sample.lead) for sample in found.articles] == [
+        ("B", "The lead of b."),
+        ("C", "The lead of c."),
+    ]
+    assert [written.system for written in found.articles[0].written] == ["ht", "lead"]
+    assert found.articles[0].written[0].sentences == [Sentence("New words.", [], "not supported: New")]
+    assert found.articles[0].graph is not None
+    assert {system: words.tolist() for system, words in found.summary_words.items()} == {"ht": [2], "lead": [3]}
+
+
+def test_samples_may_be_none() -> None:
+    assert read_samples([], count=5, length_shards=4).articles == []
+    assert read_samples([shard("a")], count=0, length_shards=4).articles == []
+    without_graphs = [shard("a")[:4]]
+    assert read_samples(without_graphs, count=1, length_shards=1).articles[0].graph is None

@@ -1,0 +1,142 @@
+"""Who is promoted, and the reason that is given."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from storage.schemas import SCORES
+from tasks.evaluation.significance import SignificanceSettings
+from tasks.retraining.evidence import Finding, find_evidence
+from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.verdict import Criterion, Verdict, criteria_of, decide, first_verdict
+
+EASY = RetrainingSettings(guards=(), metric="rouge2", margin=0.2)
+LEVEL = 0.05 / 53  # one test split; two share it
+BETTER = Finding("frozen", "rouge2", 400, 0.2, 0.255, 0.05, 0.06, 0.0001, 0.9999)
+WORSE = Finding("frozen", "rouge2", 400, 0.2, 0.19, -0.02, -0.001, 0.99, 0.01)
+SAME = Finding("frozen", "rouge2", 400, 0.2, 0.2, -0.01, 0.01, 0.5, 0.5)
+
+
+def judged(*findings: Finding, settings: RetrainingSettings = EASY) -> Verdict:
+    return decide(findings, criteria_of(settings), settings)
+
+
+def on(split: str, finding: Finding, **changes: object) -> Finding:
+    return replace(finding, split=split, **changes)  # type: ignore[arg-type]
+
+
+def test_the_first_version_is_promoted() -> None:
+    verdict = first_verdict()
+    assert (verdict.promoted, verdict.reason, verdict.findings) == (True, "the first version", ())
+
+
+def test_a_sure_gain_is_promoted() -> None:
+    verdict = judged(BETTER)
+    assert verdict.promoted
+    assert verdict.reason == "better than the champion: +5.50 points of ROUGE-2 on the frozen test split (p = 0.0001)"
+    assert (verdict.level, verdict.findings) == (LEVEL, (BETTER,))
+    assert verdict.criteria == (Criterion("rouge2", "improve"),)
+
+
+@pytest.mark.parametrize(("p", "promoted"), [(LEVEL, True), (1.01 * LEVEL, False), (0.025, False)])
+def test_a_week_spends_its_share_of_the_false_promotions_of_a_year(p: float, promoted: bool) -> None:
+    assert judged(replace(BETTER, p_better=p)).promoted is promoted
+    # With a second split each has half of it.
+    assert judged(replace(BETTER, p_better=p / 2), on("recent", SAME)).promoted is promoted
+    assert judged(SAME, on("recent", BETTER, p_better=p / 2)).promoted is promoted
+    twice = EASY.model_copy(update={"false_promotions": 0.1})
+    assert judged(replace(BETTER, p_better=2 * p), settings=twice).promoted is promoted
+
+
+def test_a_gain_below_the_margin_is_refused() -> None:
+    verdict = judged(BETTER, settings=EASY.model_copy(update={"margin": 6.0}))
+    assert not verdict.promoted
+    assert "+5.50 points of ROUGE-2" in verdict.reason
+    assert "below the margin of 6.00 points" in verdict.reason
+
+
+def test_a_gain_that_may_be_chance_is_refused() -> None:
+    verdict = judged(replace(BETTER, p_better=0.01))
+    assert verdict.reason.endswith("(p = 0.01), not significant at 0.00094")
+
+
+@pytest.mark.parametrize(("finding", "gain"), [(SAME, "+0.00"), (WORSE, "-1.00")])
+def test_what_is_not_better_is_refused(finding: Finding, gain: str) -> None:
+    verdict = judged(finding)
+    assert not verdict.promoted
+    assert verdict.reason.startswith(f"not better than the champion: {gain} points of ROUGE-2 on the frozen")
+
+
+def test_better_handling_of_new_topics_is_rewarded() -> None:
+    verdict = judged(SAME, on("recent", BETTER))
+    assert verdict.promoted
+    assert "on the recent test split" in verdict.reason
+
+
+def test_a_gain_on_one_split_does_not_make_up_for_a_loss_on_the_other() -> None:
+    verdict = judged(BETTER, on("recent", WORSE))
+    assert not verdict.promoted
+    assert verdict.reason == (
+        "+5.50 points of ROUGE-2 on the frozen test split (p = 0.0001), but worse than the champion: "
+        "-1.00 points of ROUGE-2 on the recent test split (p = 0.01)"
+    )
+    assert judged(BETTER, on("recent", WORSE, p_worse=0.06)).promoted  # may be chance
+    assert judged(BETTER, on("recent", WORSE, challenger=0.199)).promoted  # no more than the tolerance
+
+
+def test_every_metric_has_its_role() -> None:
+    settings = EASY.model_copy(update={"guards": ("rouge1", "rouge2")})
+    assert criteria_of(settings) == [Criterion("rouge2", "improve"), Criterion("rouge1", "hold")]
+    assert judged(BETTER, replace(SAME, metric="rouge1"), settings=settings).promoted
+    verdict = judged(BETTER, replace(WORSE, metric="rouge1"), settings=settings)
+    assert verdict.reason.endswith(
+        "worse than the champion: -1.00 points of ROUGE-1 on the frozen test split (p = 0.01)"
+    )
+    assert not judged(SAME, replace(BETTER, metric="rouge1"), settings=settings).promoted
+    # Where two must improve, both must, on one split; how is nothing that the verdict has to be told anew.
+    both = [Criterion("rouge2", "improve"), Criterion("rouge1", "improve")]
+    also = replace(BETTER, metric="rouge1")
+    assert decide([BETTER, also], both, settings).promoted
+    assert not decide([BETTER, replace(also, p_better=0.2)], both, settings).promoted
+    halves = [BETTER, replace(SAME, metric="rouge1"), on("recent", SAME), on("recent", also)]
+    assert not decide(halves, both, settings).promoted
+    with pytest.raises(ValueError, match="rouge2, rouge1 must improve: expected its scores on a test split"):
+        decide([BETTER], both, settings)
+    with pytest.raises(ValueError, match="no metric must improve"):
+        decide([BETTER], [Criterion("rouge2", "hold")], settings)
+
+
+def test_a_split_of_few_articles_decides_nothing_and_takes_nothing() -> None:
+    few = on("recent", BETTER, articles=11)  # 2 ** -11 > 0.05 / 53 / 2
+    assert judged(SAME, few).reason.endswith("but 11 articles are too few to be sure at p = 0.00094")
+    assert judged(few).promoted  # 2 ** -11 < 0.05 / 53: by itself it has both shares
+    assert judged(replace(BETTER, p_better=LEVEL), few).promoted
+    assert judged(SAME, replace(few, articles=12)).promoted
+
+
+def test_flips_that_cannot_tell_are_refused() -> None:
+    with pytest.raises(ValueError, match="flips is 2000: expected at least 2119"):
+        RetrainingSettings(flips=2000)
+    assert RetrainingSettings(flips=2119).flips == 2119
+    RetrainingSettings(flips=200, false_promotions=0.9)
+
+
+def scores(**f1: float) -> pa.Table:
+    rows = [{"article_id": id_, "system": "s", "metric": metric, "precision": 0.0, "recall": 0.0, "value": value}
+            for id_, value in f1.items() for metric in ("rouge1", "rouge2")]  # fmt: skip
+    return pa.Table.from_pylist(rows, SCORES.schema)
+
+
+def test_evidence_is_of_the_articles_both_were_scored_on() -> None:
+    champion, challenger = scores(a=0.1, b=0.2, c=0.9), scores(b=0.3, a=0.3, d=0.0)
+    (found,) = find_evidence(
+        "recent", champion, challenger, ["rouge2", "rougeL"], SignificanceSettings(), flips=9999, seed=1
+    )
+    assert (found.split, found.metric, found.articles) == ("recent", "rouge2", 2)
+    assert (found.champion, found.challenger) == (pytest.approx(0.15), pytest.approx(0.3))
+    assert found.points == pytest.approx(15)
+    assert (found.low, found.high) == (pytest.approx(0.1), pytest.approx(0.2))
+    assert found.p_better == pytest.approx(0.25, abs=0.02)  # of four flips only that of the data is as good
+    assert found.p_worse == 1.0
+    assert find_evidence("r", champion, scores(z=1.0), ["rouge2"], SignificanceSettings(), flips=9, seed=1) == []

@@ -1,0 +1,227 @@
+"""Search results of articles, whoever finds them, and what becomes of a query that fails."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pyarrow as pa
+import pytest
+from pyarrow.fs import LocalFileSystem
+from pydantic import ValidationError
+
+from storage.schemas import ARTICLES, SEARCH
+from tasks.engine.shard import Scratch
+from tasks.search.search import search_articles
+from tasks.search.settings import SearchSettings
+from tests.tasks.crawl.loopback_server import Exchange, Handler, LoopbackServer, answer
+
+FAST = {"delay_seconds": 0.0, "backoff_seconds": 0.01, "retries": 1, "total_seconds": 1.0}
+
+
+def articles(*titles: str, results: dict[str, list[str]] | None = None, dropped: str = "") -> pa.Table:
+    rows = [
+        {
+            "article_id": f"id-{title}",
+            "title": title,
+            "search_results": (results or {}).get(title, []),
+            "drop_reason": "empty_lead" if title == dropped else None,
+        }
+        for title in titles
+    ]
+    return pa.Table.from_pylist(rows, schema=ARTICLES.schema)
+
+
+def found(table: pa.Table, connect_to: dict[str, str] | None = None, **settings: Any) -> list[tuple[Any, ...]]:
+    with TemporaryDirectory() as folder:
+        rows = search_articles(
+            table, SearchSettings(**settings), scratch=Scratch(LocalFileSystem(), folder), connect_to=connect_to or {}
+        )
+    assert rows.schema.equals(SEARCH.schema)
+    return [tuple(row.values()) for row in rows.to_pylist()]
+
+
+def test_results_of_the_source_are_kept_and_nobody_is_asked() -> None:
+    table = articles(
+        "a", "b", "c", results={"a": ["http://x.test/", "http://y.test/"], "c": ["http://z.test/"]}, dropped="c"
+    )
+    assert found(table) == [
+        ("id-a", "http://x.test/", 0, "source", None),
+        ("id-a", "http://y.test/", 1, "source", None),
+    ]
+
+
+def test_recorded_results(tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text(
+        json.dumps({"title": "a", "results": ["http://1.test/", "http://2.test/", "http://3.test/"]})
+        + "\n\n"
+        + json.dumps({"title": "other", "results": ["http://9.test/"]})
+    )
+    table = articles("a", "b", "c", results={"c": ["http://own.test/"]})
+    assert found(table, provider="recorded", recorded=str(file), results=2) == [
+        ("id-a", "http://1.test/", 0, "recorded", None),
+        ("id-a", "http://2.test/", 1, "recorded", None),
+        ("id-b", None, 0, "recorded", "no_results"),
+        ("id-c", "http://own.test/", 0, "source", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"title": "a"}', '{"title": 1, "results": []}', '{"title": "a", "results": [1]}']
+)
+def test_malformed_recording_names_file_and_line(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "results.jsonl"
+    file.write_text('{"title": "a", "results": []}\n' + line)
+    with pytest.raises(ValueError, match=r"results\.jsonl, line 2: expected"):
+        found(articles("a"), provider="recorded", recorded=str(file))
+
+
+def test_missing_recording() -> None:
+    with pytest.raises(FileNotFoundError):
+        found(articles("a"), provider="recorded", recorded="/nowhere/results.jsonl")
+
+
+def searxng(server: LoopbackServer, **settings: Any) -> dict[str, Any]:
+    return {"provider": "searxng", "endpoint": f"http://{server.address}", **FAST, **settings}
+
+
+def json_answer(value: object) -> bytes:
+    return answer(json.dumps(value).encode(), Content_Type="application/json")
+
+
+def test_searxng() -> None:
+    asked: list[dict[str, list[str]]] = []
+
+    def search(exchange: Exchange) -> None:
+        asked.append(parse_qs(urlsplit(exchange.path).query))
+        urls = [f"http://{n}.test/" for n in (1, 2, 2, 3)]
+        exchange.send(json_answer({"results": [{"url": url, "title": "t"} for url in urls]}))
+
+    with LoopbackServer({"/search": search}) as server:
+        rows = found(articles("Ärger & mehr", "b"), **searxng(server, results=3, language="de"))
+    assert [row[1:4] for row in rows[:3]] == [(f"http://{n}.test/", n - 1, "searxng") for n in (1, 2, 3)]
+    assert len(rows) == 6
+    assert asked[0] == {"q": ["Ärger & mehr"], "format": ["json"], "language": ["de"], "safesearch": ["0"]}
+
+
+FAILURES: dict[str, tuple[Handler, str]] = {
+    "JSON switched off": (answer(b"", "403 Forbidden"), "query_failed"),
+    "always busy": (answer(b"", "429 Slow", Retry_After="0"), "query_failed"),
+    "closed": (b"", "query_failed"),
+    "silence": (lambda e: e.sock.recv(1), "query_failed"),
+    "redirect": (answer(b"", "302 Found", Location="http://127.0.0.1/"), "query_failed"),
+    "a web page": (answer(), "bad_answer"),
+    "another shape": (json_answer({"hits": []}), "bad_answer"),
+    "results that are none": (json_answer({"results": [{"url": 5}]}), "bad_answer"),
+    "nested too deep": (answer(b"[" * 100_000), "bad_answer"),
+    "nothing found": (json_answer({"results": []}), "no_results"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_failing_query_is_a_row_and_the_next_is_asked(name: str) -> None:
+    handler, reason = FAILURES[name]
+
+    def search(exchange: Exchange) -> None:
+        if "bad" not in exchange.path:
+            exchange.send(json_answer({"results": [{"url": "http://1.test/"}]}))
+        elif isinstance(handler, bytes):
+            exchange.send(handler)
+        else:
+            handler(exchange)
+
+    with LoopbackServer({"/search": search}) as server:
+        rows = found(articles("bad", "good"), **searxng(server))
+    assert rows == [
+        ("id-bad", None, 0, "searxng", reason),
+        ("id-good", "http://1.test/", 0, "searxng", None),
+    ]
+
+
+KILLED = """
+import os, sys
+from pyarrow.fs import LocalFileSystem
+from tasks.search.search import search_articles
+from tasks.search.settings import SearchSettings
+from tasks.engine.shard import Scratch
+from tests.tasks.search.test_search import FAST, articles
+endpoint, folder, *titles = sys.argv[1:]
+settings = SearchSettings(provider="searxng", endpoint=endpoint, **FAST)
+search_articles(articles(*titles), settings, scratch=Scratch(LocalFileSystem(), folder), connect_to={})
+"""
+
+
+def test_killed_shard_pays_for_no_answered_query_again(tmp_path: Path) -> None:
+    asked: list[str] = []
+    child: list[subprocess.Popen[bytes]] = []
+
+    def search(exchange: Exchange) -> None:
+        title = parse_qs(urlsplit(exchange.path).query)["q"][0]
+        asked.append(title)
+        if title == "c":
+            exchange.send(answer(b"", "403 Forbidden"))
+        elif title == "e" and child:
+            child.pop().send_signal(signal.SIGKILL)
+        else:
+            exchange.send(json_answer({"results": [] if title == "b" else [{"url": f"http://{title}.test/"}]}))
+
+    titles, folder = ["a", "b", "c", "d", "e", "f"], tmp_path / "scratch"
+    with LoopbackServer({"/search": search}) as server:
+        killed = subprocess.Popen([sys.executable, "-c", KILLED, f"http://{server.address}", str(folder), *titles])
+        child.append(killed)
+        assert killed.wait(120) == -signal.SIGKILL, "the first run was to be killed at its fifth query"
+        assert asked == ["a", "b", "c", "d", "e"]
+        asked.clear()
+        settings = SearchSettings(**searxng(server))
+        rows = search_articles(
+            articles(*titles), settings, scratch=Scratch(LocalFileSystem(), str(folder)), connect_to={}
+        )
+    assert asked == ["c", "e", "f"]  # what failed, what it was killed at, and what comes after
+    assert [(row["article_id"], row["url"], row["reason"]) for row in rows.to_pylist()] == [
+        ("id-a", "http://a.test/", None), ("id-b", None, "no_results"), ("id-c", None, "query_failed"),
+        ("id-d", "http://d.test/", None), ("id-e", "http://e.test/", None), ("id-f", "http://f.test/", None),
+    ]  # fmt: skip
+
+
+def test_query_is_tried_again() -> None:
+    def search(exchange: Exchange) -> None:
+        exchange.send(answer(b"", "503 Busy") if exchange.hit == 0 else json_answer({"results": [{"url": "u"}]}))
+
+    with LoopbackServer({"/search": search}) as server:
+        assert found(articles("a"), **searxng(server)) == [("id-a", "u", 0, "searxng", None)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "reply", "path"),
+    [
+        ("brave", {"web": {"results": [{"url": "http://1.test/"}]}}, "/api?q=a&count=10&search_lang=en"),
+        ("google", {"items": [{"link": "http://1.test/"}]}, "/api?key=secret&cx=mine&q=a&num=10&lr=lang_en"),
+    ],
+)
+def test_brave_and_google(provider: str, reply: object, path: str) -> None:
+    tokens: list[str | None] = []
+
+    def search(exchange: Exchange) -> None:
+        tokens.append(exchange.headers.get("x-subscription-token"))
+        exchange.send(json_answer(reply))
+
+    settings = {"provider": provider, "key": "secret", "engine": "mine", **FAST}
+    with LoopbackServer({"/api": search}) as server:
+        rows = found(articles("a"), {"api.test": server.address}, endpoint="http://api.test/api", **settings)
+        assert server.paths() == [path]
+    assert rows == [("id-a", "http://1.test/", 0, provider, None)]
+    assert tokens == ["secret" if provider == "brave" else None]
+
+
+def test_settings_say_what_is_missing_and_hide_the_key() -> None:
+    for provider, field in (("recorded", "recorded"), ("searxng", "endpoint"), ("brave", "key"), ("google", "key")):
+        with pytest.raises(ValidationError, match=f"search.{field}"):
+            SearchSettings(provider=provider)
+    settings = SearchSettings(provider="brave", key="secret")
+    assert "secret" not in repr(settings)
+    assert "key" not in settings.recipe()

@@ -1,0 +1,193 @@
+"""The generated world: unique names, facts that fit together, prose that fills, leads, and weeks."""
+
+import hashlib
+import string
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.engine.draws import draws
+from tasks.engine.hashing import stable_hash
+from tasks.sources.miniweb import Miniweb, MiniwebSettings, MiniwebSource
+from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
+from tasks.sources.miniweb.dice import Dice
+from tasks.sources.miniweb.kinds import KINDS, Kind
+from tasks.sources.miniweb.kinds.person import PROFESSIONS
+from tasks.sources.miniweb.names import NameScheme
+from tasks.sources.miniweb.settings import WORLD_TOPICS
+from tasks.sources.miniweb.world import REGION_TOPICS, World
+
+WEB = Miniweb(MiniwebSettings())
+
+
+def fields(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name}
+
+
+def test_dice_never_change() -> None:
+    dice = Dice("golden", 1)
+    assert [dice.below(1000) for _ in range(5)] == [646, 306, 869, 275, 307]
+    states = draws(stable_hash("golden", 1), np.arange(1, 6))  # SplitMix64 again, in numpy
+    assert [int(state) * 1000 >> 64 for state in states] == [646, 306, 869, 275, 307]
+    assert {dice.between(10, 20, 5) for _ in range(50)} == {10, 15, 20}
+    assert sorted(dice.sample("abc", 9)) == ["a", "b", "c"]
+
+
+@given(st.integers(0, WORLD_TOPICS - 1), st.integers(0, 99))
+def test_a_title_leads_back_to_its_topic(index: int, seed: int) -> None:
+    world = World(seed)
+    assert world.find(world.title(index)) == index  # so no two topics share a title
+
+
+def test_a_scheme_goes_through_all_its_names_before_one_comes_again() -> None:
+    scheme = NameScheme((("a", "b", "c"), ("x", "y")))
+    names = {scheme.join(scheme.digits(5, ordinal)) for ordinal in range(6)}
+    assert names == {"ax", "ay", "bx", "by", "cx", "cy"}
+    assert scheme.ordinal(5, "az") is None
+
+
+def test_the_schemes_have_names_for_the_largest_world() -> None:
+    assert min(kind.scheme.size for kind in KINDS) * len(KINDS) >= WORLD_TOPICS
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_template_asks_only_for_words_there_are(kind: Kind) -> None:
+    topic = WEB.world.topic(KINDS.index(kind))
+    always = {"T", "he", "his", "him"}
+    lead = {name for _, alternatives in kind.lead for template in alternatives for name in fields(template)}
+    assert lead <= {*topic.facts, *always}
+    for store in (kind.told, kind.aside):
+        for template in (template for alternatives in store.values() for template in alternatives):
+            assert fields(template) <= {*topic.facts, *always, "S", "S's"}, template
+    told = {name for alternatives in kind.told.values() for template in alternatives for name in fields(template)}
+    plain = {name.removeprefix("a_").removeprefix("nation_") for name in told}
+    derived = {"what", "life", "genre", "type", "restored", "region", "country", "demonym"}
+    assert {name.removeprefix("a_").removeprefix("nation_") for name in lead} - plain - always <= derived
+    for text in (*kind.colour, *kind.chatter):
+        assert fields(text) <= {"T"}
+
+
+def test_the_chatter_asks_only_for_words_there_are() -> None:
+    for text in (*MENTIONS, *REMARKS):
+        assert fields(text) <= {"T", "B", "who", "n", "price", "day", "site"}
+    assert all("{T}" in text or "{B}" in text for text in MENTIONS)
+    assert not any("{T}" in text for text in REMARKS)
+    assert all(fields(text) <= {"T", "R"} and "{R}" in text for text in LINKS)
+    assert len(set(MARKERS)) >= 20
+
+
+def test_leads_have_60_to_140_words_in_one_paragraph() -> None:
+    for seed in (1, 2):
+        web = Miniweb(MiniwebSettings(seed=seed))
+        for index in range(800):
+            lead = web.pages.lead(index)
+            assert 60 <= len(lead.split()) <= 140, lead
+            assert "\n" not in lead
+            assert "{" not in lead
+            assert web.world.title(index).split()[-1].lower() in lead.lower()
+
+
+def test_a_topic_does_not_depend_on_others_or_on_the_size_of_the_world() -> None:
+    alone = Miniweb(MiniwebSettings(topics=100_000))
+    assert alone.pages.lead(90_001) == Miniweb(MiniwebSettings(topics=10)).pages.lead(90_001)
+    assert [WEB.pages.lead(index) for index in range(9)] == [alone.pages.lead(index) for index in range(9)]
+    assert Miniweb(MiniwebSettings(seed=2)).pages.lead(0) != WEB.pages.lead(0)
+
+
+def test_facts_fit_together() -> None:
+    world = WEB.world
+    for index in range(240):
+        topic = world.topic(index)
+        related = topic.draft.related
+        assert index not in related.values()
+        assert len(set(related.values())) == len(related)
+        regions = {other // REGION_TOPICS for role, other in related.items() if world.kind(other).name != "person"}
+        assert regions <= {index // REGION_TOPICS}
+        if topic.kind.name == "bridge":
+            assert related["river"] == world.topic(related["town"]).draft.related["river"]
+            assert world.topic(related["engineer"]).facts["a_profession"].endswith("engineer")
+            assert int(topic.facts["begun"]) < int(topic.facts["opened"])
+        if topic.kind.name == "film":
+            director = world.topic(related["director"])
+            assert director.index // len(KINDS) % len(PROFESSIONS) == PROFESSIONS.index("film director")
+            assert 29 <= int(topic.facts["year"]) - int(director.facts["birthday"][-4:]) <= 56
+
+
+def test_an_edit_changes_numbers_and_leaves_the_rest() -> None:
+    for index in range(16):
+        old, new = WEB.world.topic(index), WEB.world.topic(index, 1)
+        changed = {name for name in old.facts if old.facts[name] != new.facts[name]}
+        assert 1 <= len(changed) <= 4
+        assert old.draft.related == new.draft.related
+
+
+def test_a_week_edits_its_share_of_leads_and_adds_topics() -> None:
+    before, after = MiniwebSettings(topics=2000), MiniwebSettings(topics=2000, week=1)
+    assert (before.topics_now, after.topics_now) == (2000, 2020)
+    old, new = Miniweb(before), Miniweb(after)
+    edited = [index for index in range(2000) if old.pages.lead(index) != new.pages.lead(index)]
+    assert 20 <= len(edited) <= 60  # 2 % of 2,000
+    revised = {index for index in range(2000) if new.pages.revision(index)}
+    assert revised >= set(edited)
+    assert len(edited) >= 0.95 * len(revised)  # a new draw can give the old number
+    living = [index for index in range(2000) if not any(new.links.is_dead(index, slot) for slot in range(9))]
+    assert len(living) > 1500
+    assert all(old.links.references(index) == new.links.references(index) for index in living[::50])
+
+
+def test_pages_change_only_with_their_topic() -> None:
+    old, new = Miniweb(MiniwebSettings()), Miniweb(MiniwebSettings(week=6))
+    changed = {
+        (index, slot)
+        for index in range(120)
+        for slot in range(4)
+        if old.pages.page(index, slot) != new.pages.page(index, slot)
+    }
+    edited = {index for index in range(120) if new.pages.revision(index)}
+    assert changed
+    assert {index for index, _ in changed} <= edited
+    assert len(changed) < len(edited) * 4  # some pages never follow an edit
+    assert all(old.pages.guide(0, number) == new.pages.guide(0, number) for number in range(10))
+
+
+def test_a_digest_changes_exactly_with_the_articles_of_its_partition() -> None:
+    def digests(**changes: int) -> list[str]:
+        settings = MiniwebSettings(**({"topics": 400, "partition_topics": 100} | changes))
+        return [partition.digest for partition in MiniwebSource(settings).partitions()]
+
+    base = digests()
+    assert len(set(base)) == 4
+    assert digests(topics=450)[:4] == base
+    assert digests(topics=390)[:3] == base[:3] and digests(topics=390)[3] != base[3]
+    assert not set(digests(seed=2)) & set(base)
+    assert digests(slow_seconds=1) == base
+    week = MiniwebSource(MiniwebSettings(topics=400, partition_topics=20, week=1, growth=0))
+    first = MiniwebSource(MiniwebSettings(topics=400, partition_topics=20))
+    for old, new in zip(first.partitions(), week.partitions(), strict=True):
+        assert (old.digest == new.digest) == (list(first.read(old)) == list(week.read(new)))
+
+
+def test_articles_of_a_source() -> None:
+    source = MiniwebSource(MiniwebSettings(topics=30, partition_topics=20))
+    parts = source.partitions()
+    assert [(part.start, part.stop) for part in parts] == [(0, 20), (20, 30)]
+    articles = [article for part in parts for article in source.read(part)]
+    assert len({article.title for article in articles}) == 30
+    assert all(4 <= len(article.references) <= 12 for article in articles)
+    assert Counter(article.revision for article in articles) == {"0": 30}
+
+
+def test_a_world_that_outgrows_its_names_is_refused() -> None:
+    with pytest.raises(ValueError, match="week 1 would have 1010000 topics, expected at most 1000000"):
+        MiniwebSettings(topics=1_000_000, week=1)
+
+
+def test_the_world_of_this_version_never_changes() -> None:
+    """A change of facts or prose is allowed; then raise world.WORLD_VERSION and write the new digest here."""
+    text = "".join(WEB.pages.lead(index) for index in range(160))
+    text += "".join(repr(WEB.pages.page(index, slot)) for index in range(24) for slot in (0, 5, 20, 40, 41))
+    text += "".join(link.url + link.fate for index in range(80) for link in WEB.expected(index))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "4ae9442a21af3caf"

@@ -1,0 +1,97 @@
+"""Examples: token ids by hand, caps, and who gets none."""
+
+import pyarrow as pa
+import pytest
+
+from models.vocabulary import Vocabulary
+from storage.schemas import ARTICLES, EXAMPLES, PARAGRAPHS, RANKED
+from tasks.summarization.examples import ExampleSettings, build_examples
+from tasks.summarization.vocabulary import VocabularySettings, read_vocabulary, train_vocabulary
+
+LEADS = {"a": "The river rises in the hills.", "b": "A film of a river.", "c": "The hills.", "d": "A fox."}
+
+
+def articles(drop: dict[str, str] | None = None) -> pa.Table:
+    rows = [
+        {
+            "article_id": id_,
+            "title": f"title {id_}",
+            "lead": lead,
+            "split": "train",
+            "drop_reason": (drop or {}).get(id_),
+        }
+        for id_, lead in LEADS.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=ARTICLES.schema)
+
+
+def ranked(*rows: tuple[str, int, str]) -> pa.Table:
+    names = ("article_id", "rank", "text")
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=RANKED.schema)
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    settings = VocabularySettings(pieces=400, threads=1)
+    return train_vocabulary([(articles(), PARAGRAPHS.schema.empty_table())], settings, seed=1)
+
+
+@pytest.fixture(scope="module")
+def vocabulary(table: pa.Table) -> Vocabulary:
+    return read_vocabulary(table)
+
+
+def test_an_example_holds_the_ids_of_title_paragraphs_and_lead(table: pa.Table, vocabulary: Vocabulary) -> None:
+    examples = build_examples(
+        articles(), ranked(("a", 0, "hills"), ("a", 1, "the river"), ("b", 0, "film")), table, ExampleSettings()
+    )
+    assert examples.schema == EXAMPLES.schema
+    first, second = examples.to_pylist()
+    assert first == {
+        "article_id": "a",
+        "split": "train",
+        "title": vocabulary.encode("title a"),
+        "source": [vocabulary.encode("hills"), vocabulary.encode("the river")],
+        "target": [2, *vocabulary.encode(LEADS["a"]), 3],
+        "title_text": "title a",
+        "target_text": LEADS["a"],
+    }
+    assert second["article_id"] == "b"
+    assert vocabulary.decode(second["target"]) == LEADS["b"]
+
+
+def test_texts_are_cut_and_a_cut_lead_does_not_end(vocabulary: Vocabulary) -> None:
+    settings = ExampleSettings(paragraphs=2, title_tokens=1, paragraph_tokens=3, target_tokens=4)
+    best = ranked(*(("a", rank, "the river of the hills") for rank in range(5)))
+    (example,) = build_examples(articles(), best, vocabulary, settings).to_pylist()
+    assert example["source"] == [vocabulary.encode("the river of the hills")[:3]] * 2
+    assert example["title"] == vocabulary.encode("title a")[:1]
+    assert example["target"] == [2, *vocabulary.encode(LEADS["a"])[:3]]
+    assert example["target_text"] == LEADS["a"]
+
+
+def test_a_lead_that_fits_exactly_keeps_its_end(vocabulary: Vocabulary) -> None:
+    whole = [2, *vocabulary.encode(LEADS["c"]), 3]
+    settings = ExampleSettings(target_tokens=len(whole))
+    (example,) = build_examples(articles(), ranked(("c", 0, "hills")), vocabulary, settings).to_pylist()
+    assert example["target"] == whole
+
+
+def test_articles_that_were_dropped_or_have_no_text_to_read_get_no_example(vocabulary: Vocabulary) -> None:
+    best = ranked(("a", 0, "hills"), ("b", 0, ""), ("b", 1, " \n"), ("d", 0, "fox"))
+    examples = build_examples(articles({"a": "empty lead"}), best, vocabulary, ExampleSettings())
+    assert examples["article_id"].to_pylist() == ["d"]
+    none = build_examples(articles(), ranked(), vocabulary, ExampleSettings())
+    assert none.num_rows == 0
+    assert none.schema == EXAMPLES.schema
+
+
+def test_a_paragraph_without_tokens_keeps_its_rank(vocabulary: Vocabulary) -> None:
+    best = ranked(("d", 0, ""), ("d", 1, "fox"))
+    (example,) = build_examples(articles(), best, vocabulary, ExampleSettings()).to_pylist()
+    assert example["source"] == [[], vocabulary.encode("fox")]
+
+
+def test_ranks_out_of_order_are_an_error(vocabulary: Vocabulary) -> None:
+    with pytest.raises(ValueError, match="ranked paragraphs of article a are not in order of rank"):
+        build_examples(articles(), ranked(("a", 1, "hills"), ("a", 0, "river")), vocabulary, ExampleSettings())

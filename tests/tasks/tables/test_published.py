@@ -1,0 +1,37 @@
+"""Every figure that stands as published is in the paper that it is said to be from."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tasks.tables.published import PUBLISHED, PublishedTable
+
+FILES = {name: f"{name}_*.txt" for name in ("000", "001", "002")}
+
+
+@pytest.fixture(scope="module")
+def papers(shared_data: Path) -> dict[str, str]:
+    """Paper -> its text; skipped, visibly, where the papers are not at hand."""
+    found = {name: list((shared_data.parent / "papers").glob(pattern)) for name, pattern in FILES.items()}
+    if not all(found.values()):
+        pytest.skip("the papers are not at hand")
+    return {name: files[0].read_text(encoding="utf-8") for name, files in found.items()}
+
+
+def written(figure: float, table: PublishedTable, relative: bool) -> set[str]:
+    """The ways in which a paper may print a figure."""
+    if relative:
+        return {f"{figure:+g}", f"{figure:+.1f}"} if figure else {"0"}
+    ways = {f"{figure:g}", f"{figure:.1f}", f"{figure:.2f}"}
+    return ways | {f"{100 * figure:.2f}%", f"{figure:.4f}"} if table.measure == "attention" else ways
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("table", PUBLISHED, ids=[table.name for table in PUBLISHED])
+def test_every_figure_is_in_its_paper(table: PublishedTable, papers: dict[str, str]) -> None:
+    numbers = set(re.findall(r"[-+]?\d+(?:\.\d+)?%?", papers[table.name[:3]]))
+    for row in table.rows:
+        for figure in row.figures:
+            if figure is not None:
+                assert written(figure, table, row.relative) & numbers, (table.name, row.label, figure)
