@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
 DATA ?=
+# A process a core, each with whole files of tests: many share a build or a server. The longest files come first.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help install build-wikisum serve lint types test test-all benchmarks mutants lock clean
@@ -41,10 +43,10 @@ types: $(VENV)/.dev ## mypy, strict
 	$(BIN)/mypy
 
 test: lint types ## what CI runs: lint, types and the tests that take minutes at most
-	$(BIN)/python -m pytest -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 test-all: lint types ## every test, faults and full tables included
-	$(BIN)/python -m pytest $(ARGS)
+	$(PYTEST) $(ARGS)
 
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
 	for name in labels crawl recrawl lexrank ranker beam_search training stage_memory; do \
