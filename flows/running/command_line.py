@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from flows.config import BuildConfig, merge
+from flows.running.help import check_names, print_help
 from flows.running.machine import check_machine
 from flows.running.plan_table import show_plan
 from flows.running.session import Session, planning_session
@@ -45,6 +46,10 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     """
     errors = Console(stderr=True, soft_wrap=True)
     try:
+        if not {"-h", "--help"}.isdisjoint(sys.argv[1:]):
+            topics = [argument for argument in sys.argv[1:] if argument not in ("-h", "--help")]
+            print_help(program, CommandLine, topics, Console())
+            return 0
         options = parse(program, sys.argv[1:])
     except (ValueError, FileNotFoundError) as error:
         errors.print(f"[red]{program}: settings are wrong[/red]\n{escape(explain(error))}", highlight=False)
@@ -96,9 +101,9 @@ def parse(program: str, arguments: list[str]) -> CommandLine:
     """Read options and the file they name.
 
     Raises:
-        ValidationError: a setting is unknown or has a bad value.
+        ValidationError: a setting has a bad value.
         FileNotFoundError: the file does not exist.
-        ValueError: the file is no YAML, or holds something else than settings.
+        ValueError: there is no such setting, or the file is no YAML or holds something else than settings.
     """
     source: CliSettingsSource[Any] = CliSettingsSource(
         CommandLine,  # type: ignore[arg-type]  # any pydantic model will do; the stub asks for BaseSettings
@@ -108,6 +113,7 @@ def parse(program: str, arguments: list[str]) -> CommandLine:
         cli_avoid_json=True,
         cli_hide_none_type=True,
     )
+    check_names(CommandLine, arguments)
     given = source(args=arguments)()
     file = given.get("config")
     under: dict[str, Any] = {}

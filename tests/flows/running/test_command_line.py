@@ -11,7 +11,8 @@ from flows.build_wikisum import build, build_wikisum
 from flows.config import BuildConfig
 from flows.promote import promote
 from flows.prune import prune_root
-from flows.running.command_line import explain, main, parse
+from flows.running.command_line import CommandLine, explain, main, parse
+from flows.running.help import options
 from flows.running.machine import check_machine
 from storage.errors import StorageError
 
@@ -49,21 +50,47 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
     assert options.search.provider == "searxng"
 
 
-def test_help_explains_every_section(command: Callable[..., Done]) -> None:
+def test_help_is_one_screen_of_what_people_change(command: Callable[..., Done]) -> None:
     shown = command("--help").stdout
-    for words in (
-        "--source.miniweb.topics",
-        "number of articles in week 0",
-        "--dry-run",
-        "--graphs.similarity-threshold",
-    ):
+    assert len(shown.splitlines()) <= 40
+    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (21)", "--help SECTION"):
         assert words in shown
+    assert "--graphs.similarity-threshold" not in shown
+
+
+def test_help_of_a_section_of_a_setting_and_of_all(command: Callable[..., Done]) -> None:
+    section = command("--help", "source.miniweb").stdout
+    assert "--source.miniweb.topics [400]" in section
+    assert "number of articles in week 0" in section
+    assert "--graphs" not in section
+    assert command("--help", "engine.kind").stdout.startswith("--engine.kind [processes]")
+    everything = command("--help", "all").stdout
+    assert {f"--{name.replace('_', '-')} [" in everything for name, _ in options(CommandLine)} == {True}
+    unknown = command("--help", "trainin")
+    assert unknown.returncode == 2
+    assert "--help trainin: no such section or setting; near it: --training" in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("argument", "near"),
+    [
+        ("--summarizer.presett", "near it: --summarizer.preset"),
+        ("--steps=3", "near it: --training.steps"),
+        ("--bogus", "no such setting; --help lists them"),
+    ],
+)
+def test_an_option_that_is_none_is_answered_with_those_near_it(
+    command: Callable[..., Done], argument: str, near: str
+) -> None:
+    done = command(argument, "1")
+    assert done.returncode == 2
+    assert near in done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--bogus", "1"], "unrecognized arguments: --bogus"),
+        (["--bogus", "1"], "--bogus: no such setting"),
         (["--ranker.hidden", "many"], "ranker.hidden: Input should be a valid integer"),
         (["--preset", "wikipedia"], "preset: Input should be 'miniweb', 'records' or 'paper' (given: 'wikipedia')"),
         (["--preset", "[/red]"], "(given: '[/red]')"),
