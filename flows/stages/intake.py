@@ -12,19 +12,21 @@ from tasks.articles.articles import merge_articles, read_articles
 from tasks.articles.given_documents import read_given_documents
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.retraining.frozen import find_kept_out
-from tasks.sources import Partition, open_source
+from tasks.sources import Partition, check_beginnings, open_source
 
 
 def find_partitions(session: Session) -> list[Partition]:
     """Ask the source for its partitions.
 
     Raises:
-        ValueError: it has none.
+        ValueError: it has none, or, before work starts, what it has is something else.
     """
     found = open_source(session.config.source).partitions()
     if not found:
         kind = session.config.source.kind
         raise ValueError(f"the source (source.{kind}) is empty: expected at least one article, found none")
+    if session.run.planning:
+        check_beginnings(session.config.source, found)
     return found
 
 

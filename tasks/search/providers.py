@@ -4,7 +4,8 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
@@ -14,6 +15,7 @@ from tasks.crawl.safety import FetchError, Guard
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.search.settings import SearchSettings
+from tasks.sources.file_state import file_state
 
 logger = logging.getLogger(__name__)
 
@@ -67,13 +69,7 @@ class RecordedSearch:
             FileNotFoundError: there is no such file.
             ValueError: a line is not what it should be.
         """
-        self._results: dict[str, list[str]] = {}
-        with Path(file).open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    title, results = _recorded_line(line, f"{file}, line {number}")
-                    if title in titles:
-                        self._results[title] = results
+        self._results = {title: results for title, results in _recorded_lines(Path(file)) if title in titles}
 
     def search(self, query: str, results: int) -> list[str]:
         """Return the recorded results of a title; none where it was not recorded."""
@@ -88,17 +84,34 @@ def recorded_notes(settings: SearchSettings) -> dict[str, str]:
 
     Raises:
         FileNotFoundError: there is no such file.
+        ValueError: a line is not what it should be.
     """
     if settings.provider != "recorded":
         return {}
     assert settings.recorded is not None
-    with Path(settings.recorded).open("rb") as file:
-        return {"recorded_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+    path = Path(settings.recorded)
+    return {"recorded_sha256": _checked_digest(path, file_state(path))}
 
 
-def _recorded_line(line: str, place: str) -> tuple[str, list[str]]:
+@cache
+def _checked_digest(path: Path, _state: tuple[int, ...]) -> str:
+    """Read every line before work starts, once a process until the file changes."""
+    for _ in _recorded_lines(path):
+        pass
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _recorded_line(line, f"{path}, line {number}")
+
+
+def _recorded_line(line: bytes, place: str) -> tuple[str, list[str]]:
     try:
-        entry = json.loads(line)
+        entry = json.loads(line.decode("utf-8-sig"))
         title, results = entry["title"], entry["results"]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{place}: expected a JSON object with title and results, got {line[:80]!r}") from error

@@ -1,6 +1,6 @@
 """Where articles come from: the source that the settings choose, and the web that goes with it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -15,7 +15,17 @@ from tasks.sources.sections import SectionsSettings, SectionsSource
 from tasks.sources.source import Article, GivenDocument, Partition, Source
 from tasks.sources.tensor2tensor import Tensor2TensorSettings, Tensor2TensorSource
 
-__all__ = ["Article", "GivenDocument", "Partition", "Source", "SourceSettings", "open_source", "running_web"]
+__all__ = [
+    "Article",
+    "GivenDocument",
+    "Partition",
+    "Source",
+    "SourceSettings",
+    "check_beginnings",
+    "open_source",
+    "running_web",
+]
+_MOST_LOOKED_INTO = 20  # partitions, over the whole source
 
 
 class SourceSettings(Settings):
@@ -53,6 +63,20 @@ def open_source(settings: SourceSettings) -> Source:
             return Tensor2TensorSource(settings.tensor2tensor)
         case "sections":
             return SectionsSource(settings.sections, settings.dump, settings.wikitext)
+
+
+def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
+    """Read the first article of some partitions, so that a file of another kind is named before work starts.
+
+    A live wiki is not asked: its answers are no file, and every request takes its turn.
+
+    Raises:
+        ValueError: malformed input, naming file and line.
+    """
+    if settings.kind not in ("miniweb", "mediawiki"):
+        source = open_source(settings)
+        for partition in partitions[:: -(-len(partitions) // _MOST_LOOKED_INTO)]:
+            next(source.read(partition), None)
 
 
 @contextmanager
