@@ -22,10 +22,10 @@ it says is held against this one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from tasks.evaluation.metrics import Metric, Score, Scorer, Summary
+from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
 from tasks.sources.miniweb.reading import POSSESSIVE, SUBJECT
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.truth import Reading, Truth, truth_of
@@ -118,10 +118,13 @@ def find_facts(truth: Truth, text: str) -> Findings:
     return Findings({fact: FactCounts(**count) for fact, count in counts.items()}, len(sentences), tuple(unread))
 
 
-def prepare_facts(truth: Truth) -> Scorer:
-    """Return the scorer of one article's summaries."""
+def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+    """Ask the article's world what is true of it; nothing is scored where there is none."""
+    truth = None if article.world is None else truth_of(article.world, article.title)
 
     def score(summary: Summary) -> dict[str, Score]:
+        if truth is None:
+            return {}
         found = find_facts(truth, summary.text)
         total = sum(found.facts.values(), FactCounts())
         scores: dict[str, Score] = {}
@@ -135,11 +138,6 @@ def prepare_facts(truth: Truth) -> Scorer:
         return scores
 
     return score
-
-
-def fact_scorers(settings: MiniwebSettings) -> Callable[[str], Scorer]:
-    """Return the function that gives the scorer of an article of the mini web, by its title."""
-    return lambda title: prepare_facts(truth_of(settings, title))
 
 
 def count_facts(settings: MiniwebSettings, summaries: Iterable[tuple[str, str]]) -> dict[Fact, FactCounts]:

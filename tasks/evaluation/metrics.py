@@ -10,6 +10,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.sources.miniweb.settings import MiniwebSettings
+
 Floats = NDArray[np.floating]
 
 Group = Literal["truth", "rouge", "style"]
@@ -86,12 +88,14 @@ class ArticleTexts:
         lead: what a summary should say.
         ranked: ranked paragraphs, best first; systems read the first of them.
         sources: all candidate paragraphs that were kept.
+        world: the mini web that the article is from; None = it is from elsewhere, where nobody knows all facts.
     """
 
     title: str
     lead: str
     ranked: Sequence[str]
     sources: Sequence[str]
+    world: MiniwebSettings | None = None
 
 
 class Scorer(Protocol):

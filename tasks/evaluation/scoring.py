@@ -13,10 +13,11 @@ from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
 from tasks.engine.settings import Settings
 from tasks.evaluation.metrics import ArticleTexts, Summary
-from tasks.evaluation.registry import METRICS, known_metric, prepare
+from tasks.evaluation.registry import METRICS, deciding_metric, known_metric, prepare
 from tasks.sources.miniweb.settings import MiniwebSettings
 
 MetricName = Annotated[str, AfterValidator(known_metric)]
+DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
 
 
 class ScoringSettings(Settings):
@@ -69,7 +70,7 @@ def score_predictions(
         systems = summaries["system"].to_pylist()
         if len(set(systems)) < len(systems):
             raise ValueError(f"article {article_id} has two summaries of one system: {sorted(systems)}")
-        scorer = prepare(_texts(article, best, kept), wanted, world)
+        scorer = prepare(_texts(article, best, kept, world), wanted)
         for system, summary in zip(systems, _summaries(summaries), strict=True):
             rows += [
                 {"article_id": article_id, "system": system, "metric": metric, "value": score.value,
@@ -83,12 +84,13 @@ def score_predictions(
     return pa.Table.from_pylist(rows, SCORES.schema)
 
 
-def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table) -> ArticleTexts:
+def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table, world: MiniwebSettings | None) -> ArticleTexts:
     return ArticleTexts(
         title=article["title"][0].as_py(),
         lead=article["lead"][0].as_py(),
         ranked=ranked.sort_by("rank")["text"].to_pylist(),
         sources=kept["text"].to_pylist(),
+        world=world,
     )
 
 

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from tasks.engine.settings import Settings
-from tasks.evaluation.scoring import MetricName
+from tasks.evaluation.scoring import DecidingMetric
 from tasks.evaluation.significance import SignificanceSettings
 
 
@@ -11,7 +11,7 @@ class ReportSettings(Settings):
     """What the report shows."""
 
     samples: int = Field(5, ge=0, description="test articles shown with their summaries and source URLs")
-    headline: MetricName = Field("values", description="metric that systems are sorted by and compared in")
+    headline: DecidingMetric = Field("values", description="metric that systems are sorted by and compared in")
     distribution_shards: int = Field(
         4, ge=1, description="article shards whose paragraphs, labels and summaries the histograms are drawn of; "
         "shards go by hash, so the first ones are a fair sample"

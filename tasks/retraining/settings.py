@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from tasks.engine.settings import Settings
-from tasks.evaluation.scoring import MetricName
+from tasks.evaluation.scoring import DecidingMetric
 from tasks.evaluation.significance import SignificanceSettings
 
 WEEKS = 53  # that a year can have
@@ -52,9 +52,9 @@ class RetrainingSettings(Settings):
     recent_articles: int = Field(
         2_000, ge=1, description="articles of the second test split, at most; each week brings its share"
     )
-    metric: MetricName = Field("values", description="metric that must improve")
+    metric: DecidingMetric = Field("values", description="metric that must improve")
     margin: float = Field(0.2, ge=0, le=100, description="least gain in it to be promoted, points of 100")
-    guards: tuple[MetricName, ...] = Field(
+    guards: tuple[DecidingMetric, ...] = Field(
         ("values-input", "rougeL"),
         description="metrics that must not get worse, beside that one: a challenger that invents more is refused",
     )

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.evaluation.facts import METRICS, FactCounts, count_facts, fact_scorers, find_facts
-from tasks.evaluation.metrics import Summary
+from tasks.evaluation.facts import METRICS, FactCounts, count_facts, find_facts, prepare
+from tasks.evaluation.metrics import ArticleTexts, Scorer, Summary
 from tasks.sources.miniweb import Miniweb, MiniwebSettings
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.reading import facts_of, plain_value
@@ -28,8 +28,16 @@ LEAD = (
 FACTS = 18
 
 
+def scorer_of(world: MiniwebSettings | None, title: str) -> Scorer:
+    return prepare(ArticleTexts(title, LEAD, [], [], world), [])
+
+
+def test_an_article_from_elsewhere_has_no_facts_to_score() -> None:
+    assert scorer_of(None, TITLE)(Summary(LEAD)) == {}
+
+
 def scores(text: str, title: str = TITLE) -> dict[str, float]:
-    return {name: score.value for name, score in fact_scorers(SETTINGS)(title)(Summary(text)).items()}
+    return {name: score.value for name, score in scorer_of(SETTINGS, title)(Summary(text)).items()}
 
 
 def counts(text: str, title: str = TITLE) -> dict[str, FactCounts]:
@@ -146,10 +154,12 @@ def test_counts_are_summed_by_fact() -> None:
 def test_every_lead_states_all_its_facts_right(seed: int) -> None:
     """In a world of 60 topics, a third of them edited each week: nothing wrong, nothing missed, nothing unread."""
     settings = MiniwebSettings(topics=60, seed=seed, week=2, edits=0.3)
-    web, scorer = Miniweb(settings), fact_scorers(settings)
+    web = Miniweb(settings)
     for topic in range(60):
         lead = web.pages.lead(topic)
-        found = {name: score.value for name, score in scorer(web.world.title(topic))(Summary(lead)).items()}
+        found = {
+            name: score.value for name, score in scorer_of(settings, web.world.title(topic))(Summary(lead)).items()
+        }
         assert found == {
             "facts-right": 1.0, "facts-wrong": 0.0, "facts-invented": 0.0, "facts-recalled": 1.0, "facts-unread": 0.0,
         }, lead  # fmt: skip

@@ -9,6 +9,8 @@ from pydantic import ValidationError
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
 from tasks.evaluation.registry import METRICS
 from tasks.evaluation.scoring import ScoringSettings, score_predictions
+from tasks.reporting.settings import ReportSettings
+from tasks.retraining.settings import RetrainingSettings
 from tasks.sources.miniweb import Miniweb, MiniwebSettings
 
 
@@ -96,6 +98,13 @@ def test_two_summaries_of_one_system_are_an_error() -> None:
         score_predictions(
             articles(("a", "x", None)), predictions(("a", "ht", "x"), ("a", "ht", "y")), *NO_TEXTS, ScoringSettings()
         )
+
+
+@pytest.mark.parametrize("name", ["facts-wrong", "density", "values-inputs"])
+def test_what_cannot_rank_systems_is_refused_as_a_headline_and_by_retraining(name: str) -> None:
+    for settings, given in (ReportSettings, {"headline": name}), (RetrainingSettings, {"guards": ["rougeL", name]}):
+        with pytest.raises(ValidationError, match=f"'{name}'.* expected one of: .*values-input, .*rouge1"):
+            settings.model_validate(given)
 
 
 def test_an_unknown_metric_is_refused() -> None:
