@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import BuildConfig
+from flows.dag import dag_of
 from flows.running.execution import PrefectExecutor
 from flows.running.session import Session, planning_session
-from flows.stages.corpus import corpus
 from storage.recipes import ShardRecord, save_record
 from storage.schemas import DATASETS, FRONTIER, PAGES
 from storage.store import RowGroup, Store, WrittenTable
@@ -94,14 +94,14 @@ def record_build(root: str, shards: int, urls: int) -> None:
     """Write the records of a finished corpus."""
     config = configuration(root, shards)
     run = Run(Store(root), RecordingExecutor(Store(root), shards, urls))
-    Session(config, PrefectExecutor(config.engine), run).once(corpus)
+    _ = dag_of(Session(config, PrefectExecutor(config.engine), run)).corpus
 
 
 def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
     """Plan in this process; return seconds (wall and processor), peak bytes and what was found."""
     session = planning_session(configuration(root, shards, changed))
     started, used = time.perf_counter(), time.process_time()
-    session.once(corpus)
+    _ = dag_of(session).corpus
     return {
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,

@@ -1,16 +1,16 @@
-"""The whole DAG: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
+"""A whole build: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
 
 import sys
 
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
-from flows.evaluate import evaluate, published, report
+from flows.dag import dag_of
+from flows.evaluate import evaluate, published
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.corpus import corpus
-from flows.stages.intake import check_splits
+from flows.stages.splits import check_splits
 from flows.train import train_ranker, train_summarizer
 from tasks.reporting.publishing import record_build
 
@@ -31,18 +31,18 @@ def build_wikisum(config: BuildConfig = DEFAULT) -> str:
 
 
 def build(session: Session) -> str:
-    """Walk everything and name the build."""
-    config = session.config
-    session.once(check_splits)
-    session.once(corpus)
-    if session.run.planning:
-        session.once(report)
+    """Walk the DAG of `flows.dag` stretch by stretch, and name the build."""
+    config, dag, run = session.config, dag_of(session), session.run
+    check_splits(run.store, dag.articles)
+    _ = dag.corpus  # walked here, so that its tasks are those of this flow run
+    if run.planning:
+        _ = dag.report
         return ""
-    if config.imported is None:  # else paragraphs came ranked
+    if dag.ranks:
         train_ranker(config)
     train_summarizer(config)
     evaluate(config)
-    record_build(session.run, config.manifest(), session.once(report).record)
+    record_build(run, config.manifest(), dag.report.record)
     return session.once(published)
 
 

@@ -44,15 +44,6 @@ class Session:
         result: T = self._walked[wiring]
         return result
 
-    @property
-    def from_miniweb(self) -> bool:
-        """Whether the corpus is the mini web's, whose facts are known."""
-        return self.config.source.kind == "miniweb" and self.config.imported is None
-
-    def give(self, wiring: Callable[["Session"], T], result: T) -> None:
-        """Have `once(wiring)` return a result found elsewhere, until everything is walked anew."""
-        self._walked[wiring] = result
-
     def forget(self) -> None:
         """Walk everything anew; what is done is found again by its key."""
         self._walked.clear()
@@ -77,7 +68,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
     store.check_writable()
     with ExitStack() as stack:
         stack.enter_context(root_lock(store, config.engine.wait_for_root_seconds))
-        connect_to = stack.enter_context(running_web(config.source)) if config.imported is None else {}
+        connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine)
         opened = Session(config, executor, Run(store, executor), connect_to)
         token = _current.set(opened)

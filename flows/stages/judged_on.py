@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Mapping
 
+from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.corpus import corpus
 from storage import schemas
 from storage.builds import read_build
 from storage.errors import StorageError
@@ -26,7 +26,7 @@ def freeze(session: Session) -> TestSplit:
     found = read_frozen(session.run.store)
     if found is not None:
         return TestSplit(*frozen_stages(session.run.store, found, session.config.seed))
-    built, chosen = session.once(corpus), session.config.retraining
+    built, chosen = dag_of(session).corpus, session.config.retraining
     count = min(chosen.test_shards, session.config.shards.articles)
     shards: dict[str, Input] = {"shards": every(built.articles, built.paragraphs)}
     articles = session.run.stage(
@@ -85,7 +85,7 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
 
 def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit | None:
     """Pin the test articles that have come in since a version; None where its own articles are gone."""
-    built, chosen, store = session.once(corpus), session.config.retraining, session.run.store
+    built, chosen, store = dag_of(session).corpus, session.config.retraining, session.run.store
     try:
         files = read_build(store, before.build).stages["articles"]
         earlier = pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
