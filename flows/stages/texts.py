@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flows.running.session import Session
 from storage import schemas
-from tasks.engine.inputs import Input, StageResult, every, gathered, same, streamed
+from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.extraction import extract_documents
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
@@ -27,7 +27,7 @@ def documents(session: Session, frontier: StageResult, pages: StageResult) -> St
         schemas.DOCUMENTS,
         extract_documents,
         shards=len(pages.shards),
-        inputs={"frontier": gathered(frontier), "pages": streamed(pages)},
+        inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
         settings=session.config.extraction,
     )
 

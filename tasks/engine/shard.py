@@ -18,7 +18,7 @@ from storage.snapshots import discard_snapshot, kept_on_store
 from storage.store import Store
 from storage.writing import naming_a_full_disk
 from tasks.engine.failure_logs import names_what_failed
-from tasks.engine.inputs import Reference
+from tasks.engine.inputs import Load
 from tasks.engine.provenance import running_code
 from tasks.engine.settings import Settings
 
@@ -63,7 +63,7 @@ class Job:
     shard: int
     key: str
     function: Callable[..., Any]
-    inputs: Mapping[str, Reference]
+    inputs: Mapping[str, Load]
     digests: Mapping[str, list[str]]
     settings: Settings | None
     arguments: Mapping[str, Any]
@@ -169,7 +169,7 @@ def make_directory(job: Job) -> DirectoryRecord:
 
 
 def _call(job: Job, store: Store, **more: Any) -> Any:
-    loaded = {name: reference.load(store) for name, reference in job.inputs.items()}
+    loaded = {name: load(store) for name, load in job.inputs.items()}
     settings = {} if job.settings is None else {"settings": job.settings}
     return functools.partial(job.function, **loaded, **settings, **job.arguments, **job.context, **more)()
 

@@ -175,9 +175,9 @@ class Run:
             if record is not None:
                 records[shard] = record
                 continue
-            references = {argument: source.reference(shard) for argument, source in inputs.items()}
+            loads = {argument: source.loading(shard) for argument, source in inputs.items()}
             jobs.append(
-                Job(self.store.root, dataset.name, dataset.version, shard, key, function, references, known,
+                Job(self.store.root, dataset.name, dataset.version, shard, key, function, loads, known,
                     settings, every_argument, context or {}, notes or {}, scratch, name or "")
             )  # fmt: skip
         done = len(records)
@@ -217,8 +217,8 @@ class Run:
             record = find_directory(self.store, name, key)
         self.plans.append(StagePlan(name, 1, int(record is not None), int(len(known) < len(digests))))
         if record is None and not self.planning:
-            references = {argument: source.reference(0) for argument, source in inputs.items()}
-            job = Job(self.store.root, name, version, 0, key, function, references, known, settings,
+            loads = {argument: source.loading(0) for argument, source in inputs.items()}
+            job = Job(self.store.root, name, version, 0, key, function, loads, known, settings,
                       arguments or {}, context or {})  # fmt: skip
             record = self._make(make_directory, name, [job], 1)[0]
         self.directories[name] = DirectoryResult(name, record)

@@ -159,7 +159,7 @@ def find_week(root: Path, *lines: dict[str, Any]) -> Session:
 
 def splits(session: Session) -> dict[str, tuple[str, str | None]]:
     """Return title -> split and reason."""
-    shards = every(session.run.stages["articles"]).reference(0).load(session.run.store)
+    shards = every(session.run.stages["articles"]).loading(0)(session.run.store)
     rows = [row for (table,) in shards for row in table.to_pylist()]
     return {row["title"]: (row["split"], row["drop_reason"]) for row in rows}
 
@@ -217,7 +217,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
             store, FrozenSplit(label, 1, *([r.path for r in part.in_order] for part in vars(judged.frozen).values()))
         )
     save_version(store, Version(number, "", label, label, None, {}, "", {}, {}, {}, recent=files))
-    found = {week: only_tested(shards=every(split.articles).reference(0).load(store)) for week, split in
+    found = {week: only_tested(shards=every(split.articles).loading(0)(store)) for week, split in
              {"frozen": judged.frozen, **judged.recent}.items()}  # fmt: skip
     return {week: sorted(table["title"].to_pylist()) for week, table in found.items()}
 

@@ -90,7 +90,7 @@ def test_a_build_computes_every_shard_once_and_the_next_one_none(tmp_path: Path)
 
 def test_the_shuffle_regroups_rows(tmp_path: Path) -> None:
     run, _ = build(tmp_path)
-    table = same(run.stages["articles"]).reference(1).load(run.store)
+    table = same(run.stages["articles"]).loading(1)(run.store)
     assert table.column("article_id").to_pylist() == ["0-1", "1-1", "2-1"]
 
 
@@ -302,8 +302,8 @@ def test_a_job_is_small(tmp_path: Path) -> None:
     import cloudpickle
 
     run, _ = build(tmp_path)
-    reference = gathered(run.stages["intake"]).reference(0)
-    job = Job(str(tmp_path), "articles", 1, 0, "k", articles, {"intake": reference}, {}, None, {})
+    load = gathered(run.stages["intake"]).loading(0)
+    job = Job(str(tmp_path), "articles", 1, 0, "k", articles, {"intake": load}, {}, None, {})
     assert len(cloudpickle.dumps(job)) < 4000
 
 
@@ -323,6 +323,6 @@ def test_scratch_outlives_a_failure_and_goes_with_success(tmp_path: Path) -> Non
 
     with pytest.raises(StageFailedError, match="interrupted"):
         run(fail=True)
-    table = same(run(fail=False)).reference(0).load(Store(str(tmp_path)))
+    table = same(run(fail=False)).loading(0)(Store(str(tmp_path)))
     assert table.column("article_id").to_pylist() == ["half"]
     assert not list((tmp_path / "features").glob(".scratch*"))
