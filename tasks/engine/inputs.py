@@ -138,7 +138,7 @@ def gathered(result: StageResult) -> Input:
 
 
 def every(*results: StageResult) -> Input:
-    """Return all shards of some stages as `Shards`: tuples of tables in the order of the stages, read when asked for."""
+    """Return all shards of some stages as `Shards`: tuples of tables, one a stage, read when asked for."""
 
     def digests(_: int) -> list[str] | None:
         if not all(result.complete for result in results):
