@@ -13,6 +13,7 @@ from flows.stages.splits import check_splits
 from flows.stages.systems import evaluate_systems, impossible
 from flows.stages.timings import timings
 from tasks.engine.inputs import DirectoryResult, every
+from tasks.engine.recipe import Recipe
 from tasks.reporting.publishing import publish_report, record_build
 from tasks.tables.plan import shown_in, steps_of, systems_to_run
 from tasks.tables.tables import PAGE, write_tables
@@ -61,22 +62,24 @@ def tables(session: Session) -> DirectoryResult:
     measured = timings(session, evaluated)
     timed = {name: one.record.metrics for name, one in measured.items() if one.record}
     return session.run.directory(
-        "tables",
-        write_tables,
-        version=2,
+        Recipe(
+            "tables",
+            write_tables,
+            settings=config.tables,
+            arguments={
+                "reporting": config.report,
+                "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
+                "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
+                "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
+                "reasons": reasons,
+                "steps": steps_of(config.tables, config.training),
+                "seed": config.seed,
+            },
+            version=2,
+        ),
         inputs={
             "scores": every(*scores, *[one.scores for one in evaluated.values()]),
             "attention": every(dag.articles, dag.ranked, dag.baselines, *looked_at),
-        },
-        settings=config.tables,
-        arguments={
-            "reporting": config.report,
-            "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
-            "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
-            "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
-            "reasons": reasons,
-            "steps": steps_of(config.tables, config.training),
-            "seed": config.seed,
         },
     )
 

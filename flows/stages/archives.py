@@ -6,6 +6,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import find_archives, index_shard, look_up_shard
 from tasks.engine.inputs import StageResult, gathered
 from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
 
 
 def captures(session: Session) -> StageResult | None:
@@ -14,13 +15,15 @@ def captures(session: Session) -> StageResult | None:
     if not files:
         return None
     return session.run.stage(
-        schemas.CAPTURES,
-        index_shard,
+        Recipe(
+            schemas.CAPTURES,
+            index_shard,
+            settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
+            arguments={"host_shards": session.config.shards.hosts},
+            per_shard={"file": files},
+        ),
         shards=len(files),
         inputs={},
-        settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
-        arguments={"host_shards": session.config.shards.hosts},
-        per_shard={"file": files},
     )
 
 
@@ -29,12 +32,14 @@ def indexed_captures(session: Session, frontier: StageResult) -> StageResult | N
     if not session.config.crawl.common_crawl.indexes:
         return None
     return session.run.stage(
-        schemas.CAPTURES,
-        look_up_shard,
+        Recipe(
+            schemas.CAPTURES,
+            look_up_shard,
+            settings=session.config.crawl,
+            per_shard={"shard": range(session.config.shards.hosts)},
+        ),
         shards=session.config.shards.hosts,
         inputs={"frontier": gathered(frontier)},
-        settings=session.config.crawl,
-        shard_argument="shard",
         context={"connect_to": session.connect_to, "progress": ProgressLog("look-ups")},
         scratch="scratch",
         name="captures-indexed",

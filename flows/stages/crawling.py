@@ -7,6 +7,7 @@ from tasks.crawl.frontier import build_frontier
 from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
 from tasks.search.providers import recorded_notes
 from tasks.search.search import search_articles
 
@@ -15,12 +16,9 @@ def search(session: Session, articles: StageResult) -> StageResult:
     """Search for the title of every article."""
     settings = session.config.search
     return session.run.stage(
-        schemas.SEARCH,
-        search_articles,
+        Recipe(schemas.SEARCH, search_articles, settings=settings, notes=recorded_notes(settings)),
         shards=len(articles.shards),
         inputs={"articles": same(articles)},
-        settings=settings,
-        notes=recorded_notes(settings),
         context={"connect_to": session.connect_to},
         scratch="scratch",
     )
@@ -29,13 +27,15 @@ def search(session: Session, articles: StageResult) -> StageResult:
 def frontier(session: Session, articles: StageResult, search: StageResult) -> StageResult:
     """List the URLs of every article, grouped by the shard of their host."""
     return session.run.stage(
-        schemas.FRONTIER,
-        build_frontier,
+        Recipe(
+            schemas.FRONTIER,
+            build_frontier,
+            settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
+            arguments={"host_shards": session.config.shards.hosts},
+            per_shard={"article_shard": range(len(articles.shards))},
+        ),
         shards=len(articles.shards),
         inputs={"articles": same(articles), "search": same(search)},
-        settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
-        arguments={"host_shards": session.config.shards.hosts},
-        shard_argument="article_shard",
     )
 
 
@@ -50,13 +50,15 @@ def pages(
         read["indexed"] = same(indexed)
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": ProgressLog("pages")}
     return session.run.stage(
-        schemas.PAGES,
-        crawl_shard,
+        Recipe(
+            schemas.PAGES,
+            crawl_shard,
+            settings=session.config.crawl,
+            arguments={"host_shards": session.config.shards.hosts},
+            per_shard={"shard": range(session.config.shards.hosts)},
+        ),
         shards=session.config.shards.hosts,
         inputs=read,
-        settings=session.config.crawl,
-        arguments={"host_shards": session.config.shards.hosts},
-        shard_argument="shard",
         context=context,
         scratch="scratch",
     )

@@ -5,6 +5,7 @@ from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
 from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
 from tasks.evaluation.scoring import score_predictions
 from tasks.sources.miniweb import MiniwebSettings
@@ -14,11 +15,9 @@ from tasks.summarization.decoding import DecodingSettings, decode_shard
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems that need no training."""
     return session.run.stage(
-        schemas.PREDICTIONS,
-        predict_baselines,
+        Recipe(schemas.PREDICTIONS, predict_baselines, settings=session.config.baselines),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked)},
-        settings=session.config.baselines,
         name="baselines",
     )
 
@@ -59,12 +58,11 @@ def predictions(
     if settings.guidance.reads_scores:
         read["ranked"] = same(ranked)
     return session.run.stage(
-        schemas.PREDICTIONS,
-        decode_shard,
+        Recipe(
+            schemas.PREDICTIONS, decode_shard, settings=settings, arguments={} if system is None else {"system": system}
+        ),
         shards=len(examples.shards),
         inputs=read,
-        settings=settings,
-        arguments={} if system is None else {"system": system},
         context={"progress": ProgressLog(progress)},
         name=name,
     )
@@ -80,8 +78,12 @@ def scores(
 ) -> StageResult:
     """Score every summary; where the corpus is of a mini web, by the facts of its `world` too."""
     return session.run.stage(
-        schemas.SCORES,
-        score_predictions,
+        Recipe(
+            schemas.SCORES,
+            score_predictions,
+            settings=session.config.scoring,
+            arguments={} if world is None else {"world": world},
+        ),
         shards=len(predictions.shards),
         inputs={
             "articles": same(corpus.articles),
@@ -89,7 +91,5 @@ def scores(
             "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
-        settings=session.config.scoring,
-        arguments={} if world is None else {"world": world},
         name=name,
     )

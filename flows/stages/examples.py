@@ -3,6 +3,7 @@
 from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import StageResult, only, same
+from tasks.engine.recipe import Recipe
 from tasks.summarization.examples import build_examples
 from tasks.summarization.graphs import build_graphs, pipeline_label
 
@@ -10,12 +11,14 @@ from tasks.summarization.graphs import build_graphs, pipeline_label
 def graphs(session: Session, ranked: StageResult, name: str | None = None) -> StageResult:
     """Draw the graphs of the ranked paragraphs."""
     return session.run.stage(
-        schemas.GRAPHS,
-        build_graphs,
+        Recipe(
+            schemas.GRAPHS,
+            build_graphs,
+            settings=session.config.graphs,
+            notes={"entities": pipeline_label(session.config.graphs)},
+        ),
         shards=len(ranked.shards),
         inputs={"ranked": same(ranked)},
-        settings=session.config.graphs,
-        notes={"entities": pipeline_label(session.config.graphs)},
         name=name,
     )
 
@@ -25,10 +28,8 @@ def examples(
 ) -> StageResult:
     """Turn the ranked paragraphs into token ids."""
     return session.run.stage(
-        schemas.EXAMPLES,
-        build_examples,
+        Recipe(schemas.EXAMPLES, build_examples, settings=session.config.examples),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
-        settings=session.config.examples,
         name=name,
     )

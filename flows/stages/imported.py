@@ -3,6 +3,7 @@
 from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import StageResult, only, same
+from tasks.engine.recipe import Recipe
 from tasks.exchange.ranked_wikisum import Imported, ImportSettings, import_corpus, paragraphs_of
 
 
@@ -14,11 +15,9 @@ def shards(session: Session) -> Imported:
 def paragraphs(session: Session, given: Imported) -> StageResult:
     """Decode the paragraphs of the articles whose texts are asked for."""
     return session.run.stage(
-        schemas.PARAGRAPHS,
-        paragraphs_of,
+        Recipe(schemas.PARAGRAPHS, paragraphs_of, arguments={"texts": settings(session).texts}),
         shards=len(given.examples.shards),
         inputs={"examples": same(given.examples), "vocabulary": only(given.vocabulary)},
-        arguments={"texts": settings(session).texts},
     )
 
 

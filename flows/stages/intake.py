@@ -9,6 +9,7 @@ from storage import schemas
 from tasks.articles.articles import merge_articles, read_articles
 from tasks.articles.given_documents import read_given_documents
 from tasks.engine.inputs import Input, StageResult, gathered, same
+from tasks.engine.recipe import Recipe
 from tasks.retraining.frozen import find_kept_out
 from tasks.sources import Partition, open_source
 
@@ -22,25 +23,26 @@ def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
     config, stage = session.config, session.run.stage
     partitions = session.once(_partitions)
     intake = stage(
-        schemas.INTAKE,
-        read_articles,
+        Recipe(
+            schemas.INTAKE,
+            read_articles,
+            arguments={**_arguments(config), "seed": config.seed},
+            per_shard={"partition": partitions},
+        ),
         shards=len(partitions),
         inputs={},
-        per_shard={"partition": partitions},
-        arguments={**_arguments(config), "seed": config.seed},
         context={"source": config.source},
     )
     inputs: dict[str, Input] = {"parts": gathered(intake)}
     if kept_out:
         refused = stage(
-            schemas.ARTICLES,
-            find_kept_out,
+            Recipe(schemas.ARTICLES, find_kept_out),
             shards=config.shards.articles,
             inputs={**inputs, **kept_out},
             name="kept_out_articles",
         )
         inputs["kept_out"] = same(refused)
-    return stage(schemas.ARTICLES, merge_articles, shards=config.shards.articles, inputs=inputs)
+    return stage(Recipe(schemas.ARTICLES, merge_articles), shards=config.shards.articles, inputs=inputs)
 
 
 def given_documents(session: Session) -> StageResult | None:
@@ -50,12 +52,9 @@ def given_documents(session: Session) -> StageResult | None:
         return None
     partitions = session.once(_partitions)
     return session.run.stage(
-        schemas.GIVEN,
-        read_given_documents,
+        Recipe(schemas.GIVEN, read_given_documents, arguments=_arguments(config), per_shard={"partition": partitions}),
         shards=len(partitions),
         inputs={},
-        per_shard={"partition": partitions},
-        arguments=_arguments(config),
         context={"source": config.source},
     )
 

@@ -10,6 +10,7 @@ from storage.builds import read_build
 from storage.errors import StorageError
 from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.inputs import Input, StageResult, every, same
+from tasks.engine.recipe import Recipe
 from tasks.retraining.frozen import freeze_articles, freeze_paragraphs
 from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
 from tasks.retraining.warm_start import frozen_stages, pinned
@@ -30,12 +31,14 @@ def freeze(session: Session) -> TestSplit:
     count = min(chosen.test_shards, session.config.shards.articles)
     shards: dict[str, Input] = {"shards": every(built.articles, built.paragraphs)}
     articles = session.run.stage(
-        schemas.ARTICLES,
-        freeze_articles,
+        Recipe(
+            schemas.ARTICLES,
+            freeze_articles,
+            arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
+            per_shard={"shard": range(count)},
+        ),
         shards=count,
         inputs={**shards, "corpus": every(built.articles)},
-        arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
-        shard_argument="shard",
         name="frozen_articles",
     )
     if not session.run.planning and not any(record.written.rows for record in articles.in_order):
@@ -44,12 +47,9 @@ def freeze(session: Session) -> TestSplit:
             "all weeks are judged"
         )
     paragraphs = session.run.stage(
-        schemas.PARAGRAPHS,
-        freeze_paragraphs,
+        Recipe(schemas.PARAGRAPHS, freeze_paragraphs, arguments={"of": count}, per_shard={"shard": range(count)}),
         shards=count,
         inputs={"articles": same(articles), **shards},
-        arguments={"of": count},
-        shard_argument="shard",
         name="frozen_paragraphs",
     )
     return TestSplit(articles, paragraphs)
@@ -93,16 +93,17 @@ def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit 
         _log.warning("what came in since version %d cannot be told, and is not judged on: %s", before.number, error)
         return None
     articles = session.run.stage(
-        schemas.ARTICLES,
-        new_articles,
+        Recipe(
+            schemas.ARTICLES,
+            new_articles,
+            arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
+        ),
         shards=1,
         inputs={"now": every(built.articles), "before": every(earlier), "known": every(known.articles)},
-        arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
         name="recent_articles",
     )
     paragraphs = session.run.stage(
-        schemas.PARAGRAPHS,
-        new_paragraphs,
+        Recipe(schemas.PARAGRAPHS, new_paragraphs),
         shards=1,
         inputs={"articles": same(articles), "shards": every(built.paragraphs)},
         name="recent_paragraphs",

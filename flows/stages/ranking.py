@@ -7,6 +7,7 @@ from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, only, same
 from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
 from tasks.ranking.ranking import rank_paragraphs
 from tasks.ranking.scores import score_rankings
 from tasks.ranking.training import RankerSettings, train_ranker
@@ -20,16 +21,18 @@ def ranker(
 ) -> DirectoryResult:
     """Train the ranker on ROUGE-2 recall; under other settings, or from the weights of `initial`, where given."""
     return session.run.directory(
-        "models/ranker",
-        train_ranker,
-        version=1,
+        Recipe(
+            "models/ranker",
+            train_ranker,
+            settings=settings or session.config.ranker,
+            arguments={"seed": session.config.seed},
+            version=1,
+        ),
         inputs={
             "shards": every(corpus.articles, corpus.paragraphs, corpus.features),
             "vocabulary": only(corpus.vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        settings=settings or session.config.ranker,
-        arguments={"seed": session.config.seed},
         context={"progress": ProgressLog("ranker")},
     )
 
@@ -38,12 +41,14 @@ def ranked(session: Session, corpus: Corpus, ranker: DirectoryResult | None, nam
     """Keep the L' best paragraphs of every article; without a ranker they stay in the order they were found in."""
     settings = session.config.ranking
     return session.run.stage(
-        schemas.RANKED,
-        rank_paragraphs,
+        Recipe(
+            schemas.RANKED,
+            rank_paragraphs,
+            settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
+            arguments={} if ranker is not None else {"ranker_directory": None},
+        ),
         shards=len(corpus.articles.shards),
         inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
-        settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
-        arguments={} if ranker is not None else {"ranker_directory": None},
         name=name,
     )
 
@@ -52,12 +57,14 @@ def scores(session: Session, corpus: Corpus, ranker: DirectoryResult | None, ran
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
     method = "found" if ranker is None else session.config.ranking.method
     return session.run.stage(
-        schemas.RANKING_SCORES,
-        score_rankings,
+        Recipe(
+            schemas.RANKING_SCORES,
+            score_rankings,
+            settings=session.config.ranking_scores,
+            arguments={} if method == "ranking" else {"method": method},
+        ),
         shards=len(ranked.shards),
         inputs={**_texts(corpus), "ranked": same(ranked)},
-        settings=session.config.ranking_scores,
-        arguments={} if method == "ranking" else {"method": method},
     )
 
 

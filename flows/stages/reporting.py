@@ -3,6 +3,7 @@
 from flows.running.session import Session
 from flows.stages.texts import Corpus
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every
+from tasks.engine.recipe import Recipe
 from tasks.reporting.publishing import summarise
 from tasks.reporting.report import write_report
 
@@ -25,9 +26,13 @@ def report(
     counts = {name: summarise(result) for name, result in session.run.stages.items()}
     took = {name: {field: count.pop(field) for field in ("seconds", "peak_bytes")} for name, count in counts.items()}
     return session.run.directory(
-        "reports",
-        write_report,
-        version=3,
+        Recipe(
+            "reports",
+            write_report,
+            settings=config.report,
+            arguments={"counts": counts, "config": config, "seed": config.seed},
+            version=3,
+        ),
         inputs={
             "scores": every(baseline_scores, scores, ranking_scores),
             "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
@@ -35,7 +40,5 @@ def report(
             **({} if ranker is None else {"ranker": contents(ranker)}),
             "summarizer": contents(summarizer),
         },
-        settings=config.report,
-        arguments={"counts": counts, "config": config, "seed": config.seed},
-        context={"took": took},  # no part of the recipe: an equal shard that took longer changes no finding
+        context={"took": took},
     )

@@ -8,6 +8,7 @@ from flows.stages import evaluation, ranking, training
 from flows.stages.examples import examples
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, StageResult, same
+from tasks.engine.recipe import Recipe
 from tasks.tables.plan import attention_of, decoding_of, rename_system, summarizer_of, training_of
 from tasks.tables.systems import SYSTEMS
 
@@ -62,11 +63,9 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
 def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
     """Return the summaries of a system that decodes just as `name` does, under this name."""
     return session.run.stage(
-        schemas.PREDICTIONS,
-        rename_system,
+        Recipe(schemas.PREDICTIONS, rename_system, arguments={"system": name}),
         shards=len(summaries.shards),
         inputs={"predictions": same(summaries)},
-        arguments={"system": name},
         name=f"predictions-{name}",
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import Input, StageResult, every, gathered, same
+from tasks.engine.recipe import Recipe
 from tasks.extraction import extract_documents
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
@@ -24,11 +25,9 @@ class Corpus:
 def documents(session: Session, frontier: StageResult, pages: StageResult) -> StageResult:
     """Extract the text of every page for each article that cites it."""
     return session.run.stage(
-        schemas.DOCUMENTS,
-        extract_documents,
+        Recipe(schemas.DOCUMENTS, extract_documents, settings=session.config.extraction),
         shards=len(pages.shards),
         inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
-        settings=session.config.extraction,
     )
 
 
@@ -40,22 +39,18 @@ def paragraphs(
     if given is not None:
         read["given"] = gathered(given)
     return session.run.stage(
-        schemas.PARAGRAPHS,
-        build_paragraphs,
+        Recipe(schemas.PARAGRAPHS, build_paragraphs, settings=session.config.paragraphs),
         shards=len(articles.shards),
         inputs=read,
-        settings=session.config.paragraphs,
     )
 
 
 def features(session: Session, articles: StageResult, paragraphs: StageResult, name: str | None = None) -> StageResult:
     """Label every paragraph by what it shares with the lead, and compare it with the title."""
     return session.run.stage(
-        schemas.FEATURES,
-        compute_features,
+        Recipe(schemas.FEATURES, compute_features, settings=session.config.features),
         shards=len(articles.shards),
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
-        settings=session.config.features,
         name=name,
     )
 
@@ -63,10 +58,12 @@ def features(session: Session, articles: StageResult, paragraphs: StageResult, n
 def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult:
     """Estimate the vocabulary on leads and paragraphs."""
     return session.run.stage(
-        schemas.VOCABULARY,
-        train_vocabulary,
+        Recipe(
+            schemas.VOCABULARY,
+            train_vocabulary,
+            settings=session.config.vocabulary,
+            arguments={"seed": session.config.seed},
+        ),
         shards=1,
         inputs={"shards": every(articles, paragraphs)},
-        settings=session.config.vocabulary,
-        arguments={"seed": session.config.seed},
     )

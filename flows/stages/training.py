@@ -3,6 +3,7 @@
 from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
 from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
 from tasks.summarization.attention_training import AttentionSettings, train_attention
 from tasks.summarization.training import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
@@ -32,16 +33,18 @@ def summarizer(
         name: what tables call it.
     """
     return session.run.directory(
-        f"models/{name}",
-        train_summarizer_model,
-        version=2,
+        Recipe(
+            f"models/{name}",
+            train_summarizer_model,
+            settings=settings or session.config.summarizer,
+            arguments={"training": training or session.config.training, "seed": session.config.seed},
+            version=2,
+        ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "vocabulary": only(vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        settings=settings or session.config.summarizer,
-        arguments={"training": training or session.config.training, "seed": session.config.seed},
         context={"progress": ProgressLog(name)},
     )
 
@@ -56,14 +59,16 @@ def attention(
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
     return session.run.directory(
-        f"models/{name}",
-        train_attention,
-        version=1,
+        Recipe(
+            f"models/{name}",
+            train_attention,
+            settings=settings or session.config.attention,
+            arguments={"seed": session.config.seed},
+            version=1,
+        ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(summarizer),
         },
-        settings=settings or session.config.attention,
-        arguments={"seed": session.config.seed},
         context={"progress": ProgressLog(name)},
     )

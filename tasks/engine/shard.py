@@ -20,6 +20,7 @@ from storage.writing import naming_a_full_disk
 from tasks.engine.failure_logs import names_what_failed
 from tasks.engine.inputs import Load
 from tasks.engine.provenance import running_code
+from tasks.engine.recipe import recipe_fields
 from tasks.engine.settings import Settings
 
 
@@ -36,7 +37,7 @@ class Scratch:
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """All that is needed to make one shard or directory; small and picklable.
 
@@ -65,8 +66,8 @@ class Job:
     function: Callable[..., Any]
     inputs: Mapping[str, Load]
     digests: Mapping[str, list[str]]
-    settings: Settings | None
-    arguments: Mapping[str, Any]
+    settings: Settings | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     scratch: str | None = None
@@ -84,17 +85,7 @@ class Job:
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings and arguments of the recipe, JSON-able."""
-        return recipe_of(self.settings, self.arguments)
-
-
-def recipe_of(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that decide what a shard holds: those of the section, and the arguments."""
-    fields = settings.recipe() if settings is not None else {}
-    return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
-
-
-def _plain(value: Any) -> Any:
-    return value.recipe() if hasattr(value, "recipe") else value
+        return recipe_fields(self.settings, self.arguments)
 
 
 @names_what_failed

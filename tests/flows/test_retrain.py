@@ -32,6 +32,7 @@ from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
 from storage.store import Store, WrittenTable
 from tasks.engine.inputs import DirectoryResult, StageResult, every, same
+from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.retraining.outcome import Judged
@@ -137,8 +138,8 @@ def no_paragraphs() -> pa.Table:
 def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
     executor = InlineExecutor()
     session = Session(config(), executor, Run(Store(str(tmp_path)), executor))  # type: ignore[arg-type]
-    articles = session.run.stage(schemas.ARTICLES, no_articles, shards=1, inputs={})
-    paragraphs = session.run.stage(schemas.PARAGRAPHS, no_paragraphs, shards=1, inputs={})
+    articles = session.run.stage(Recipe(schemas.ARTICLES, no_articles), shards=1, inputs={})
+    paragraphs = session.run.stage(Recipe(schemas.PARAGRAPHS, no_paragraphs), shards=1, inputs={})
     dag_of(session).corpus = Corpus(articles, paragraphs, articles, articles)
     with pytest.raises(ValueError, match="the corpus has no test article with a candidate paragraph"):
         freeze(session)
@@ -169,7 +170,7 @@ def test_no_frozen_article_is_learned_from_whatever_becomes_of_its_title_or_spli
     first = find_week(tmp_path, *lines)
     files = [record.path for record in first.run.stages["articles"].in_order]
     pinned = first.run.stage(
-        schemas.ARTICLES, only_tested, shards=1, inputs={"shards": every(first.run.stages["articles"])}
+        Recipe(schemas.ARTICLES, only_tested), shards=1, inputs={"shards": every(first.run.stages["articles"])}
     )
     frozen = FrozenSplit("", 1, [pinned.in_order[0].path], [])
     save_frozen(first.run.store, frozen)
@@ -203,7 +204,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     session = find_week(root, *lines)
     run, store, label = session.run, session.run.store, f"2026-W{number:02d}"
     articles = run.stages["articles"]
-    texts = run.stage(schemas.PARAGRAPHS, paragraphs_of, shards=3, inputs={"articles": same(articles)})
+    texts = run.stage(Recipe(schemas.PARAGRAPHS, paragraphs_of), shards=3, inputs={"articles": same(articles)})
     dag_of(session).corpus = Corpus(articles, texts, articles, articles)
     weekly = session.config.retraining.model_copy(update={"week": label, "recent_weeks": 2})
     session.config = session.config.model_copy(update={"retraining": weekly})
