@@ -30,7 +30,7 @@ from storage.schemas import DATASETS, FRONTIER, PAGES
 from storage.store import RowGroup, Store, WrittenTable
 from tasks.engine.inputs import StageResult
 from tasks.engine.shard import Job
-from tasks.engine.stage import Outcome, Run, StagePlan
+from tasks.engine.stage import InlineExecutor, Outcome, Run, StagePlan
 
 BAR_BYTES = 2_000_000_000
 PARTITIONS = 1_000
@@ -38,7 +38,7 @@ PLANS = ("empty", "finished", "changed")
 ROW_BYTES = 200
 
 
-class RecordingExecutor:
+class RecordingExecutor(InlineExecutor):
     """Writes the record of every job without computing it."""
 
     def __init__(self, store: Store, shards: int, urls: int) -> None:
@@ -46,7 +46,7 @@ class RecordingExecutor:
         self._shards = shards
         self._rows = urls // shards
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return a record for each job."""
         return {job.name: self._record(job) for job in jobs}
 

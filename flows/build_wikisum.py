@@ -8,6 +8,7 @@ from flows.config import DEFAULT, BuildConfig
 from flows.dag import dag_of
 from flows.evaluate import evaluate, published
 from flows.running.command_line import main
+from flows.running.graph import run_within
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.splits import check_splits
@@ -34,14 +35,14 @@ def build(session: Session) -> str:
     """Walk the DAG of `flows.dag` stretch by stretch, and name the build."""
     config, dag, run = session.config, dag_of(session), session.run
     check_splits(run.store, dag.articles)
-    _ = dag.corpus  # walked here, so that its tasks are those of this flow run
+    corpus = dag.corpus
     if run.planning:
         _ = dag.report
         return ""
     if dag.ranks:
-        train_ranker(config)
-    train_summarizer(config)
-    evaluate(config)
+        run_within(train_ranker, config, *corpus.stages)
+    run_within(train_summarizer, config, *corpus.stages, dag.ranker)
+    run_within(evaluate, config, *corpus.stages, dag.ranker, dag.summarizer)
     record_build(run, config.manifest(), dag.report.record)
     return session.once(published)
 

@@ -57,10 +57,11 @@ def session(config: BuildConfig) -> Iterator[Session]:
     Raises:
         StorageError: the root cannot be written.
         RootBusyError: another run held it for all of `engine.wait_for_root_seconds`.
-        ValueError: the settings name what this machine has not.
+        ValueError: the settings name what this machine has not, or are not those of the flow around this one.
     """
     around = _current.get()
     if around is not None:
+        _check_same(config, around.config)
         yield around
         return
     check_machine(config)
@@ -74,6 +75,15 @@ def session(config: BuildConfig) -> Iterator[Session]:
         token = _current.set(opened)
         stack.callback(_current.reset, token)
         yield opened
+
+
+def _check_same(given: BuildConfig, around: BuildConfig) -> None:
+    sections = [name for name in type(given).model_fields if getattr(given, name) != getattr(around, name)]
+    if sections:
+        raise ValueError(
+            f"a flow within another was given a configuration that differs in {', '.join(sections)}: expected that of "
+            "the flow around it, whose root and finished stages it shares"
+        )
 
 
 def planning_session(config: BuildConfig) -> Session:

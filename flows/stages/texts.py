@@ -21,6 +21,11 @@ class Corpus:
     features: StageResult
     vocabulary: StageResult
 
+    @property
+    def stages(self) -> tuple[StageResult, ...]:
+        """All of them."""
+        return (self.articles, self.paragraphs, self.features, self.vocabulary)
+
 
 def documents(session: Session, frontier: StageResult, pages: StageResult) -> StageResult:
     """Extract the text of every page for each article that cites it."""

@@ -27,19 +27,26 @@ Outcome = ShardRecord | DirectoryRecord | BaseException
 class Executor(Protocol):
     """Runs jobs somewhere and tells what became of each."""
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
-        """Return job name -> record, or the exception it ended with; never raises for a job."""
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
+        """Return job name -> record, or the exception it ended with; never raises for a job.
+
+        The jobs are shown to people `after` what they read: each of these is what `show` returned.
+        """
+        ...
+
+    def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
+        """Show that a stage or directory is done, after what it reads; return what stands for it."""
         ...
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
-        """Show a finished stage to people."""
+        """Show what a finished stage holds."""
         ...
 
 
 class InlineExecutor:
     """Runs jobs one after another in this process; for tests and for use as a library."""
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record, or the exception it ended with."""
         outcomes: dict[str, Outcome] = {}
         for job in jobs:
@@ -48,6 +55,9 @@ class InlineExecutor:
             except Exception as error:  # noqa: BLE001 - a bad shard fails alone; the stage reports it
                 outcomes[job.name] = error
         return outcomes
+
+    def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
+        """Show nothing."""
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
         """Show nothing."""
@@ -161,9 +171,12 @@ class Run:
         done = len(records)
         plan = StagePlan(name, shards, done, shards - done - len(jobs))
         self.plans.append(plan)
+        shown = None
         if not self.planning:
-            records.update(self._make(make_shard, name, jobs, shards))
-        result = StageResult(recipe.name, range(shards), dict(sorted(records.items())))
+            after = _shown(inputs)
+            records.update(self._make(make_shard, name, jobs, shards, after))
+            shown = self.executor.show(plan, after)
+        result = StageResult(recipe.name, range(shards), dict(sorted(records.items())), shown)
         self.stages[name] = result
         if not self.planning:
             self.executor.publish(result, plan)
@@ -182,11 +195,17 @@ class Run:
         name, digests = recipe.name, _digests(inputs, 0)
         key = None if digests is None else recipe.key(0, digests)
         record = None if key is None else find_directory(self.store, name, key)
-        self.plans.append(StagePlan(name, 1, int(record is not None), int(key is None)))
-        if record is None and not self.planning:
-            assert key is not None and digests is not None, f"{name} reads what is not made"
-            record = self._make(make_directory, name, [self._job(recipe, 0, key, inputs, digests, context)], 1)[0]
-        self.directories[name] = DirectoryResult(name, record)
+        plan = StagePlan(name, 1, int(record is not None), int(key is None))
+        self.plans.append(plan)
+        shown = None
+        if not self.planning:
+            after = _shown(inputs)
+            if record is None:
+                assert key is not None and digests is not None, f"{name} reads what is not made"
+                job = self._job(recipe, 0, key, inputs, digests, context)
+                record = self._make(make_directory, name, [job], 1, after)[0]
+            shown = self.executor.show(plan, after)
+        self.directories[name] = DirectoryResult(name, record, shown)
         return self.directories[name]
 
     def use(self, result: DirectoryResult) -> DirectoryResult:
@@ -226,10 +245,12 @@ class Run:
             **more,
         )
 
-    def _make(self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int) -> dict[int, Any]:
+    def _make(
+        self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int, after: Sequence[Any]
+    ) -> dict[int, Any]:
         if not jobs:
             return {}
-        outcomes = self.executor.run(make, jobs)
+        outcomes = self.executor.run(make, jobs, after)
         errors = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, BaseException)}
         for error in errors.values():
             if isinstance(error, CorruptShardError):
@@ -244,6 +265,11 @@ def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str]] | 
     found = {argument: source.digests(shard) for argument, source in inputs.items()}
     known = {argument: digests for argument, digests in found.items() if digests is not None}
     return known if len(known) == len(found) else None
+
+
+def _shown(inputs: Mapping[str, Input]) -> list[Any]:
+    """Return what people see of the stages and directories that are read."""
+    return [result.shown for source in inputs.values() for result in source.results if result.shown is not None]
 
 
 def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:

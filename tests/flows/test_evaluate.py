@@ -26,7 +26,7 @@ class Keeping(RecordingExecutor):
         super().__init__()
         self.store, self.seconds = store, seconds
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Any]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Any]:
         records = {name: replace(made, seconds=self.seconds) for name, made in super().run(make, jobs).items()}
         for record in records.values():
             if isinstance(record, ShardRecord):

@@ -58,7 +58,7 @@ def train(*, everything: Any, directory: Path) -> dict[str, Any]:
 class CountingExecutor(InlineExecutor):
     made: list[str] = field(default_factory=list)
 
-    def run(self, make: Any, jobs: Any) -> dict[str, Any]:
+    def run(self, make: Any, jobs: Any, after: Any = ()) -> dict[str, Any]:
         self.made += [job.name for job in jobs]
         return super().run(make, jobs)
 
