@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import BuildConfig
+from flows.dag import dag_of
 from flows.running.execution import PrefectExecutor
 from flows.running.session import Session, planning_session
-from flows.stages.corpus import corpus
 from storage.recipes import ShardRecord, save_record
 from storage.schemas import DATASETS, FRONTIER, PAGES
 from storage.store import RowGroup, Store, WrittenTable
 from tasks.engine.inputs import StageResult
 from tasks.engine.shard import Job
-from tasks.engine.stage import Outcome, Run, StagePlan
+from tasks.engine.stage import InlineExecutor, Outcome, Run, StagePlan
 
 BAR_BYTES = 2_000_000_000
 PARTITIONS = 1_000
@@ -38,7 +38,7 @@ PLANS = ("empty", "finished", "changed")
 ROW_BYTES = 200
 
 
-class RecordingExecutor:
+class RecordingExecutor(InlineExecutor):
     """Writes the record of every job without computing it."""
 
     def __init__(self, store: Store, shards: int, urls: int) -> None:
@@ -46,7 +46,7 @@ class RecordingExecutor:
         self._shards = shards
         self._rows = urls // shards
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return a record for each job."""
         return {job.name: self._record(job) for job in jobs}
 
@@ -94,14 +94,14 @@ def record_build(root: str, shards: int, urls: int) -> None:
     """Write the records of a finished corpus."""
     config = configuration(root, shards)
     run = Run(Store(root), RecordingExecutor(Store(root), shards, urls))
-    Session(config, PrefectExecutor(config.engine), run).once(corpus)
+    _ = dag_of(Session(config, PrefectExecutor(config.engine), run)).corpus
 
 
 def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
     """Plan in this process; return seconds (wall and processor), peak bytes and what was found."""
     session = planning_session(configuration(root, shards, changed))
     started, used = time.perf_counter(), time.process_time()
-    session.once(corpus)
+    _ = dag_of(session).corpus
     return {
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,

@@ -38,6 +38,7 @@ from tasks.crawl.frontier import build_frontier
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import gathered
+from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Scratch
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.search.search import search_articles
@@ -244,16 +245,20 @@ def run_one() -> None:
     table = pa.ipc.open_file(store.read_bytes("frontier.arrow")).read_all()
     urls = sorted({row["url"] for row in table.to_pylist() if row["drop_reason"] is None})
     run = Run(store, InlineExecutor())
-    frontier = run.stage(FRONTIER, lambda urls: table, shards=1, inputs={}, arguments={"urls": urls})
+    frontier = run.stage(Recipe(FRONTIER, lambda urls: table, arguments={"urls": urls}), shards=1, inputs={})
     started = time.perf_counter()
     pages = run.stage(
-        PAGES,
-        crawl_shard,
+        Recipe(
+            PAGES,
+            crawl_shard,
+            settings=CrawlSettings(
+                refresh=task["refresh"], host_delay_seconds=0, host_concurrency=4, backoff_seconds=0.1
+            ),
+            arguments={"host_shards": 1},
+            per_shard={"shard": range(1)},
+        ),
         shards=1,
         inputs={"frontier": gathered(frontier)},
-        settings=CrawlSettings(refresh=task["refresh"], host_delay_seconds=0, host_concurrency=4, backoff_seconds=0.1),
-        arguments={"host_shards": 1},
-        shard_argument="shard",
         context={
             "root": store.root,
             "connect_to": {"*.test": task["address"]},

@@ -17,13 +17,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pkgutil import resolve_name
 from typing import Any
 
 from storage.directories import find_directory
 from storage.recipes import ShardRecord, find_record
 from storage.store import Store
-from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, gathered, only, same, streamed
+from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, gathered, only, same
 from tasks.engine.shard import Job, make_directory, make_shard
 
 BAR_BYTES = 1_500_000_000
@@ -77,7 +78,7 @@ STAGES = {
     ),
     "extraction": Stage(
         "tasks.extraction:extract_documents",
-        {"frontier": (gathered, ("host_frontier",)), "pages": (streamed, ("pages",))},
+        {"frontier": (gathered, ("host_frontier",)), "pages": (partial(same, batches=True), ("pages",))},
         "tasks.extraction:ExtractSettings",
         dataset="documents",
     ),
@@ -158,7 +159,7 @@ def make(name: str, root: str, articles: int) -> dict[str, float]:
     for argument, (read, names) in chosen.inputs.items():
         # Two shards of all, because the second is read while the first is still held.
         results = [result_of(store, one, shards=2 if read is every else 1) for one in names]
-        inputs[argument] = read(*results).reference(0)
+        inputs[argument] = read(*results).loading(0)
     directory = name == RANKER
     job = Job(
         root=root,

@@ -5,10 +5,10 @@ import sys
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
+from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.corpus import corpus
 from tasks.reporting.corpus_counts import describe_corpus
 from tasks.reporting.publishing import record_build
 
@@ -30,7 +30,7 @@ def build_corpus(config: BuildConfig = DEFAULT) -> str:
 
 def build(session: Session) -> str:
     """Walk the corpus's stages and write the manifest."""
-    session.once(corpus)
+    _ = dag_of(session).corpus
     if session.run.planning:
         return ""
     return describe_corpus(record_build(session.run, session.config.manifest()), session.config.root)

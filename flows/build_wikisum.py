@@ -1,16 +1,17 @@
-"""The whole DAG: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
+"""A whole build: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
 
 import sys
 
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
-from flows.evaluate import evaluate, published, report
+from flows.dag import dag_of
+from flows.evaluate import evaluate, published
 from flows.running.command_line import main
+from flows.running.graph import run_within
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.corpus import corpus
-from flows.stages.intake import check_splits
+from flows.stages.splits import check_splits
 from flows.train import train_ranker, train_summarizer
 from tasks.reporting.publishing import record_build
 
@@ -31,18 +32,18 @@ def build_wikisum(config: BuildConfig = DEFAULT) -> str:
 
 
 def build(session: Session) -> str:
-    """Walk everything and name the build."""
-    config = session.config
-    session.once(check_splits)
-    session.once(corpus)
-    if session.run.planning:
-        session.once(report)
+    """Walk the DAG of `flows.dag` stretch by stretch, and name the build."""
+    config, dag, run = session.config, dag_of(session), session.run
+    check_splits(run.store, dag.articles)
+    corpus = dag.corpus
+    if run.planning:
+        _ = dag.report
         return ""
-    if config.imported is None:  # else paragraphs came ranked
-        train_ranker(config)
-    train_summarizer(config)
-    evaluate(config)
-    record_build(session.run, config.manifest(), session.once(report).record)
+    if dag.ranks:
+        run_within(train_ranker, config, *corpus.stages)
+    run_within(train_summarizer, config, *corpus.stages, dag.ranker)
+    run_within(evaluate, config, *corpus.stages, dag.ranker, dag.summarizer)
+    record_build(run, config.manifest(), dag.report.record)
     return session.once(published)
 
 

@@ -27,6 +27,7 @@ from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.search.settings import SearchSettings
 from tasks.sources import SourceSettings
+from tasks.sources.miniweb import MiniwebSettings
 from tasks.summarization.attention_training import AttentionSettings
 from tasks.summarization.decoding import DecodingSettings
 from tasks.summarization.examples import ExampleSettings
@@ -91,6 +92,11 @@ class BuildConfig(Settings):
     report: ReportSettings = ReportSettings()
     retraining: RetrainingSettings = tuning(RetrainingSettings(), "of retrain alone: no part of a build's recipe")
     tables: TableSettings = tuning(TableSettings(), "of reproduce-tables alone: no part of a build's recipe")
+
+    @property
+    def miniweb(self) -> MiniwebSettings | None:
+        """The embedded web where the corpus comes from it: then its facts are known."""
+        return self.source.miniweb if self.source.kind == "miniweb" and self.imported is None else None
 
     def manifest(self) -> dict[str, Any]:
         """Return the JSON-able configuration as manifests keep it: without the webhook, whose URL may be a secret."""

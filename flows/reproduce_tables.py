@@ -1,23 +1,21 @@
-"""The papers' tables: train and evaluate every system under one trainer, one search and one evaluator (000-002)."""
+"""The papers' tables: train and evaluate every system under one trainer, one search and one evaluator."""
 
 import sys
 
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
-from flows.evaluate import baseline
+from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.corpus import corpus
-from flows.stages.intake import check_splits
-from flows.stages.ranking import ranked
-from flows.stages.systems import chosen, systems
-from tasks.engine.inputs import DirectoryResult, contents, every
+from flows.stages.splits import check_splits
+from flows.stages.systems import evaluate_systems, impossible
+from flows.stages.timings import timings
+from tasks.engine.inputs import DirectoryResult, every
+from tasks.engine.recipe import Recipe
 from tasks.reporting.publishing import publish_report, record_build
-from tasks.tables.efficiency import measure_efficiency
-from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in, steps_of
-from tasks.tables.systems import MOST_PARAGRAPHS
+from tasks.tables.plan import shown_in, steps_of, systems_to_run
 from tasks.tables.tables import PAGE, write_tables
 
 
@@ -38,7 +36,7 @@ def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
 
 def publish(session: Session) -> str:
     """Walk everything and publish the tables; return their text. Pruning spares what a manifest names."""
-    session.once(check_splits)
+    check_splits(session.run.store, dag_of(session).articles)
     made = session.once(tables)
     if session.run.planning:
         return ""
@@ -47,58 +45,43 @@ def publish(session: Session) -> str:
     return text
 
 
+def chosen(session: Session) -> tuple[list[str], dict[str, str]]:
+    """Return the systems that are run, and of the others why they are not."""
+    config = session.config
+    return systems_to_run(config.tables, config.baselines.systems, impossible(dag_of(session)))
+
+
 def tables(session: Session) -> DirectoryResult:
     """Make the tables."""
-    config, made = session.config, session.once(ranked)
-    built, (baselines, baseline_scores) = session.once(corpus), session.once(baseline)
-    _, reasons = session.once(chosen)
-    evaluated = session.once(systems)
+    config, dag = session.config, dag_of(session)
+    run, reasons = session.once(chosen)
+    scores = [dag.ranking_scores, dag.baseline_scores]
+    evaluated = evaluate_systems(session, run)
     looked_at = [evaluated[name].summaries for name in shown_in(config.tables, "attention") if name in evaluated]
     models = {name: one.model.record for name, one in evaluated.items()}
-    timed = {name: one.record.metrics for name, one in session.once(timings).items() if one.record}
+    measured = timings(session, evaluated)
+    timed = {name: one.record.metrics for name, one in measured.items() if one.record}
     return session.run.directory(
-        "tables",
-        write_tables,
-        version=2,
+        Recipe(
+            "tables",
+            write_tables,
+            settings=config.tables,
+            arguments={
+                "reporting": config.report,
+                "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
+                "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
+                "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
+                "reasons": reasons,
+                "steps": steps_of(config.tables, config.training),
+                "seed": config.seed,
+            },
+            version=2,
+        ),
         inputs={
-            "scores": every(made.ranking_scores, baseline_scores, *[one.scores for one in evaluated.values()]),
-            "attention": every(built.articles, made.ranked, baselines, *looked_at),
-        },
-        settings=config.tables,
-        arguments={
-            "reporting": config.report,
-            "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
-            "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
-            "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
-            "reasons": reasons,
-            "steps": steps_of(config.tables, config.training),
-            "seed": config.seed,
+            "scores": every(*scores, *[one.scores for one in evaluated.values()]),
+            "attention": every(dag.articles, dag.ranked, dag.baselines, *looked_at),
         },
     )
-
-
-def timings(session: Session) -> dict[str, DirectoryResult]:
-    """Measure the systems of the efficiency tables, one after another so that none slows another."""
-    config, evaluated, examples = session.config, session.once(systems), session.once(ranked).examples
-    return {
-        name: session.run.directory(
-            f"efficiency/{name}",
-            measure_efficiency,
-            version=2,
-            inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
-            arguments={
-                "articles": config.training.validation_articles,
-                "batch_tokens": config.training.batch_tokens,
-                "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
-                "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
-                "memory_bytes": config.tables.memory_bytes,
-                "precision": config.training.precision,
-            },
-            context={"device": config.training.device},
-        )
-        for name in shown_in(config.tables, "efficiency")
-        if name in evaluated
-    }
 
 
 if __name__ == "__main__":

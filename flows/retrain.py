@@ -6,15 +6,14 @@ import time
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
+from flows.dag import Dag, dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.corpus import corpus, vocabulary
-from flows.stages.intake import kept_out_of_training
 from flows.stages.judged_on import judged_before, judged_on
 from flows.stages.judging import judge
-from flows.stages.ranking import ranked, ranker, train_ranking
-from flows.train import attention, summarizer, train_system
+from flows.stages.ranking import ranker
+from flows.stages.training import summarizer
 from storage.registry import version_of
 from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
@@ -75,16 +74,18 @@ def challenge(session: Session) -> str:
         move_late_pointer(store)
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
     start = champion if settings.vocabulary == "champion" else None
+    dag = dag_of(session)
     if start is not None:
-        session.give(vocabulary, start.vocabulary)
-    session.give(kept_out_of_training, judged_before(session))
+        dag.vocabulary = start.vocabulary
+    dag.kept_out = judged_before(session)
     splits = judged_on(session)
-    session.give(ranker, new_ranker(session, start))
-    session.give(summarizer, new_summarizer(session, start))
-    models = {RANKER: session.once(ranker), SUMMARIZER: session.once(summarizer)}
-    if config.decoding.guidance.reads_predictor:
-        models[PREDICTOR] = session.once(attention)
-    challenger = judge(session, "challenger", splits, session.once(corpus).vocabulary, models)
+    dag.ranker = new_ranker(dag, start)
+    _ = dag.ranking_scores  # for people: nothing reads them
+    dag.summarizer = new_summarizer(dag, start)
+    models = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
+    if dag.predictor is not None:
+        models[PREDICTOR] = dag.predictor
+    challenger = judge(session, "challenger", splits, dag.vocabulary, models)
     before = None
     if champion is not None:
         before = champion, judge(session, "champion", splits, champion.vocabulary, dict(champion.models))
@@ -96,23 +97,22 @@ def challenge(session: Session) -> str:
     )
 
 
-def new_ranker(session: Session, start: ChampionModels | None) -> DirectoryResult:
+def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
     """Train the ranker on from the champion's and take it up if it is better; afresh where there is none that fits."""
-    settings = session.config.ranker
+    settings, retraining = dag.config.ranker, dag.config.retraining
     if start is None or not ranker_fits(start.version, settings):
-        return train_ranking(session, settings)
-    retraining, before = session.config.retraining, start.models[RANKER]
-    trained = train_ranking(session, warm_ranker(settings, retraining), before)
-    return session.run.use(better_ranker(trained, before, retraining.ranker_gain))
+        return ranker(dag.session, dag.corpus)
+    before = start.models[RANKER]
+    trained = ranker(dag.session, dag.corpus, warm_ranker(settings, retraining), before)
+    return dag.session.run.use(better_ranker(trained, before, retraining.ranker_gain))
 
 
-def new_summarizer(session: Session, start: ChampionModels | None) -> DirectoryResult:
+def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
     """Train the summarizer on from the champion's; afresh where there is none that fits."""
-    config, made = session.config, session.once(ranked)
-    fits = start is not None and summarizer_fits(start.version, config.summarizer)
-    training = warm_training(config.training, config.retraining) if fits else config.training
-    before = start.models[SUMMARIZER] if start is not None and fits else None
-    return train_system(session, "summarizer", config.summarizer, training, made.examples, made.graphs, before)
+    if start is None or not summarizer_fits(start.version, dag.config.summarizer):
+        return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
+    training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]
+    return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary, training=training, initial=before)
 
 
 if __name__ == "__main__":

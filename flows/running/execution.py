@@ -14,13 +14,15 @@ from typing import Any, Literal
 import cloudpickle
 from prefect import get_run_logger, task
 from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State, TaskRun
+from prefect.client.schemas.objects import RunInput, State, TaskRun
 from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.exceptions import TerminationSignal
 from prefect.futures import PrefectFuture, as_completed
+from prefect.states import Completed, Failed, Running
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
+from flows.running.graph import Shown, current_flow_run, edges_from, finish, show
 from flows.running.lost_output import end_when_output_is_lost
 from flows.running.parent_watch import end_with_parent
 from flows.running.process_pool import ProcessPool
@@ -184,6 +186,7 @@ class PrefectExecutor:
         """Take the kind of runner, its size and the retries."""
         self.settings = settings
         self._runner: TaskRunner[Any] | None = None
+        self._shown: Shown | None = None  # what stands for the jobs that were run last
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -217,22 +220,40 @@ class PrefectExecutor:
         if isinstance(self._runner, ProcessPool):  # the other runners take the context with every task
             self._runner.serve_another_flow_run()
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Shown] = ()) -> dict[str, Outcome]:
         """Submit every job and wait for all; an exception is an outcome, never raised.
 
-        What was not started because the Prefect server was away is submitted again: only people need the server.
+        Several jobs are shown as children of one task run, which stands for the stage while they run.
         """
-        outcomes = self._submit(make, jobs)
+        edges, stage = edges_from(after), jobs[0].called
+        self._shown = None
+        if len(jobs) == 1:
+            return self._attempt(make, jobs, edges)
+        with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
+            self._shown = show(stage, Running(), edges)
+        outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
+        if self._shown is not None:
+            failed = sum(isinstance(outcome, BaseException) for outcome in outcomes.values())
+            with unless_prefect_is_away(f"the end of stage {stage}"):
+                finish(self._shown, Failed(message=f"{failed} of {len(jobs)} failed") if failed else Completed())
+        return outcomes
+
+    def _attempt(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:
+        """Submit jobs; what was not started because the Prefect server was away is submitted again.
+
+        Only people need the server.
+        """
+        outcomes = self._submit(make, jobs, edges)
         for seconds in _SERVER_WAITS:
             lost = [job for job in jobs if isinstance(outcomes[job.name], ConcurrencySlotAcquisitionError)]
             if not lost:
                 break
             get_run_logger().warning("the Prefect server is away; trying again in %.0f s", seconds)
             time.sleep(seconds)
-            outcomes.update(self._submit(make, lost))
+            outcomes.update(self._submit(make, lost, edges))
         return outcomes
 
-    def _submit(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def _submit(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:
         assert self._runner is not None, "jobs run inside `serving`"
         log = get_run_logger()
         stage, started = jobs[0].called, time.monotonic()
@@ -249,9 +270,12 @@ class PrefectExecutor:
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,
             )
-            future = self._runner.submit(shard_task, {"pickled": cloudpickle.dumps((make, job))})
+            pickled = cloudpickle.dumps((make, job))
+            future = self._runner.submit(shard_task, {"pickled": pickled}, dependencies={"pickled": edges})
             names[future.task_run_id] = job.name
             futures.append(future)
+        if self._shown is None and (flow_run := current_flow_run()) is not None:
+            self._shown = Shown(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}
         said = started
         for future in as_completed(futures):
@@ -267,6 +291,15 @@ class PrefectExecutor:
                 remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))
                 log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
         return outcomes
+
+    def show(self, planned: StagePlan, after: Sequence[Shown]) -> Shown | None:
+        """Show a stage that was found done as cached; return what stands for it, or for the jobs that made it."""
+        shown, self._shown = self._shown, None
+        if planned.done == planned.shards:
+            cached: State[Any] = Completed(name="Cached", message=f"all {planned.shards} were done before")
+            with unless_prefect_is_away(f"stage {planned.stage} in the graph of the run"):
+                shown = show(planned.stage, cached, edges_from(after))
+        return shown
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
         """Log a stage's counts and keep them as an artifact."""

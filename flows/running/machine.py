@@ -25,8 +25,8 @@ def check_machine(config: BuildConfig) -> None:
                 raise ValueError(f"{name}: {error}") from error
         if config.crawl.ca_bundle is not None:
             _check_authorities(config.crawl.ca_bundle)
-    if config.imported is None and config.source.kind == "miniweb" and config.source.miniweb.port:
-        _check_port(config.source.miniweb.port)
+    if config.miniweb is not None and config.miniweb.port:
+        _check_port(config.miniweb.port)
 
 
 def _devices(settings: Settings, prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -44,15 +44,6 @@ class Session:
         result: T = self._walked[wiring]
         return result
 
-    @property
-    def from_miniweb(self) -> bool:
-        """Whether the corpus is the mini web's, whose facts are known."""
-        return self.config.source.kind == "miniweb" and self.config.imported is None
-
-    def give(self, wiring: Callable[["Session"], T], result: T) -> None:
-        """Have `once(wiring)` return a result found elsewhere, until everything is walked anew."""
-        self._walked[wiring] = result
-
     def forget(self) -> None:
         """Walk everything anew; what is done is found again by its key."""
         self._walked.clear()
@@ -66,10 +57,11 @@ def session(config: BuildConfig) -> Iterator[Session]:
     Raises:
         StorageError: the root cannot be written.
         RootBusyError: another run held it for all of `engine.wait_for_root_seconds`.
-        ValueError: the settings name what this machine has not.
+        ValueError: the settings name what this machine has not, or are not those of the flow around this one.
     """
     around = _current.get()
     if around is not None:
+        _check_same(config, around.config)
         yield around
         return
     check_machine(config)
@@ -77,12 +69,21 @@ def session(config: BuildConfig) -> Iterator[Session]:
     store.check_writable()
     with ExitStack() as stack:
         stack.enter_context(root_lock(store, config.engine.wait_for_root_seconds))
-        connect_to = stack.enter_context(running_web(config.source)) if config.imported is None else {}
+        connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine)
         opened = Session(config, executor, Run(store, executor), connect_to)
         token = _current.set(opened)
         stack.callback(_current.reset, token)
         yield opened
+
+
+def _check_same(given: BuildConfig, around: BuildConfig) -> None:
+    sections = [name for name in type(given).model_fields if getattr(given, name) != getattr(around, name)]
+    if sections:
+        raise ValueError(
+            f"a flow within another was given a configuration that differs in {', '.join(sections)}: expected that of "
+            "the flow around it, whose root and finished stages it shares"
+        )
 
 
 def planning_session(config: BuildConfig) -> Session:

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Mapping
 
+from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.corpus import corpus
 from storage import schemas
 from storage.builds import read_build
 from storage.errors import StorageError
 from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.inputs import Input, StageResult, every, same
+from tasks.engine.recipe import Recipe
 from tasks.retraining.frozen import freeze_articles, freeze_paragraphs
 from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
 from tasks.retraining.warm_start import frozen_stages, pinned
@@ -26,16 +27,18 @@ def freeze(session: Session) -> TestSplit:
     found = read_frozen(session.run.store)
     if found is not None:
         return TestSplit(*frozen_stages(session.run.store, found, session.config.seed))
-    built, chosen = session.once(corpus), session.config.retraining
+    built, chosen = dag_of(session).corpus, session.config.retraining
     count = min(chosen.test_shards, session.config.shards.articles)
     shards: dict[str, Input] = {"shards": every(built.articles, built.paragraphs)}
     articles = session.run.stage(
-        schemas.ARTICLES,
-        freeze_articles,
+        Recipe(
+            schemas.ARTICLES,
+            freeze_articles,
+            arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
+            per_shard={"shard": range(count)},
+        ),
         shards=count,
         inputs={**shards, "corpus": every(built.articles)},
-        arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
-        shard_argument="shard",
         name="frozen_articles",
     )
     if not session.run.planning and not any(record.written.rows for record in articles.in_order):
@@ -44,12 +47,9 @@ def freeze(session: Session) -> TestSplit:
             "all weeks are judged"
         )
     paragraphs = session.run.stage(
-        schemas.PARAGRAPHS,
-        freeze_paragraphs,
+        Recipe(schemas.PARAGRAPHS, freeze_paragraphs, arguments={"of": count}, per_shard={"shard": range(count)}),
         shards=count,
         inputs={"articles": same(articles), **shards},
-        arguments={"of": count},
-        shard_argument="shard",
         name="frozen_paragraphs",
     )
     return TestSplit(articles, paragraphs)
@@ -85,7 +85,7 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
 
 def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit | None:
     """Pin the test articles that have come in since a version; None where its own articles are gone."""
-    built, chosen, store = session.once(corpus), session.config.retraining, session.run.store
+    built, chosen, store = dag_of(session).corpus, session.config.retraining, session.run.store
     try:
         files = read_build(store, before.build).stages["articles"]
         earlier = pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
@@ -93,16 +93,17 @@ def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit 
         _log.warning("what came in since version %d cannot be told, and is not judged on: %s", before.number, error)
         return None
     articles = session.run.stage(
-        schemas.ARTICLES,
-        new_articles,
+        Recipe(
+            schemas.ARTICLES,
+            new_articles,
+            arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
+        ),
         shards=1,
         inputs={"now": every(built.articles), "before": every(earlier), "known": every(known.articles)},
-        arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
         name="recent_articles",
     )
     paragraphs = session.run.stage(
-        schemas.PARAGRAPHS,
-        new_paragraphs,
+        Recipe(schemas.PARAGRAPHS, new_paragraphs),
         shards=1,
         inputs={"articles": same(articles), "shards": every(built.paragraphs)},
         name="recent_paragraphs",

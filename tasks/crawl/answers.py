@@ -4,18 +4,19 @@ import json
 import logging
 import uuid
 from pathlib import PurePosixPath
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
+
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
 _SUFFIX = ".jsonl"
 
 
-class Answers:
+class Answers(Closing):
     """Question -> JSON-able answer, on disk line by line; a context manager, for one writer at a time.
 
     On an object store lines are there once their file is closed, which is after every `rows` answers.
@@ -33,14 +34,6 @@ class Answers:
         for info in sorted(filesystem.get_file_info(selector), key=lambda info: info.path):
             if info.path.endswith(_SUFFIX):
                 self._read(info.path)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __len__(self) -> int:
         return len(self._found)

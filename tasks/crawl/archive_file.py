@@ -17,12 +17,13 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Protocol, Self, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 from warcio.archiveiterator import ArchiveIterator
+
+from tasks.engine.closing import Closing
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -94,7 +95,7 @@ class _RemoteFile(io.RawIOBase):
         super().close()
 
 
-class OpenArchive:
+class OpenArchive(Closing):
     """An open archive file; a context manager.
 
     Attributes:
@@ -125,14 +126,6 @@ class OpenArchive:
         except BaseException:
             self._stream.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file and delete its decoded copy."""

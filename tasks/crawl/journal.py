@@ -10,8 +10,7 @@ opened again, and so is a row whose body is not what its digest says.
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -25,6 +24,7 @@ from tasks.crawl.segments import (
     row_batch,
     scan_segment,
 )
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ _MERGED = 64  # small segments that become one
 _SMALL_BYTES = 16 << 20
 
 
-class Journal:
+class Journal(Closing):
     """Rows of `pages` that survive the process; not for more than one writer at a time.
 
     Attributes:
@@ -75,14 +75,6 @@ class Journal:
                 for row, offset in scan_segment(filesystem, info.path):
                     self._note(row, Place(number, offset))
                 self._closed(number, info.size)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __len__(self) -> int:
         return len(self._places)

@@ -1,27 +1,23 @@
 """Look-ups in an archive's index that a shard has made so far, kept while it runs: a killed one repeats none."""
 
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow.fs as pafs
 
 from tasks.crawl.answers import Answers
+from tasks.engine.closing import Closing
 
 
-class LookUps:
+class LookUps(Closing):
     """URL -> rows of `captures`, on disk (`tasks.crawl.answers`); a context manager, for one writer at a time."""
 
     def __init__(self, filesystem: pafs.FileSystem, directory: str, *, rows: int) -> None:
         """Read what is there; a torn last line is left out."""
         self._answers = Answers(filesystem, directory, rows=rows)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the answers' file."""
         self._answers.close()
 
     def __len__(self) -> int:

@@ -7,8 +7,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
@@ -24,6 +23,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, join_url, normalise_url
 from tasks.crawl.visit import Visit, page_row, refused_row
 from tasks.crawl.warc_rows import CITED_URL, read_outcome
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class Place:
         return self.captured_at.timestamp() if self.captured_at else float("-inf")
 
 
-class Replay:
+class Replay(Closing):
     """Pages of the captures of some hosts; a context manager that holds the archive files open.
 
     Usable from many threads; files of this machine are read by one at a time.
@@ -83,12 +83,8 @@ class Replay:
         for places in self._captures.values():
             places.sort(key=lambda place: (-place.time, place.file, place.offset))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the archive files."""
         for file in self._files.values():
             file.close()
         self._files.clear()

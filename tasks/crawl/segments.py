@@ -8,13 +8,13 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
 from storage.schemas import PAGES
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -118,19 +118,15 @@ def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[
         logger.warning("%s is torn or damaged: its sound rows are kept (%s)", path, error)
 
 
-class SegmentReader:
+class SegmentReader(Closing):
     """Reads single rows of many segments; the file that was used least recently is closed first."""
 
     def __init__(self, filesystem: pafs.FileSystem) -> None:
         self._filesystem = filesystem
         self._files: OrderedDict[str, pa.NativeFile] = OrderedDict()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the files."""
         for file in self._files.values():
             file.close()
 

@@ -4,8 +4,6 @@ import logging
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from types import TracebackType
-from typing import Self
 
 from tasks.crawl.http import TRANSIENT_STATUS, Client, Inspector, Response
 from tasks.crawl.lookup import BoundedResolver
@@ -15,6 +13,7 @@ from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.turns import Turn, turn
 from tasks.crawl.urls import host_of
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +21,7 @@ logger = logging.getLogger(__name__)
 _PUBLIC_HOSTS = frozenset({"index.commoncrawl.org", "data.commoncrawl.org", "archive.org", "web.archive.org"})
 
 
-class Service:
+class Service(Closing):
     """A client of one service; a context manager, usable from many threads."""
 
     def __init__(
@@ -63,14 +62,6 @@ class Service:
         )
         bounded = BoundedResolver(resolver, settings.lookup_seconds)
         self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connections."""

@@ -8,8 +8,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlencode
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, join_url
 from tasks.crawl.visit import refused_row, response_columns
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ _OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body"})
 _NO_ANSWER = frozenset({"index_failed", "index_bad_answer", "archive_failed", "archive_bad_answer"})
 
 
-class Wayback:
+class Wayback(Closing):
     """A client of the archive; a context manager."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
@@ -50,12 +50,8 @@ class Wayback:
         self._pages = Service(chosen.pages_url, settings, chosen, connect_to, queue=queue)
         self._failures = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the connections to index and pages."""
         self._index.close()
         self._pages.close()
 

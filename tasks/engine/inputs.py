@@ -1,16 +1,13 @@
 """What a stage reads of the stages above it, said once in a flow and loaded where the shard is computed.
 
-An input answers two questions for a shard: which digests does it bring to the shard's key (None while the stage above
-is not done), and what is to be loaded. The flow says `same(articles)` for the shard of the same number (`streamed` for
-its batches),
-`gathered(documents)` for its row group of every shard, `every(articles, paragraphs)` for a lazy walk over all shards,
-and `contents(ranker)` for the directory of a model.
+The flow says `same(articles)` for the shard of the same number, `gathered(documents)` for its row group of every shard,
+`only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for a lazy walk over all shards, and
+`contents(ranker)` for the directory of a model.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +16,8 @@ from storage.directories import DirectoryRecord, fetch_directory
 from storage.parts import Part, gather, gathered_digests, read_parts, whole
 from storage.recipes import ShardRecord
 from storage.store import Store
+
+Load = Callable[[Store], Any]  # loads one argument of one shard; small and picklable
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,13 @@ class StageResult:
         stage: stage name.
         shards: all shard numbers of the stage.
         records: shard number -> record, for those that are done.
+        shown: what people see of it; what they see of its readers comes after that.
     """
 
     stage: str
     shards: Sequence[int]
     records: Mapping[int, ShardRecord]
+    shown: Any = field(default=None, compare=False, repr=False)
 
     @property
     def complete(self) -> bool:
@@ -54,57 +55,27 @@ class DirectoryResult:
     Attributes:
         name: what it is, such as models/ranker.
         record: its record, or None while it is not made.
+        shown: as of a stage.
     """
 
     name: str
     record: DirectoryRecord | None
-
-
-class Reference(ABC):
-    """What a job loads for one argument; small and picklable."""
-
-    @abstractmethod
-    def load(self, store: Store) -> Any:
-        """Return the argument.
-
-        Raises:
-            CorruptShardError: a file is gone, cut short or changed.
-        """
-
-
-class Input(ABC):
-    """One argument of a stage's function."""
-
-    @abstractmethod
-    def digests(self, shard: int) -> list[str] | None:
-        """Return what the argument brings to the key of `shard`; None while it is not known."""
-
-    @abstractmethod
-    def reference(self, shard: int) -> Reference:
-        """Return what the job of `shard` loads; asked only when the digests are known."""
+    shown: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
-class TableReference(Reference):
-    """The rows of some parts, as one table."""
+class Input:
+    """One argument of a stage's function.
 
-    stage: str
-    parts: tuple[Part, ...]
+    Attributes:
+        results: the stages and directories that it reads.
+        digests: shard number -> what it brings to the key of that shard; None while that is not known.
+        loading: shard number -> what loads it for that shard; asked only when the digests are known.
+    """
 
-    def load(self, store: Store) -> pa.Table:
-        """Return the rows."""
-        return read_parts(store, self.stage, self.parts)
-
-
-@dataclass(frozen=True)
-class BatchesReference(Reference):
-    """The rows of a part, as record batches."""
-
-    part: Part
-
-    def load(self, store: Store) -> Iterator[pa.RecordBatch]:
-        """Return the batches; asking for the first one can raise CorruptShardError."""
-        return self.part.batches(store)
+    results: tuple[StageResult | DirectoryResult, ...]
+    digests: Callable[[int], list[str] | None]
+    loading: Callable[[int], Load]
 
 
 @dataclass(frozen=True)
@@ -134,122 +105,58 @@ class Shards:
         return (self.read(shard) for shard in range(len(self)))
 
 
-@dataclass(frozen=True)
-class ShardsReference(Reference):
-    """All shards of some stages, read lazily."""
+def same(result: StageResult, *, batches: bool = False) -> Input:
+    """Return the shard of the same number as a table, or in `batches` where it is larger than memory should be."""
 
-    parts: tuple[tuple[Part, ...], ...]
-
-    def load(self, store: Store) -> Shards:
-        """Return the lazy sequence; its reads can raise CorruptShardError."""
-        return Shards(store, self.parts)
-
-
-@dataclass(frozen=True)
-class DirectoryReference(Reference):
-    """A directory on local disk."""
-
-    record: DirectoryRecord
-
-    def load(self, store: Store) -> Path:
-        """Return the directory on local disk, downloaded if the root is elsewhere."""
-        return fetch_directory(store, self.record)
-
-
-@dataclass(frozen=True)
-class same(Input):  # noqa: N801 - reads as a word of the flow's wiring
-    """The shard of the same number."""
-
-    result: StageResult
-
-    def digests(self, shard: int) -> list[str] | None:
-        """Return the digest of that shard."""
-        record = self.result.records.get(shard)
+    def digests(shard: int) -> list[str] | None:
+        record = result.records.get(shard)
         return None if record is None else [record.written.digest]
 
-    def reference(self, shard: int) -> Reference:
-        """Return that shard."""
-        return TableReference(self.result.stage, (whole(self.result.records[shard]),))
+    def loading(shard: int) -> Load:
+        part = whole(result.records[shard])
+        return part.batches if batches else partial(read_parts, stage=result.stage, parts=(part,))
+
+    return Input((result,), digests, loading)
 
 
-@dataclass(frozen=True)
-class streamed(Input):  # noqa: N801
-    """The shard of the same number in record batches, for stages whose shards are larger than memory should be."""
-
-    result: StageResult
-
-    def digests(self, shard: int) -> list[str] | None:
-        """Return the digest of that shard."""
-        return same(self.result).digests(shard)
-
-    def reference(self, shard: int) -> Reference:
-        """Return that shard's batches."""
-        return BatchesReference(whole(self.result.records[shard]))
+def only(result: StageResult) -> Input:
+    """Return the single shard of a stage that has one, whatever the reader's shard, as a table."""
+    first = same(result)
+    return Input((result,), lambda _: first.digests(0), lambda _: first.loading(0))
 
 
-@dataclass(frozen=True)
-class gathered(Input):  # noqa: N801
-    """The row groups for this shard in every shard of a grouped stage (the shuffle)."""
+def gathered(result: StageResult) -> Input:
+    """Return the row groups for this shard in every shard of a grouped stage (the shuffle), as a table."""
 
-    result: StageResult
+    def digests(shard: int) -> list[str] | None:
+        return gathered_digests(result.in_order, shard) if result.complete else None
 
-    def digests(self, shard: int) -> list[str] | None:
-        """Return the digests of those row groups."""
-        return gathered_digests(self.result.in_order, shard) if self.result.complete else None
+    def loading(shard: int) -> Load:
+        return partial(read_parts, stage=result.stage, parts=tuple(gather(result.in_order, shard)))
 
-    def reference(self, shard: int) -> Reference:
-        """Return those row groups."""
-        return TableReference(self.result.stage, tuple(gather(self.result.in_order, shard)))
+    return Input((result,), digests, loading)
 
 
-@dataclass(frozen=True)
-class only(Input):  # noqa: N801
-    """The single shard of a stage that has one, whatever the reader's shard."""
+def every(*results: StageResult) -> Input:
+    """Return all shards of some stages as `Shards`: tuples of tables, one a stage, read when asked for."""
 
-    result: StageResult
-
-    def digests(self, shard: int) -> list[str] | None:
-        """Return the digest of that shard."""
-        return same(self.result).digests(0)
-
-    def reference(self, shard: int) -> Reference:
-        """Return that shard."""
-        return same(self.result).reference(0)
-
-
-@dataclass(frozen=True)
-class every(Input):  # noqa: N801
-    """All shards of some stages, lazily, as tuples of tables."""
-
-    results: tuple[StageResult, ...] = field(default=())
-
-    def __init__(self, *results: StageResult) -> None:
-        """Take the stages in the order of the tuples."""
-        object.__setattr__(self, "results", results)
-
-    def digests(self, shard: int) -> list[str] | None:
-        """Return the digests of all their shards."""
-        if not all(result.complete for result in self.results):
+    def digests(_: int) -> list[str] | None:
+        if not all(result.complete for result in results):
             return None
-        return [record.written.digest for result in self.results for record in result.in_order]
+        return [record.written.digest for result in results for record in result.in_order]
 
-    def reference(self, shard: int) -> Reference:
-        """Return all their shards."""
-        columns = [[whole(record) for record in result.in_order] for result in self.results]
-        return ShardsReference(tuple(zip(*columns, strict=True)))
+    def loading(_: int) -> Load:
+        columns = [[whole(record) for record in result.in_order] for result in results]
+        return partial(Shards, parts=tuple(zip(*columns, strict=True)))
+
+    return Input(results, digests, loading)
 
 
-@dataclass(frozen=True)
-class contents(Input):  # noqa: N801
-    """A directory on local disk."""
+def contents(result: DirectoryResult) -> Input:
+    """Return a directory as a path on local disk."""
 
-    result: DirectoryResult
+    def loading(_: int) -> Load:
+        assert result.record is not None
+        return partial(fetch_directory, record=result.record)
 
-    def digests(self, shard: int) -> list[str] | None:
-        """Return the digest of its published files."""
-        return None if self.result.record is None else [self.result.record.digest]
-
-    def reference(self, shard: int) -> Reference:
-        """Return the directory."""
-        assert self.result.record is not None
-        return DirectoryReference(self.result.record)
+    return Input((result,), lambda _: None if result.record is None else [result.record.digest], loading)

@@ -18,8 +18,9 @@ from storage.snapshots import discard_snapshot, kept_on_store
 from storage.store import Store
 from storage.writing import naming_a_full_disk
 from tasks.engine.failure_logs import names_what_failed
-from tasks.engine.inputs import Reference
+from tasks.engine.inputs import Load
 from tasks.engine.provenance import running_code
+from tasks.engine.recipe import recipe_fields
 from tasks.engine.settings import Settings
 
 
@@ -36,7 +37,7 @@ class Scratch:
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """All that is needed to make one shard or directory; small and picklable.
 
@@ -63,10 +64,10 @@ class Job:
     shard: int
     key: str
     function: Callable[..., Any]
-    inputs: Mapping[str, Reference]
+    inputs: Mapping[str, Load]
     digests: Mapping[str, list[str]]
-    settings: Settings | None
-    arguments: Mapping[str, Any]
+    settings: Settings | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     scratch: str | None = None
@@ -84,17 +85,7 @@ class Job:
 
     def recipe(self) -> dict[str, Any]:
         """Return the settings and arguments of the recipe, JSON-able."""
-        return recipe_of(self.settings, self.arguments)
-
-
-def recipe_of(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that decide what a shard holds: those of the section, and the arguments."""
-    fields = settings.recipe() if settings is not None else {}
-    return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
-
-
-def _plain(value: Any) -> Any:
-    return value.recipe() if hasattr(value, "recipe") else value
+        return recipe_fields(self.settings, self.arguments)
 
 
 @names_what_failed
@@ -169,7 +160,7 @@ def make_directory(job: Job) -> DirectoryRecord:
 
 
 def _call(job: Job, store: Store, **more: Any) -> Any:
-    loaded = {name: reference.load(store) for name, reference in job.inputs.items()}
+    loaded = {name: load(store) for name, load in job.inputs.items()}
     settings = {} if job.settings is None else {"settings": job.settings}
     return functools.partial(job.function, **loaded, **settings, **job.arguments, **job.context, **more)()
 

@@ -12,13 +12,12 @@ from typing import Any, Protocol, TypeVar
 
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
-from storage.recipes import ShardRecord, find_record, recipe_key, set_aside
-from storage.schemas import Dataset
+from storage.recipes import ShardRecord, find_record, set_aside
 from storage.store import Store
 from tasks.engine.failure_logs import describe
 from tasks.engine.inputs import DirectoryResult, Input, StageResult
-from tasks.engine.settings import Settings
-from tasks.engine.shard import Job, make_directory, make_shard, recipe_of
+from tasks.engine.recipe import Recipe
+from tasks.engine.shard import Job, make_directory, make_shard
 
 T = TypeVar("T")
 _REPAIRS = 3  # of one file
@@ -28,19 +27,26 @@ Outcome = ShardRecord | DirectoryRecord | BaseException
 class Executor(Protocol):
     """Runs jobs somewhere and tells what became of each."""
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
-        """Return job name -> record, or the exception it ended with; never raises for a job."""
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
+        """Return job name -> record, or the exception it ended with; never raises for a job.
+
+        The jobs are shown to people `after` what they read: each of these is what `show` returned.
+        """
+        ...
+
+    def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
+        """Show that a stage or directory is done, after what it reads; return what stands for it."""
         ...
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
-        """Show a finished stage to people."""
+        """Show what a finished stage holds."""
         ...
 
 
 class InlineExecutor:
     """Runs jobs one after another in this process; for tests and for use as a library."""
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record, or the exception it ended with."""
         outcomes: dict[str, Outcome] = {}
         for job in jobs:
@@ -49,6 +55,9 @@ class InlineExecutor:
             except Exception as error:  # noqa: BLE001 - a bad shard fails alone; the stage reports it
                 outcomes[job.name] = error
         return outcomes
+
+    def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
+        """Show nothing."""
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
         """Show nothing."""
@@ -124,104 +133,79 @@ class Run:
 
     def stage(
         self,
-        dataset: Dataset,
-        function: Callable[..., Any],
+        recipe: Recipe,
         *,
         shards: int,
         inputs: Mapping[str, Input],
-        settings: Settings | None = None,
-        arguments: Mapping[str, Any] | None = None,
-        shard_argument: str | None = None,
-        per_shard: Mapping[str, Sequence[Any]] | None = None,
         context: Mapping[str, Any] | None = None,
-        notes: Mapping[str, str] | None = None,
         scratch: str | None = None,
         name: str | None = None,
     ) -> StageResult:
         """Return a stage's shards, computing those that are missing (none when planning).
 
         Args:
-            dataset: what the stage makes.
-            function: pure function; gets the inputs, `settings`, arguments and context by keyword, returns a table.
+            recipe: what it makes, of what.
             shards: how many shards there are.
             inputs: argument name -> input.
-            settings: the stage's section.
-            arguments: further arguments that are part of the recipe.
-            shard_argument: name under which the function wants the shard number.
-            per_shard: argument name -> value for each shard; part of the recipe.
-            context: further arguments that are not part of the recipe.
-            notes: what else decides the content and stands in the records, such as the version of a model used.
+            context: further arguments, which change how a shard is made and never what it holds.
             scratch: argument that takes a folder outliving an interruption (`tasks.engine.shard.Scratch`).
             name: under which the result is remembered, where several stages share a dataset.
 
         Raises:
             StageFailedError: some shards could not be made.
         """
-        listing = self.store.sizes(dataset.name)
+        name = name or recipe.name
+        listing = self.store.sizes(recipe.name)
         records: dict[int, ShardRecord] = {}
         jobs: list[Job] = []
         for shard in range(shards):
-            digests = {argument: source.digests(shard) for argument, source in inputs.items()}
-            known = {argument: found for argument, found in digests.items() if found is not None}
-            if len(known) < len(digests):
+            digests = _digests(inputs, shard)
+            if digests is None:
                 continue
-            own = {argument: values[shard] for argument, values in (per_shard or {}).items()}
-            if shard_argument:
-                own[shard_argument] = shard
-            every_argument = {**(arguments or {}), **own}
-            recipe = {**recipe_of(settings, every_argument), **(notes or {})}
-            key = recipe_key(dataset.name, dataset.version, recipe, shard, known)
-            record = find_record(self.store, listing, dataset.name, shard, key)
-            if record is not None:
+            key = recipe.key(shard, digests)
+            record = find_record(self.store, listing, recipe.name, shard, key)
+            if record is None:
+                jobs.append(self._job(recipe, shard, key, inputs, digests, context, scratch=scratch, title=name))
+            else:
                 records[shard] = record
-                continue
-            references = {argument: source.reference(shard) for argument, source in inputs.items()}
-            jobs.append(
-                Job(self.store.root, dataset.name, dataset.version, shard, key, function, references, known,
-                    settings, every_argument, context or {}, notes or {}, scratch, name or "")
-            )  # fmt: skip
         done = len(records)
-        plan = StagePlan(name or dataset.name, shards, done, shards - done - len(jobs))
+        plan = StagePlan(name, shards, done, shards - done - len(jobs))
         self.plans.append(plan)
+        shown = None
         if not self.planning:
-            records.update(self._make(make_shard, plan.stage, jobs, shards))
-        result = StageResult(dataset.name, range(shards), dict(sorted(records.items())))
-        self.stages[plan.stage] = result
+            after = _shown(inputs)
+            records.update(self._make(make_shard, name, jobs, shards, after))
+            shown = self.executor.show(plan, after)
+        result = StageResult(recipe.name, range(shards), dict(sorted(records.items())), shown)
+        self.stages[name] = result
         if not self.planning:
             self.executor.publish(result, plan)
         return result
 
     def directory(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *,
-        version: int,
-        inputs: Mapping[str, Input],
-        settings: Settings | None = None,
-        arguments: Mapping[str, Any] | None = None,
-        context: Mapping[str, Any] | None = None,
+        self, recipe: Recipe, *, inputs: Mapping[str, Input], context: Mapping[str, Any] | None = None
     ) -> DirectoryResult:
         """Return a model or report, making it if it is missing (not when planning).
 
-        The arguments are those of `stage`; the function returns its metrics (`tasks.engine.shard.make_directory`).
+        The arguments are those of `stage`.
 
         Raises:
             StageFailedError: it could not be made.
         """
-        digests = {argument: source.digests(0) for argument, source in inputs.items()}
-        known = {argument: found for argument, found in digests.items() if found is not None}
-        record = None
-        if len(known) == len(digests):
-            key = recipe_key(name, version, recipe_of(settings, arguments or {}), 0, known)
-            record = find_directory(self.store, name, key)
-        self.plans.append(StagePlan(name, 1, int(record is not None), int(len(known) < len(digests))))
-        if record is None and not self.planning:
-            references = {argument: source.reference(0) for argument, source in inputs.items()}
-            job = Job(self.store.root, name, version, 0, key, function, references, known, settings,
-                      arguments or {}, context or {})  # fmt: skip
-            record = self._make(make_directory, name, [job], 1)[0]
-        self.directories[name] = DirectoryResult(name, record)
+        name, digests = recipe.name, _digests(inputs, 0)
+        key = None if digests is None else recipe.key(0, digests)
+        record = None if key is None else find_directory(self.store, name, key)
+        plan = StagePlan(name, 1, int(record is not None), int(key is None))
+        self.plans.append(plan)
+        shown = None
+        if not self.planning:
+            after = _shown(inputs)
+            if record is None:
+                assert key is not None and digests is not None, f"{name} reads what is not made"
+                job = self._job(recipe, 0, key, inputs, digests, context)
+                record = self._make(make_directory, name, [job], 1, after)[0]
+            shown = self.executor.show(plan, after)
+        self.directories[name] = DirectoryResult(name, record, shown)
         return self.directories[name]
 
     def use(self, result: DirectoryResult) -> DirectoryResult:
@@ -235,10 +219,38 @@ class Run:
         self.directories[result.name] = result
         return result
 
-    def _make(self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int) -> dict[int, Any]:
+    def _job(
+        self,
+        recipe: Recipe,
+        shard: int,
+        key: str,
+        inputs: Mapping[str, Input],
+        digests: Mapping[str, list[str]],
+        context: Mapping[str, Any] | None,
+        **more: Any,
+    ) -> Job:
+        return Job(
+            root=self.store.root,
+            stage=recipe.name,
+            version=recipe.made_version,
+            shard=shard,
+            key=key,
+            function=recipe.function,
+            inputs={argument: source.loading(shard) for argument, source in inputs.items()},
+            digests=digests,
+            settings=recipe.settings,
+            arguments=recipe.arguments_of(shard),
+            notes=recipe.notes,
+            context=context or {},
+            **more,
+        )
+
+    def _make(
+        self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int, after: Sequence[Any]
+    ) -> dict[int, Any]:
         if not jobs:
             return {}
-        outcomes = self.executor.run(make, jobs)
+        outcomes = self.executor.run(make, jobs, after)
         errors = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, BaseException)}
         for error in errors.values():
             if isinstance(error, CorruptShardError):
@@ -246,6 +258,18 @@ class Run:
         if errors:
             raise StageFailedError(stage, errors, total)
         return {job.shard: outcomes[job.name] for job in jobs}
+
+
+def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str]] | None:
+    """Return argument name -> digests of what a shard reads; None where a stage that it reads is not done."""
+    found = {argument: source.digests(shard) for argument, source in inputs.items()}
+    known = {argument: digests for argument, digests in found.items() if digests is not None}
+    return known if len(known) == len(found) else None
+
+
+def _shown(inputs: Mapping[str, Input]) -> list[Any]:
+    """Return what people see of the stages and directories that are read."""
+    return [result.shown for source in inputs.values() for result in source.results if result.shown is not None]
 
 
 def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:

@@ -135,19 +135,20 @@ def _says_nothing(node: Any) -> bool:
 
 
 def _wired(tree: ast.Module) -> Iterator[tuple[str, str, int, str]]:
-    """Yield (dataset or "directory", function, version, function) of every stage that a module wires."""
+    """Yield (dataset or "directory", function, version, function) of every recipe that a module writes."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or len(node.args) < 2 or not isinstance(node.args[1], ast.Name):
             continue
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if getattr(node.func, "id", "") != "Recipe":
+            continue
         what, function = node.args[0], node.args[1].id
-        if called == "stage":
+        versions = [keyword.value for keyword in node.keywords if keyword.arg == "version"]
+        if not versions:
             dataset = getattr(schemas, what.attr if isinstance(what, ast.Attribute) else getattr(what, "id", ""), None)
             assert isinstance(dataset, schemas.Dataset), f"line {node.lineno}: which dataset is {ast.unparse(what)}?"
             yield dataset.name, function, dataset.version, function
-        elif called == "directory":
-            versions = [keyword.value for keyword in node.keywords if keyword.arg == "version"]
-            assert versions and isinstance(versions[0], ast.Constant), f"line {node.lineno}: expected version=NUMBER"
+        else:
+            assert isinstance(versions[0], ast.Constant), f"line {node.lineno}: expected version=NUMBER"
             version = versions[0].value
             assert isinstance(version, int)
             yield "directory", function, version, function

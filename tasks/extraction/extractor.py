@@ -7,9 +7,9 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
+from tasks.engine.closing import Closing
 from tasks.extraction.engines import Extracted
 from tasks.extraction.frames import read_frame, write_frame
 from tasks.extraction.settings import ExtractSettings
@@ -18,7 +18,7 @@ _WALL = 20.0  # wall seconds a page may take for each processor second; ends a p
 _START_SECONDS = 300.0  # wall seconds a process may take to start on a machine that is very busy
 
 
-class Extractor:
+class Extractor(Closing):
     """Extracts pages one after another in a process of its own, so that no page can harm more than itself.
 
     A plain subprocess and pipes: it works in threads, in daemonic processes and in Dask workers, and nothing is forked.
@@ -72,14 +72,6 @@ class Extractor:
         if self._errors is not None:
             self._errors.close()
             self._errors = None
-
-    def __enter__(self) -> "Extractor":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _start(self) -> None:
         """Start a new process and wait until it is ready."""

@@ -243,5 +243,5 @@ def _paths(stage: StageResult) -> list[str]:
 
 
 def _table(store: Store, stage: StageResult) -> pa.Table:
-    shards: Shards = every(stage).reference(0).load(store)
+    shards: Shards = every(stage).loading(0)(store)
     return pa.concat_tables(table for (table,) in shards)

@@ -4,13 +4,14 @@ import json
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
 from tasks.crawl.safety import FetchError, Guard
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
+from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class MediaWikiError(ValueError):
         self.code = code
 
 
-class MediaWikiApi:
+class MediaWikiApi(Closing):
     """One wiki's interface; a context that closes its connection."""
 
     def __init__(
@@ -74,10 +75,8 @@ class MediaWikiApi:
         self._longest_wait = longest_wait
         self._next_start = 0.0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the connections."""
         self._client.close()
 
     def query(self, fields: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -11,8 +11,8 @@ import pytest
 
 from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
+from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.corpus import find_paragraphs
 from storage.builds import latest_build
 from storage.parts import read_parts, whole
 from storage.store import Store
@@ -99,7 +99,7 @@ def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] |
     config = BuildConfig.model_validate({**settings, **sections})
     executor, store = InlineExecutor(), Store(str(root))
     session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
-    session.once(find_paragraphs)
+    _ = dag_of(session).paragraphs
     stages = session.run.stages
     tables = {
         name: read_parts(store, name, map(whole, stages[name].in_order)).to_pylist()

@@ -10,9 +10,8 @@ from flows.running.session import Session
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from storage.store import Store, WrittenTable
-from tasks.engine.inputs import StageResult
 from tasks.engine.shard import Job, make_shard
-from tasks.engine.stage import Run, StagePlan
+from tasks.engine.stage import InlineExecutor, Run
 
 METRICS = {
     "parameters": 7, "seconds": 1.0, "articles": 2, "batch": 3, "way": "recorded", "validation_loss_floor": 0.1,
@@ -20,7 +19,7 @@ METRICS = {
 }  # fmt: skip
 
 
-class RecordingExecutor:
+class RecordingExecutor(InlineExecutor):
     """Says of every job that it is done; what it made is named after its key.
 
     Attributes:
@@ -30,12 +29,14 @@ class RecordingExecutor:
     def __init__(self) -> None:
         self.jobs: list[Job] = []
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Any]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Any]:
         self.jobs += jobs
-        return {job.name: _shard(job) if make is make_shard else _directory(job) for job in jobs}
+        return recorded(make, jobs)
 
-    def publish(self, result: StageResult, planned: StagePlan) -> None:
-        pass
+
+def recorded(make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Any]:
+    """Return job name -> record of what it would have made."""
+    return {job.name: _shard(job) if make is make_shard else _directory(job) for job in jobs}
 
 
 def walked(config: BuildConfig, wiring: Callable[[Session], Any], root: Path) -> tuple[Session, list[Job]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.config import BuildConfig
-from flows.evaluate import report
+from flows.dag import dag_of
 from flows.running.session import Session
 from storage.directories import directory_path
 from storage.recipes import ShardRecord, save_record
@@ -26,7 +26,7 @@ class Keeping(RecordingExecutor):
         super().__init__()
         self.store, self.seconds = store, seconds
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Any]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Any]:
         records = {name: replace(made, seconds=self.seconds) for name, made in super().run(make, jobs).items()}
         for record in records.values():
             if isinstance(record, ShardRecord):
@@ -41,7 +41,7 @@ class Keeping(RecordingExecutor):
 def made(root: Path, seconds: float) -> list[Job]:
     store = Store(str(root))
     executor = Keeping(store, seconds)
-    Session(CONFIG, executor, Run(store, executor)).once(report)  # type: ignore[arg-type]
+    _ = dag_of(Session(CONFIG, executor, Run(store, executor))).report  # type: ignore[arg-type]
     return executor.jobs
 
 
@@ -56,7 +56,7 @@ def test_a_dry_run_finds_everything_done_that_is(tmp_path: Path) -> None:
     made(tmp_path, 1.0)
     store = Store(str(tmp_path))
     run = Run(store, RecordingExecutor(), planning=True)
-    Session(CONFIG, RecordingExecutor(), run).once(report)  # type: ignore[arg-type]
+    _ = dag_of(Session(CONFIG, RecordingExecutor(), run)).report  # type: ignore[arg-type]
     assert [plan.stage for plan in run.plans if plan.done < plan.shards] == []
     assert run.plans[-1].stage == "reports"
 

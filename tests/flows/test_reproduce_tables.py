@@ -10,10 +10,11 @@ import pytest
 from pydantic import ValidationError
 
 from flows.config import BuildConfig
-from flows.evaluate import report
-from flows.reproduce_tables import tables
-from flows.stages.systems import chosen
+from flows.dag import dag_of
+from flows.reproduce_tables import chosen, tables
+from flows.running.session import Session
 from storage.recipes import recipe_key
+from tasks.engine.inputs import DirectoryResult
 from tasks.tables.plan import rename_system
 from tests.flows.recording import keys, walked
 from tests.patience import PATIENCE
@@ -27,6 +28,10 @@ TOY = [
     "--training.batch-tokens=1500", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
     "--report.significance.resamples=100", "--tables.steps=2", "--tables.source-scale=0.125",
 ]  # fmt: skip
+
+
+def report(session: Session) -> DirectoryResult:
+    return dag_of(session).report
 
 
 def config(**given: object) -> BuildConfig:

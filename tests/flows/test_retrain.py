@@ -15,14 +15,14 @@ from prefect.client.schemas.objects import ConcurrencyLimitConfig
 from prefect.client.schemas.schedules import CronSchedule
 
 from flows.config import BuildConfig
+from flows.dag import dag_of
 from flows.prune import prune_root
 from flows.retrain import challenge, new_ranker, new_summarizer
 from flows.running.session import Session, planning_session
-from flows.stages.corpus import Corpus, corpus, vocabulary
-from flows.stages.intake import find_articles, kept_out_of_training
 from flows.stages.judged_on import freeze, judged_before, judged_on
 from flows.stages.judging import judge
-from flows.train import ranker, summarizer
+from flows.stages.texts import Corpus
+from flows.train import summarizer
 from storage import schemas
 from storage.builds import Build, build_names, save_build
 from storage.directories import DirectoryRecord
@@ -32,6 +32,7 @@ from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_frozen, save_frozen, save_version
 from storage.store import Store, WrittenTable
 from tasks.engine.inputs import DirectoryResult, StageResult, every, same
+from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.retraining.outcome import Judged
@@ -60,10 +61,11 @@ def champion(settings: BuildConfig) -> ChampionModels:
 
 def models(session: Session, start: ChampionModels | None) -> None:
     """What `challenge` does before it judges."""
+    dag = dag_of(session)
     if start is not None:
-        session.give(vocabulary, start.vocabulary)
-    session.give(ranker, new_ranker(session, start))
-    session.give(summarizer, new_summarizer(session, start))
+        dag.vocabulary = start.vocabulary
+    dag.ranker = new_ranker(dag, start)
+    dag.summarizer = new_summarizer(dag, start)
 
 
 def made(jobs: list[Job], stage: str) -> Job:
@@ -101,7 +103,7 @@ def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_pa
     _, first = walked(settings, lambda session: models(session, None), tmp_path)
     _, plain = walked(settings, summarizer, tmp_path)
     assert {job.key for job in plain} <= {job.key for job in first}
-    assert {job.stage for job in first} - {job.stage for job in plain} == {"ranking_scores"}
+    assert {job.stage for job in first} == {job.stage for job in plain}
     other = champion(config(ranker={"hidden": 8}, summarizer={"preset": "ft-small", "graph": "none"}))
     _, jobs = walked(settings, lambda session: models(session, other), tmp_path)
     assert "initial" not in {**made(jobs, RANKER).digests, **made(jobs, SUMMARIZER).digests}
@@ -110,8 +112,10 @@ def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_pa
 def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
     def wiring(session: Session) -> Judged:
         models(session, None)
-        parts = {RANKER: session.once(ranker), SUMMARIZER: session.once(summarizer)}
-        return judge(session, "challenger", judged_on(session), session.once(corpus).vocabulary, parts)
+        dag = dag_of(session)
+        assert dag.ranker is not None
+        parts = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
+        return judge(session, "challenger", judged_on(session), dag.vocabulary, parts)
 
     session, jobs = walked(config(), wiring, tmp_path)
     stages = ("frozen_articles", "frozen_paragraphs", "frozen_features", "challenger_ranked", "challenger_graphs",
@@ -134,9 +138,9 @@ def no_paragraphs() -> pa.Table:
 def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
     executor = InlineExecutor()
     session = Session(config(), executor, Run(Store(str(tmp_path)), executor))  # type: ignore[arg-type]
-    articles = session.run.stage(schemas.ARTICLES, no_articles, shards=1, inputs={})
-    paragraphs = session.run.stage(schemas.PARAGRAPHS, no_paragraphs, shards=1, inputs={})
-    session.give(corpus, Corpus(articles, paragraphs, articles, articles))
+    articles = session.run.stage(Recipe(schemas.ARTICLES, no_articles), shards=1, inputs={})
+    paragraphs = session.run.stage(Recipe(schemas.PARAGRAPHS, no_paragraphs), shards=1, inputs={})
+    dag_of(session).corpus = Corpus(articles, paragraphs, articles, articles)
     with pytest.raises(ValueError, match="the corpus has no test article with a candidate paragraph"):
         freeze(session)
 
@@ -149,14 +153,14 @@ def find_week(root: Path, *lines: dict[str, Any]) -> Session:
     settings = config(root=str(root), source={"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}})
     executor = InlineExecutor()
     session = Session(settings, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
-    session.give(kept_out_of_training, judged_before(session))
-    session.once(find_articles)
+    dag_of(session).kept_out = judged_before(session)
+    _ = dag_of(session).articles
     return session
 
 
 def splits(session: Session) -> dict[str, tuple[str, str | None]]:
     """Return title -> split and reason."""
-    shards = every(session.run.stages["articles"]).reference(0).load(session.run.store)
+    shards = every(session.run.stages["articles"]).loading(0)(session.run.store)
     rows = [row for (table,) in shards for row in table.to_pylist()]
     return {row["title"]: (row["split"], row["drop_reason"]) for row in rows}
 
@@ -166,7 +170,7 @@ def test_no_frozen_article_is_learned_from_whatever_becomes_of_its_title_or_spli
     first = find_week(tmp_path, *lines)
     files = [record.path for record in first.run.stages["articles"].in_order]
     pinned = first.run.stage(
-        schemas.ARTICLES, only_tested, shards=1, inputs={"shards": every(first.run.stages["articles"])}
+        Recipe(schemas.ARTICLES, only_tested), shards=1, inputs={"shards": every(first.run.stages["articles"])}
     )
     frozen = FrozenSplit("", 1, [pinned.in_order[0].path], [])
     save_frozen(first.run.store, frozen)
@@ -200,8 +204,8 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     session = find_week(root, *lines)
     run, store, label = session.run, session.run.store, f"2026-W{number:02d}"
     articles = run.stages["articles"]
-    texts = run.stage(schemas.PARAGRAPHS, paragraphs_of, shards=3, inputs={"articles": same(articles)})
-    session.give(corpus, Corpus(articles, texts, articles, articles))
+    texts = run.stage(Recipe(schemas.PARAGRAPHS, paragraphs_of), shards=3, inputs={"articles": same(articles)})
+    dag_of(session).corpus = Corpus(articles, texts, articles, articles)
     weekly = session.config.retraining.model_copy(update={"week": label, "recent_weeks": 2})
     session.config = session.config.model_copy(update={"retraining": weekly})
     judged = judged_on(session)
@@ -214,7 +218,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
             store, FrozenSplit(label, 1, *([r.path for r in part.in_order] for part in vars(judged.frozen).values()))
         )
     save_version(store, Version(number, "", label, label, None, {}, "", {}, {}, {}, recent=files))
-    found = {week: only_tested(shards=every(split.articles).reference(0).load(store)) for week, split in
+    found = {week: only_tested(shards=every(split.articles).loading(0)(store)) for week, split in
              {"frozen": judged.frozen, **judged.recent}.items()}  # fmt: skip
     return {week: sorted(table["title"].to_pylist()) for week, table in found.items()}
 
@@ -248,8 +252,8 @@ def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> Non
     archive.touch()
     settings = config(crawl={"archive": [str(archive)], "fetch_missing": True})
     week = settings.model_copy(update={"crawl": settings.crawl.model_copy(update={"refresh": "2026-W47"})})
-    _, before = walked(settings, corpus, tmp_path)
-    _, after = walked(week, corpus, tmp_path)
+    _, before = walked(settings, lambda session: dag_of(session).corpus, tmp_path)
+    _, after = walked(week, lambda session: dag_of(session).corpus, tmp_path)
     known = {job.key for job in before}
     first = [job.stage for job in after if job.key not in known]
     assert set(first) >= {"pages"}

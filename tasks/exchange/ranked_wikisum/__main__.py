@@ -30,14 +30,14 @@ from tasks.exchange.ranked_wikisum.importing import SOURCE, ImportSettings, impo
 _PROGRAM = "python -m tasks.exchange.ranked_wikisum"
 
 
-class TellingExecutor:
+class TellingExecutor(InlineExecutor):
     """Runs jobs in some processes and writes a line for each as it ends."""
 
     def __init__(self, workers: int) -> None:
         """Take how many shards are worked on at the same time."""
         self._workers = workers
 
-    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job]) -> dict[str, Outcome]:
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record, or the exception it ended with."""
         outcomes: dict[str, Outcome] = {}
         for job, outcome in self._outcomes(make, jobs):

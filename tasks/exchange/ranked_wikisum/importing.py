@@ -18,6 +18,7 @@ from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS, VOCABULARY
 from storage.store import Store
 from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import StageResult, only, same
+from tasks.engine.recipe import Recipe
 from tasks.engine.settings import Settings, tuning
 from tasks.engine.stage import Run
 from tasks.exchange.ranked_wikisum.files import file_digest, find_shards, load_items, marks_of
@@ -76,29 +77,26 @@ def import_corpus(run: Run, settings: ImportSettings) -> Imported:
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
     where, name = _folder_and_name(settings.vocabulary)
     vocabulary = run.stage(
-        VOCABULARY,
-        import_vocabulary,
+        Recipe(VOCABULARY, import_vocabulary, arguments={"sha256": file_digest(where, name)}),
         shards=1,
         inputs={},
-        arguments={"sha256": file_digest(where, name)},
         context={"file": settings.vocabulary},
     )
     read = {"vocabulary": only(vocabulary)}
     context = {"folder": settings.folder}
     examples = run.stage(
-        EXAMPLES,
-        import_examples,
+        Recipe(
+            EXAMPLES, import_examples, arguments={"sentence_marks": settings.sentence_marks}, per_shard={"file": seen}
+        ),
         shards=len(files),
         inputs=read,
-        arguments={"sentence_marks": settings.sentence_marks},
-        per_shard={"file": seen},
         context=context,
     )
-    articles = run.stage(ARTICLES, articles_of, shards=len(files), inputs={"examples": same(examples)})
+    articles = run.stage(Recipe(ARTICLES, articles_of), shards=len(files), inputs={"examples": same(examples)})
     graphs = None
     if files[0].layout == "json":
         graphs = run.stage(
-            GRAPHS, import_graphs, shards=len(files), inputs=read, per_shard={"file": seen}, context=context
+            Recipe(GRAPHS, import_graphs, per_shard={"file": seen}), shards=len(files), inputs=read, context=context
         )
     return Imported(vocabulary, examples, articles, graphs)
 

@@ -29,6 +29,7 @@ from storage.schemas import FEATURES, PARAGRAPHS
 from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run, StageFailedError
 from tasks.reporting.publishing import summarise
 from tests.patience import PATIENCE
@@ -53,7 +54,12 @@ def small_flow(root: str, counter: str, kind: str) -> StageResult:
     executor = PrefectExecutor(EngineSettings(kind=kind, workers=2, retry_seconds=0))
     run = Run(Store(root), executor)
     with executor.serving():
-        return run.stage(FEATURES, rows, shards=SHARDS, inputs={}, shard_argument="shard", context={"counter": counter})
+        return run.stage(
+            Recipe(FEATURES, rows, per_shard={"shard": range(SHARDS)}),
+            shards=SHARDS,
+            inputs={},
+            context={"counter": counter},
+        )
 
 
 @pytest.mark.parametrize("kind", ["threads", "processes", pytest.param("dask", marks=pytest.mark.slow)])
@@ -86,7 +92,7 @@ def test_a_job_that_ends_its_process_fails_alone(
         executor = PrefectExecutor(EngineSettings(kind="processes", workers=2))
         with executor.serving():
             Run(Store(root), executor).stage(
-                FEATURES, ended, shards=2, inputs={}, shard_argument="shard", context={"end": end}
+                Recipe(FEATURES, ended, per_shard={"shard": range(2)}), shards=2, inputs={}, context={"end": end}
             )
 
     with pytest.raises(StageFailedError, match=rf"1 of 2 failed(.|\n)*features-00000: .*{end.__name__}"):
@@ -116,7 +122,7 @@ def test_an_interrupted_run_stops_the_trainings_on_its_threads(prefect_server: N
     def interrupted(root: str) -> None:
         executor = PrefectExecutor(EngineSettings(kind="threads"))
         with executor.serving():
-            Run(Store(root), executor).stage(FEATURES, training, shards=1, inputs={}, context={"marks": root})
+            Run(Store(root), executor).stage(Recipe(FEATURES, training), shards=1, inputs={}, context={"marks": root})
 
     with pytest.raises(KeyboardInterrupt):
         interrupted(str(tmp_path))
@@ -148,7 +154,7 @@ def make_in(name: str, root: str) -> UUID:
     """Compute a shard and return the flow run that it was computed for."""
     with _shared[0].serving():
         run = Run(Store(f"{root}/{name}"), _shared[0])
-        run.stage(FEATURES, worker, shards=1, inputs={}, context={"counter": f"{root}/workers"})
+        run.stage(Recipe(FEATURES, worker), shards=1, inputs={}, context={"counter": f"{root}/workers"})
     context = FlowRunContext.get()
     assert context is not None
     assert context.flow_run is not None
@@ -184,7 +190,7 @@ def test_a_finished_stage_leaves_an_artifact(prefect_server: None, tmp_path: Pat
         executor = PrefectExecutor(EngineSettings(kind="threads"))
         with executor.serving():
             Run(Store(root), executor).stage(
-                FEATURES, rows, shards=1, inputs={}, shard_argument="shard", context={"counter": root}
+                Recipe(FEATURES, rows, per_shard={"shard": range(1)}), shards=1, inputs={}, context={"counter": root}
             )
 
     good(str(tmp_path))
@@ -230,7 +236,7 @@ def test_summarise_adds_records_up(tmp_path: Path) -> None:
         return pa.Table.from_pylist(table, schema=PARAGRAPHS.schema)
 
     run = Run(Store(str(tmp_path)), InlineExecutor())
-    summary = summarise(run.stage(PARAGRAPHS, refused, shards=3, inputs={}, shard_argument="shard"))
+    summary = summarise(run.stage(Recipe(PARAGRAPHS, refused, per_shard={"shard": range(3)}), shards=3, inputs={}))
     assert summary["rows"] == 1 + 2 + 3
     assert summary["drops"] == {"clone": 3, "too_short": 1}
     assert summary["bytes"] == sum(file.stat().st_size for file in (tmp_path / "paragraphs").glob("*.parquet"))

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from flows.config import BuildConfig
+from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.corpus import fetch_documents
 from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.engine.stage import InlineExecutor, Run
@@ -33,8 +33,8 @@ def documents(root: Path, articles: Path, server: CommonCrawl, **crawl: Any) -> 
     )
     executor = InlineExecutor()
     run = Run(Store(str(root)), executor)
-    found = Session(config, executor, run, {"*.test": server.address}).once(fetch_documents)  # type: ignore[arg-type]
-    return run, rows(run, found)
+    session = Session(config, executor, run, {"*.test": server.address})  # type: ignore[arg-type]
+    return run, rows(run, dag_of(session).documents)
 
 
 def rows(run: Run, result: StageResult) -> list[dict[str, Any]]:

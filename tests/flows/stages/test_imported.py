@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from flows.config import BuildConfig
-from flows.evaluate import report
+from flows.dag import dag_of
+from flows.reproduce_tables import chosen
 from flows.running.session import Session
-from flows.stages.systems import chosen
 from flows.train import summarizer
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import write_item
@@ -59,7 +59,7 @@ def test_training_reads_the_shards_and_nothing_else(folder: Path, tmp_path: Path
 
 
 def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder: Path, tmp_path: Path) -> None:
-    session, jobs = walked(config(folder), report, tmp_path / "root")
+    session, jobs = walked(config(folder), lambda session: dag_of(session).report, tmp_path / "root")
     assert {job.stage for job in jobs} == {
         "vocabulary", "examples", "articles", "paragraphs", "features", "ranked", "ranking_scores", "graphs",
         "models/summarizer", "predictions", "scores", "reports",
@@ -89,7 +89,7 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
     )
     executor = InlineExecutor()
     session = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
-    made = session.once(report).record
+    made = dag_of(session).report.record
     assert made is not None
     assert made.metrics["test_articles"] == 4
     assert set(made.metrics["headline_scores"]) == {"ht", "lead", "lexrank", "oracle"}
@@ -98,7 +98,7 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
     assert model is not None
     assert model.metrics["steps"] == 5
     again = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
-    again.once(report)
+    assert dag_of(again).report.record == made
     assert all(plan.done == plan.shards for plan in again.run.plans)
 
 

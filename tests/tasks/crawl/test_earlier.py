@@ -19,6 +19,7 @@ from storage.store import Store
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import gathered
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
 from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
 
@@ -53,15 +54,17 @@ def build(
     """Walk frontier and pages as a build does; return the rows of host shard 0 by URL, and its record."""
     store = Store(str(root))
     run = Run(store, InlineExecutor())
-    found = run.stage(FRONTIER, frontier, shards=1, inputs={}, arguments={"urls": sorted(urls)})
+    found = run.stage(Recipe(FRONTIER, frontier, arguments={"urls": sorted(urls)}), shards=1, inputs={})
     pages = run.stage(
-        PAGES,
-        crawl_shard,
+        Recipe(
+            PAGES,
+            crawl_shard,
+            settings=CrawlSettings(**{**FAST, **settings}),
+            arguments={"host_shards": host_shards},
+            per_shard={"shard": range(1)},
+        ),
         shards=1,
         inputs={"frontier": gathered(found)},
-        settings=CrawlSettings(**{**FAST, **settings}),
-        arguments={"host_shards": host_shards},
-        shard_argument="shard",
         context={
             "root": store.root,
             "connect_to": {} if server is None else {"*.test": server.address},

@@ -13,8 +13,8 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from flows.config import BuildConfig
+from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.corpus import corpus
 from storage.builds import Build, save_build
 from storage.schemas import PAGES
 from storage.store import Store
@@ -120,7 +120,7 @@ def build_corpus(root: Path, connect_to: Mapping[str, str], **sections: Any) -> 
     )
     executor = InlineExecutor()
     run = Run(Store(config.root), executor)
-    Session(config, executor, run, connect_to).once(corpus)  # type: ignore[arg-type]
+    _ = dag_of(Session(config, executor, run, connect_to)).corpus  # type: ignore[arg-type]
     return run
 
 

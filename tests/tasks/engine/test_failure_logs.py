@@ -9,6 +9,7 @@ from storage.schemas import FEATURES
 from storage.store import Store
 from tasks.engine.failure_logs import describe, is_expected, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.grouping import by_article, join_by_article
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run, StageFailedError
 
 
@@ -23,7 +24,7 @@ def broken(*, shard: int) -> pa.Table:
 def test_a_failure_names_the_shard_and_the_article(tmp_path: object) -> None:
     run = Run(Store(str(tmp_path)), InlineExecutor())
     with pytest.raises(StageFailedError) as failure:
-        run.stage(FEATURES, broken, shards=2, inputs={}, shard_argument="shard")
+        run.stage(Recipe(FEATURES, broken, per_shard={"shard": range(2)}), shards=2, inputs={})
     assert "features-00000: ValueError: its title is empty (while working on article b)" in str(failure.value)
     assert "features-00001: ValueError: its title is empty (while working on article b)" in str(failure.value)
 

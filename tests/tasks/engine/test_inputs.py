@@ -1,5 +1,6 @@
 """What each kind of input brings to a shard's key, and what its job is given to load."""
 
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,15 +12,12 @@ from storage.schemas import ARTICLES, DATASETS, INTAKE
 from storage.store import Store
 from tasks.engine.inputs import (
     DirectoryResult,
-    Input,
-    Reference,
     StageResult,
     contents,
     every,
     gathered,
     only,
     same,
-    streamed,
 )
 
 
@@ -53,13 +51,14 @@ def test_the_shard_of_the_same_number(store: Store) -> None:
     assert [same(stage).digests(shard) for shard in range(3)] == [
         [stage.records[0].written.digest], [stage.records[1].written.digest], None,
     ]  # fmt: skip
-    assert titles(same(stage).reference(1).load(store)) == ["b0", "b1"]
+    assert titles(same(stage).loading(1)(store)) == ["b0", "b1"]
 
 
 def test_its_batches(store: Store) -> None:
     stage = result(store, ARTICLES.name, [["a0"], ["b0", "b1"], ["c0"]], done=2)
-    assert [streamed(stage).digests(shard) for shard in range(3)] == [same(stage).digests(shard) for shard in range(3)]
-    batches = list(streamed(stage).reference(1).load(store))
+    source = same(stage, batches=True)
+    assert [source.digests(shard) for shard in range(3)] == [same(stage).digests(shard) for shard in range(3)]
+    batches = list(source.loading(1)(store))
     assert [title for batch in batches for title in batch.column("title").to_pylist()] == ["b0", "b1"]
 
 
@@ -67,14 +66,14 @@ def test_the_only_shard_whoever_asks(store: Store) -> None:
     stage = result(store, ARTICLES.name, [["a0", "a1"]])
     for shard in (0, 3):
         assert only(stage).digests(shard) == [stage.records[0].written.digest]
-        assert titles(only(stage).reference(shard).load(store)) == ["a0", "a1"]
+        assert titles(only(stage).loading(shard)(store)) == ["a0", "a1"]
     assert only(result(store, ARTICLES.name, [["a0"]], done=0)).digests(3) is None
 
 
 def test_row_groups_of_every_shard(store: Store) -> None:
     stage = result(store, INTAKE.name, [["a0", "a1"], ["b1", "b2"]])
     assert [len(gathered(stage).digests(shard) or []) for shard in range(4)] == [1, 2, 1, 0]
-    assert [titles(gathered(stage).reference(shard).load(store)) for shard in range(4)] == [
+    assert [titles(gathered(stage).loading(shard)(store)) for shard in range(4)] == [
         ["a0"], ["a1", "b1"], ["b2"], [],
     ]  # fmt: skip
     assert gathered(result(store, INTAKE.name, [["a0"], ["b0"]], done=1)).digests(0) is None
@@ -87,7 +86,7 @@ def test_every_shard_of_several_stages(store: Store) -> None:
     assert source.digests(1) == [
         stage.records[shard].written.digest for stage in (first, second) for shard in (0, 1)
     ]  # fmt: skip
-    loaded = source.reference(1).load(store)
+    loaded = source.loading(1)(store)
     assert len(loaded) == 2
     assert [[titles(table) for table in tables] for tables in loaded] == [[["a0"], ["c0"]], [["b0"], ["d0", "d1"]]]
     assert [titles(table) for table in loaded.read(1)] == [["b0"], ["d0", "d1"]]
@@ -107,14 +106,16 @@ def test_a_directory(store: Store) -> None:
     )  # fmt: skip
     source = contents(DirectoryResult("models/ranker", record))
     assert source.digests(5) == [record.digest]
-    assert (source.reference(5).load(store) / "weights").read_text() == "w"
+    assert (source.loading(5)(store) / "weights").read_text() == "w"
     assert contents(DirectoryResult("models/ranker", None)).digests(0) is None
 
 
-@pytest.mark.parametrize("kind", [Input, Reference])
-def test_an_input_has_to_say_what_it_is(kind: type) -> None:
-    class Nothing(kind):
-        pass
-
-    with pytest.raises(TypeError, match="abstract"):
-        Nothing()
+def test_an_input_names_what_it_reads_and_its_loads_travel(store: Store) -> None:
+    first = result(store, INTAKE.name, [["a0"]])
+    second = result(store, ARTICLES.name, [["c0"]])
+    assert [source.results for source in (same(first), only(first), gathered(first), every(first, second))] == [
+        (first,), (first,), (first,), (first, second),
+    ]  # fmt: skip
+    for source in (same(first), same(first, batches=True), gathered(first), every(first, second)):
+        loaded = pickle.loads(pickle.dumps(source.loading(0)))(store)
+        assert loaded is not None

@@ -11,6 +11,7 @@ from storage.errors import CorruptShardError
 from storage.schemas import ARTICLES, FEATURES, INTAKE, PARAGRAPHS
 from storage.store import Store
 from tasks.engine.inputs import StageResult, contents, every, gathered, same
+from tasks.engine.recipe import Recipe
 from tasks.engine.settings import Settings, tuning
 from tasks.engine.shard import Job, Scratch
 from tasks.engine.stage import InlineExecutor, Run, StageFailedError, StagePlan, walk
@@ -57,19 +58,21 @@ def train(*, everything: Any, directory: Path) -> dict[str, Any]:
 class CountingExecutor(InlineExecutor):
     made: list[str] = field(default_factory=list)
 
-    def run(self, make: Any, jobs: Any) -> dict[str, Any]:
+    def run(self, make: Any, jobs: Any, after: Any = ()) -> dict[str, Any]:
         self.made += [job.name for job in jobs]
         return super().run(make, jobs)
 
 
 def wire(run: Run, settings: Knobs, broken: list[str]) -> None:
-    first = run.stage(INTAKE, intake, shards=SHARDS, inputs={}, settings=settings, shard_argument="shard")
-    second = run.stage(ARTICLES, articles, shards=SHARDS, inputs={"intake": gathered(first)})
-    third = run.stage(
-        PARAGRAPHS, paragraphs, shards=SHARDS, inputs={"articles": same(second)}, context={"broken": broken}
+    first = run.stage(
+        Recipe(INTAKE, intake, settings=settings, per_shard={"shard": range(SHARDS)}), shards=SHARDS, inputs={}
     )
-    model = run.directory("models/ranker", train, version=1, inputs={"everything": every(third)})
-    run.stage(FEATURES, features, shards=1, inputs={"everything": every(third), "model": contents(model)})
+    second = run.stage(Recipe(ARTICLES, articles), shards=SHARDS, inputs={"intake": gathered(first)})
+    third = run.stage(
+        Recipe(PARAGRAPHS, paragraphs), shards=SHARDS, inputs={"articles": same(second)}, context={"broken": broken}
+    )
+    model = run.directory(Recipe("models/ranker", train, version=1), inputs={"everything": every(third)})
+    run.stage(Recipe(FEATURES, features), shards=1, inputs={"everything": every(third), "model": contents(model)})
 
 
 def build(root: Path, knobs: Knobs | None = None, broken: list[str] | None = None) -> tuple[Run, list[str]]:
@@ -90,7 +93,7 @@ def test_a_build_computes_every_shard_once_and_the_next_one_none(tmp_path: Path)
 
 def test_the_shuffle_regroups_rows(tmp_path: Path) -> None:
     run, _ = build(tmp_path)
-    table = same(run.stages["articles"]).reference(1).load(run.store)
+    table = same(run.stages["articles"]).loading(1)(run.store)
     assert table.column("article_id").to_pylist() == ["0-1", "1-1", "2-1"]
 
 
@@ -251,8 +254,10 @@ def test_a_finished_stage_is_shown_with_what_was_found_and_a_planned_one_is_not(
     def show(**changes: Any) -> list[tuple[str, int, StagePlan]]:
         executor = ShowingExecutor()
         run = Run(Store(str(tmp_path)), executor, **changes)
-        first = run.stage(INTAKE, intake, shards=SHARDS, inputs={}, settings=Knobs(), shard_argument="shard")
-        run.stage(ARTICLES, articles, shards=SHARDS, inputs={"intake": gathered(first)}, name="its articles")
+        first = run.stage(
+            Recipe(INTAKE, intake, settings=Knobs(), per_shard={"shard": range(SHARDS)}), shards=SHARDS, inputs={}
+        )
+        run.stage(Recipe(ARTICLES, articles), shards=SHARDS, inputs={"intake": gathered(first)}, name="its articles")
         return executor.shown
 
     assert show(planning=True) == []
@@ -265,11 +270,11 @@ def test_a_finished_stage_is_shown_with_what_was_found_and_a_planned_one_is_not(
 def test_a_directory_is_planned_as_missing_done_or_waiting(tmp_path: Path) -> None:
     def plans(**changes: Any) -> list[StagePlan]:
         run = Run(Store(str(tmp_path)), InlineExecutor(), **changes)
-        first = run.stage(INTAKE, intake, shards=1, inputs={}, settings=Knobs(), shard_argument="shard")
-        run.directory("models/ranker", lambda one, directory: train(everything=[one], directory=directory),
-                      version=1, inputs={"one": same(first)})  # fmt: skip
-        run.directory("models/first", lambda directory: train(everything=[], directory=directory),
-                      version=1, inputs={})  # fmt: skip
+        first = run.stage(Recipe(INTAKE, intake, settings=Knobs(), per_shard={"shard": range(1)}), shards=1, inputs={})
+        one = Recipe("models/ranker", lambda one, directory: train(everything=[one], directory=directory), version=1)
+        run.directory(one, inputs={"one": same(first)})
+        none = Recipe("models/first", lambda directory: train(everything=[], directory=directory), version=1)
+        run.directory(none, inputs={})
         return run.plans[1:]
 
     assert plans(planning=True) == [StagePlan("models/ranker", 1, 0, 1), StagePlan("models/first", 1, 0, 0)]
@@ -302,8 +307,11 @@ def test_a_job_is_small(tmp_path: Path) -> None:
     import cloudpickle
 
     run, _ = build(tmp_path)
-    reference = gathered(run.stages["intake"]).reference(0)
-    job = Job(str(tmp_path), "articles", 1, 0, "k", articles, {"intake": reference}, {}, None, {})
+    load = gathered(run.stages["intake"]).loading(0)
+    job = Job(
+        root=str(tmp_path), stage="articles", version=1, shard=0, key="k", function=articles, inputs={"intake": load},
+        digests={},
+    )  # fmt: skip
     assert len(cloudpickle.dumps(job)) < 4000
 
 
@@ -319,10 +327,10 @@ def test_scratch_outlives_a_failure_and_goes_with_success(tmp_path: Path) -> Non
 
     def run(fail: bool) -> StageResult:
         walker = Run(Store(str(tmp_path)), InlineExecutor())
-        return walker.stage(FEATURES, fetch, shards=1, inputs={}, context={"fail": fail}, scratch="scratch")
+        return walker.stage(Recipe(FEATURES, fetch), shards=1, inputs={}, context={"fail": fail}, scratch="scratch")
 
     with pytest.raises(StageFailedError, match="interrupted"):
         run(fail=True)
-    table = same(run(fail=False)).reference(0).load(Store(str(tmp_path)))
+    table = same(run(fail=False)).loading(0)(Store(str(tmp_path)))
     assert table.column("article_id").to_pylist() == ["half"]
     assert not list((tmp_path / "features").glob(".scratch*"))

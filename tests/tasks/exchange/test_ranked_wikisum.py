@@ -346,7 +346,7 @@ def test_a_summarizer_trains_on_what_was_imported(folder: Path, tmp_path: Path) 
     store = Store(str(tmp_path / "root"))
     corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
     imported = import_corpus(Run(store, InlineExecutor()), corpus)
-    shards = every(imported.examples).reference(0).load(store)
+    shards = every(imported.examples).loading(0)(store)
     vocabulary = imported.vocabulary.in_order[0]
     table = store.read_table(vocabulary.path, vocabulary.written.sha256)
     result = train_summarizer(

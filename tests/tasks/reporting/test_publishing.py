@@ -13,6 +13,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from flows.running.execution import EngineSettings, PrefectExecutor
 from storage.schemas import PAGES
 from storage.store import Store
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.reporting.publishing import publish_report, summarise
 from tests.patience import PATIENCE
@@ -46,7 +47,7 @@ def write(*, directory: Path) -> dict[str, Any]:
 def test_the_worst_hosts_of_all_shards_are_in_the_counts(tmp_path: Path) -> None:
     run = Run(Store(str(tmp_path)), InlineExecutor())
 
-    summary = summarise(run.stage(PAGES, pages, shards=2, inputs={}, shard_argument="shard"))
+    summary = summarise(run.stage(Recipe(PAGES, pages, per_shard={"shard": range(2)}), shards=2, inputs={}))
 
     assert list(summary["worst"].items()) == [
         ("worse.example", {"rows": 3, "drops": {"connection": 1, "http_404": 2}}),
@@ -64,7 +65,7 @@ def report(*, directory: Path) -> dict[str, Any]:
 @pytest.mark.filterwarnings("ignore:Artifact creation outside:FutureWarning")  # in a flow the server would be there
 def test_a_report_is_told_of_where_the_server_is_away(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = Run(Store(str(tmp_path)), InlineExecutor())
-    made = run.directory("reports", report, version=1, inputs={})
+    made = run.directory(Recipe("reports", report, version=1), inputs={})
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):  # nothing listens on the discard port
         text = publish_report(run.store, made)
     assert text.startswith("scores\n\nbetter\nreport: ")
@@ -77,9 +78,9 @@ def test_a_crawl_leaves_its_worst_hosts_and_a_training_its_curves(prefect_server
         executor = PrefectExecutor(EngineSettings(kind="threads"))
         with executor.serving():
             run = Run(Store(root), executor)
-            run.stage(PAGES, pages, shards=2, inputs={}, shard_argument="shard")
-            run.directory("models/HT +rank", train, version=1, inputs={})
-            run.directory("pages/none", write, version=1, inputs={})
+            run.stage(Recipe(PAGES, pages, per_shard={"shard": range(2)}), shards=2, inputs={})
+            run.directory(Recipe("models/HT +rank", train, version=1), inputs={})
+            run.directory(Recipe("pages/none", write, version=1), inputs={})
 
     small(str(tmp_path))
 

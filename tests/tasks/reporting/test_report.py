@@ -26,6 +26,7 @@ from storage.schemas import (
 )
 from storage.store import Store
 from tasks.engine.inputs import StageResult, contents, every
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.reporting import ReportSettings, write_report
 from tests.tasks.reporting.reporting_tables import count, prediction
@@ -143,10 +144,13 @@ def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
 
     def stage(dataset: Dataset, group: str, place: int, name: str) -> StageResult:
         tables = [shard[place] for shard in given[group]]
-        return run.stage(
-            dataset, lambda shard, name: tables[shard].select(dataset.schema.names), shards=2, inputs={},
-            shard_argument="shard", arguments={"name": name}, name=name,
-        )  # fmt: skip
+        recipe = Recipe(
+            dataset,
+            lambda shard, name: tables[shard].select(dataset.schema.names),
+            arguments={"name": name},
+            per_shard={"shard": range(2)},
+        )
+        return run.stage(recipe, shards=2, inputs={}, name=name)
 
     articles = stage(ARTICLES, "samples", 0, "articles")
     ranked, graphs = stage(RANKED, "samples", 1, "ranked"), stage(GRAPHS, "samples", 4, "graphs")
@@ -160,11 +164,15 @@ def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
         trained(directory)
         return {"published": ["model.safetensors"]}
 
-    model = run.directory("models/ranker", train, version=1, inputs={})
+    model = run.directory(Recipe("models/ranker", train, version=1), inputs={})
     report = run.directory(
-        "reports",
-        write_report,
-        version=1,
+        Recipe(
+            "reports",
+            write_report,
+            settings=ReportSettings(),
+            arguments={"counts": COUNTS, "config": CONFIG, "seed": 3},
+            version=1,
+        ),
         inputs={
             "scores": every(*judged, recalls),
             "samples": every(articles, ranked, baselines, summaries, graphs),
@@ -172,8 +180,6 @@ def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:
             "ranker": contents(model),
             "summarizer": contents(model),
         },
-        settings=ReportSettings(),
-        arguments={"counts": COUNTS, "config": CONFIG, "seed": 3},
         context={"took": {}},
     )
 

@@ -24,6 +24,7 @@ from storage.registry import (
 )
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
+from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.retraining.outcome import Judged, finish_retraining, move_late_pointer, promote_by_hand, settle
 from tasks.retraining.settings import RetrainingSettings
@@ -80,8 +81,8 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
 
     def stage(dataset: schemas.Dataset, function: Any, label: str, *parts: int, **arguments: Any) -> StageResult:
         each = {"part": parts} if parts else {}
-        return run.stage(dataset, function, shards=len(parts) or 1, inputs={}, arguments=arguments, per_shard=each,
-                         name=label)  # fmt: skip
+        recipe = Recipe(dataset, function, arguments=arguments, per_shard=each)
+        return run.stage(recipe, shards=len(parts) or 1, inputs={}, name=label)
 
     def split(label: str, part: int) -> TestSplit:
         return TestSplit(stage(schemas.ARTICLES, articles_of, f"{label}_articles", part),
@@ -96,7 +97,7 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
         wrote = stage(schemas.PREDICTIONS, predictions_of, f"{name}_predictions", *range(len(scored)), name=name)
         return Judged(vocabulary, models, wrote, joined(*scored))
 
-    models = {kind: run.directory(kind, model_of, version=1, inputs={}, arguments={"name": name})
+    models = {kind: run.directory(Recipe(kind, model_of, arguments={"name": name}, version=1), inputs={})
               for kind in (RANKER, SUMMARIZER)}  # fmt: skip
     there = champion_models(run.store)
     champion = None

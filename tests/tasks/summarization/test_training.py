@@ -205,7 +205,8 @@ def test_a_checkpoint_on_a_full_disk_names_the_disk_and_leaves_nothing_half_writ
     script = (
         "import sys; from tasks.engine.shard import Job, make_directory\n"
         "from tests.tasks.summarization.test_training import fill_disk\n"
-        "make_directory(Job(sys.argv[1], 'models/m', 1, 0, 'k', fill_disk, {}, {}, None, {}))\n"
+        "make_directory(Job(root=sys.argv[1], stage='models/m', version=1, shard=0, key='k', function=fill_disk, "
+        "inputs={}, digests={}))\n"
     )
     project = Path(__file__).parents[3]
     done = subprocess.run(
@@ -228,7 +229,16 @@ def train_here(*, directory: Path) -> dict[str, Any]:
 def test_damage_anywhere_in_a_trained_model_heals_to_the_same_model(tmp_path: Path) -> None:
     """Found by verification, set aside, and made again by the next run: bit for bit, whichever file it was."""
     store = Store(str(tmp_path))
-    job = Job(str(tmp_path), "models/m", 1, 0, "0123456789abcdef", train_here, {}, {}, None, {})
+    job = Job(
+        root=str(tmp_path),
+        stage="models/m",
+        version=1,
+        shard=0,
+        key="0123456789abcdef",
+        function=train_here,
+        inputs={},
+        digests={},
+    )
     whole = make_directory(job)
     assert len([file for file in whole.files if file.endswith("state.json")]) >= 2
     for file in whole.files:

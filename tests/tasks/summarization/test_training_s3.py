@@ -61,7 +61,19 @@ def train_at(root: str, machine: Path, progress: Callable[[TrainingProgress], No
     machine.mkdir(exist_ok=True)
     tempfile.tempdir = str(machine)
     try:
-        return make_directory(Job(root, NAME, 1, 0, KEY, train, {}, {}, None, {}, {"progress": progress}))
+        return make_directory(
+            Job(
+                root=root,
+                stage=NAME,
+                version=1,
+                shard=0,
+                key=KEY,
+                function=train,
+                inputs={},
+                digests={},
+                context={"progress": progress},
+            )
+        )
     finally:
         tempfile.tempdir = None
 

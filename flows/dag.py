@@ -1,0 +1,93 @@
+"""The whole DAG in the order of the work: a line names a stage, and its arguments are the stages that it reads.
+
+A stage is walked when it is first asked for, after those that it reads: shards that are done are found by their keys,
+the others are computed. So asking for the ranker trains no summarizer, and asking for the report builds everything.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property as stage  # walked once, when it is first asked for
+
+from flows.running.session import Session
+from flows.stages import archives, crawling, evaluation, examples, imported, intake, ranking, reporting, texts, training
+from tasks.engine.inputs import DirectoryResult, Input
+
+
+class Dag:
+    """The stages of a build whose corpus is our own."""
+
+    ranks = True  # whether a ranker of our own puts the paragraphs in order
+    can_have_graphs = stage(lambda dag: True)  # of the training articles
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.config = session.config
+
+    # The articles, and the documents that their source holds itself; retraining names articles to keep out.
+    kept_out: stage[Mapping[str, Input]] = stage(lambda dag: {})
+    articles = stage(lambda dag: intake.articles(dag.session, dag.kept_out))
+    given = stage(lambda dag: intake.given_documents(dag.session))
+    # The pages that articles cite and searches find, fetched host by host.
+    search = stage(lambda dag: crawling.search(dag.session, dag.articles))
+    frontier = stage(lambda dag: crawling.frontier(dag.session, dag.articles, dag.search))
+    captures = stage(lambda dag: archives.captures(dag.session))
+    indexed = stage(lambda dag: archives.indexed_captures(dag.session, dag.frontier))
+    pages = stage(lambda dag: crawling.pages(dag.session, dag.frontier, dag.captures, dag.indexed))
+    # Their paragraphs with labels, and the vocabulary.
+    documents = stage(lambda dag: texts.documents(dag.session, dag.frontier, dag.pages))
+    paragraphs = stage(lambda dag: texts.paragraphs(dag.session, dag.articles, dag.documents, dag.given))
+    features = stage(lambda dag: texts.features(dag.session, dag.articles, dag.paragraphs))
+    vocabulary = stage(lambda dag: texts.vocabulary(dag.session, dag.articles, dag.paragraphs))
+    corpus = stage(lambda dag: texts.Corpus(dag.articles, dag.paragraphs, dag.features, dag.vocabulary))
+    # The best paragraphs of each article in order, and what is made of them.
+    ranker: stage[DirectoryResult | None] = stage(lambda dag: ranking.ranker(dag.session, dag.corpus))
+    ranked = stage(lambda dag: ranking.ranked(dag.session, dag.corpus, dag.ranker))
+    ranking_scores = stage(lambda dag: ranking.scores(dag.session, dag.corpus, dag.ranker, dag.ranked))
+    graphs = stage(lambda dag: examples.graphs(dag.session, dag.ranked))
+    examples = stage(lambda dag: examples.examples(dag.session, dag.articles, dag.ranked, dag.vocabulary))
+    # The summarizer, the predictor of its attention, and the graphs where it reads some.
+    read_graphs = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
+    summarizer = stage(lambda dag: training.summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary))
+    attention = stage(lambda dag: training.attention(dag.session, dag.read_graphs, dag.examples, dag.summarizer))
+    # Summaries of the test articles, their scores, and the report.
+    baselines = stage(lambda dag: evaluation.baselines(dag.session, dag.articles, dag.ranked))
+    baseline_scores = stage(
+        lambda dag: evaluation.scores(
+            dag.session, dag.corpus, dag.ranked, dag.baselines, "baseline_scores", dag.config.miniweb
+        )
+    )
+    predictor = stage(lambda dag: dag.attention if dag.config.decoding.guidance.reads_predictor else None)
+    predictions = stage(
+        lambda dag: evaluation.predictions(
+            dag.session, dag.read_graphs, dag.examples, dag.ranked, dag.summarizer, dag.predictor
+        )
+    )
+    scores = stage(
+        lambda dag: evaluation.scores(
+            dag.session, dag.corpus, dag.ranked, dag.predictions, "scores", dag.config.miniweb
+        )
+    )
+    report = stage(
+        lambda dag: reporting.report(
+            dag.session, dag.corpus, dag.ranker, dag.ranked, dag.ranking_scores, dag.graphs, dag.summarizer,
+            dag.baselines, dag.baseline_scores, dag.predictions, dag.scores,
+        )
+    )  # fmt: skip
+
+
+class ImportedDag(Dag):
+    """The same where other people's ranked shards are the corpus: nothing is crawled, ranked or cut into pieces."""
+
+    ranks = False
+    ranker = stage(lambda dag: None)
+    shards = stage(lambda dag: imported.shards(dag.session))
+    articles = stage(lambda dag: dag.shards.articles)
+    can_have_graphs = stage(lambda dag: imported.can_have_graphs(dag.session, dag.shards))
+    paragraphs = stage(lambda dag: imported.paragraphs(dag.session, dag.shards))
+    vocabulary = stage(lambda dag: dag.shards.vocabulary)
+    graphs = stage(lambda dag: imported.graphs(dag.session, dag.shards) or examples.graphs(dag.session, dag.ranked))
+    examples = stage(lambda dag: dag.shards.examples)
+
+
+def dag_of(session: Session) -> Dag:
+    """Return the session's DAG. Here, and nowhere else, it is decided whether the corpus is our own or imported."""
+    return session.once(Dag if session.config.imported is None else ImportedDag)

@@ -1,0 +1,64 @@
+"""The pages that articles cite and that searches find: search, frontier, and the crawl host by host."""
+
+from flows.running.session import Session
+from flows.stages.archives import part_of
+from storage import schemas
+from tasks.crawl.frontier import build_frontier
+from tasks.crawl.stage import crawl_shard
+from tasks.engine.inputs import Input, StageResult, gathered, same
+from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
+from tasks.search.providers import recorded_notes
+from tasks.search.search import search_articles
+
+
+def search(session: Session, articles: StageResult) -> StageResult:
+    """Search for the title of every article."""
+    settings = session.config.search
+    return session.run.stage(
+        Recipe(schemas.SEARCH, search_articles, settings=settings, notes=recorded_notes(settings)),
+        shards=len(articles.shards),
+        inputs={"articles": same(articles)},
+        context={"connect_to": session.connect_to},
+        scratch="scratch",
+    )
+
+
+def frontier(session: Session, articles: StageResult, search: StageResult) -> StageResult:
+    """List the URLs of every article, grouped by the shard of their host."""
+    return session.run.stage(
+        Recipe(
+            schemas.FRONTIER,
+            build_frontier,
+            settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
+            arguments={"host_shards": session.config.shards.hosts},
+            per_shard={"article_shard": range(len(articles.shards))},
+        ),
+        shards=len(articles.shards),
+        inputs={"articles": same(articles), "search": same(search)},
+    )
+
+
+def pages(
+    session: Session, frontier: StageResult, captures: StageResult | None, indexed: StageResult | None
+) -> StageResult:
+    """Fetch every URL once, from archives where they have it."""
+    read: dict[str, Input] = {"frontier": gathered(frontier)}
+    if captures is not None:
+        read["captures"] = gathered(captures)
+    if indexed is not None:
+        read["indexed"] = same(indexed)
+    context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": ProgressLog("pages")}
+    return session.run.stage(
+        Recipe(
+            schemas.PAGES,
+            crawl_shard,
+            settings=session.config.crawl,
+            arguments={"host_shards": session.config.shards.hosts},
+            per_shard={"shard": range(session.config.shards.hosts)},
+        ),
+        shards=session.config.shards.hosts,
+        inputs=read,
+        context=context,
+        scratch="scratch",
+    )

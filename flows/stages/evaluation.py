@@ -1,0 +1,95 @@
+"""Summaries of the test articles and their scores (Liu & Lapata 2019, sec. 5)."""
+
+from flows.running.session import Session
+from flows.stages.texts import Corpus
+from storage import schemas
+from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
+from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
+from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.scoring import score_predictions
+from tasks.sources.miniweb import MiniwebSettings
+from tasks.summarization.decoding import DecodingSettings, decode_shard
+
+
+def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
+    """Summarize the test articles with the systems that need no training."""
+    return session.run.stage(
+        Recipe(schemas.PREDICTIONS, predict_baselines, settings=session.config.baselines),
+        shards=len(ranked.shards),
+        inputs={"articles": same(articles), "ranked": same(ranked)},
+        name="baselines",
+    )
+
+
+def predictions(
+    session: Session,
+    graphs: StageResult | None,
+    examples: StageResult,
+    ranked: StageResult,
+    summarizer: DirectoryResult,
+    predictor: DirectoryResult | None,
+    *,
+    settings: DecodingSettings | None = None,
+    system: str | None = None,
+    name: str = "predictions",
+    progress: str = "decoding",
+) -> StageResult:
+    """Summarize the test articles with a trained model.
+
+    Args:
+        session: its configuration says how, unless the caller does.
+        graphs: those of the examples; None where the model reads none.
+        examples: what it reads.
+        ranked: the paragraphs of the examples, whose scores some settings read.
+        summarizer: the model.
+        predictor: of its attention; None where the settings read none.
+        settings: how it decodes.
+        system: what tables call it; None = its preset.
+        name: of the stage.
+        progress: what people know it by while it runs.
+    """
+    settings = settings or session.config.decoding
+    read: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
+    if graphs is not None:
+        read["graphs"] = same(graphs)
+    if predictor is not None:
+        read["predictor"] = contents(predictor)
+    if settings.guidance.reads_scores:
+        read["ranked"] = same(ranked)
+    return session.run.stage(
+        Recipe(
+            schemas.PREDICTIONS, decode_shard, settings=settings, arguments={} if system is None else {"system": system}
+        ),
+        shards=len(examples.shards),
+        inputs=read,
+        context={"progress": ProgressLog(progress)},
+        name=name,
+    )
+
+
+def scores(
+    session: Session,
+    corpus: Corpus,
+    ranked: StageResult,
+    predictions: StageResult,
+    name: str,
+    world: MiniwebSettings | None = None,
+) -> StageResult:
+    """Score every summary; where the corpus is of a mini web, by the facts of its `world` too."""
+    return session.run.stage(
+        Recipe(
+            schemas.SCORES,
+            score_predictions,
+            settings=session.config.scoring,
+            arguments={} if world is None else {"world": world},
+        ),
+        shards=len(predictions.shards),
+        inputs={
+            "articles": same(corpus.articles),
+            "predictions": same(predictions),
+            "ranked": same(ranked),
+            "paragraphs": same(corpus.paragraphs),
+        },
+        name=name,
+    )

@@ -1,0 +1,35 @@
+"""What a summarizer reads: token ids of the ranked paragraphs, and graphs of them."""
+
+from flows.running.session import Session
+from storage import schemas
+from tasks.engine.inputs import StageResult, only, same
+from tasks.engine.recipe import Recipe
+from tasks.summarization.examples import build_examples
+from tasks.summarization.graphs import build_graphs, pipeline_label
+
+
+def graphs(session: Session, ranked: StageResult, name: str | None = None) -> StageResult:
+    """Draw the graphs of the ranked paragraphs."""
+    return session.run.stage(
+        Recipe(
+            schemas.GRAPHS,
+            build_graphs,
+            settings=session.config.graphs,
+            notes={"entities": pipeline_label(session.config.graphs)},
+        ),
+        shards=len(ranked.shards),
+        inputs={"ranked": same(ranked)},
+        name=name,
+    )
+
+
+def examples(
+    session: Session, articles: StageResult, ranked: StageResult, vocabulary: StageResult, name: str | None = None
+) -> StageResult:
+    """Turn the ranked paragraphs into token ids."""
+    return session.run.stage(
+        Recipe(schemas.EXAMPLES, build_examples, settings=session.config.examples),
+        shards=len(ranked.shards),
+        inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
+        name=name,
+    )

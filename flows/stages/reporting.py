@@ -1,0 +1,44 @@
+"""The report: what was built, what it scored, and what the papers found."""
+
+from flows.running.session import Session
+from flows.stages.texts import Corpus
+from tasks.engine.inputs import DirectoryResult, StageResult, contents, every
+from tasks.engine.recipe import Recipe
+from tasks.reporting.publishing import summarise
+from tasks.reporting.report import write_report
+
+
+def report(
+    session: Session,
+    corpus: Corpus,
+    ranker: DirectoryResult | None,
+    ranked: StageResult,
+    ranking_scores: StageResult,
+    graphs: StageResult,
+    summarizer: DirectoryResult,
+    baselines: StageResult,
+    baseline_scores: StageResult,
+    predictions: StageResult,
+    scores: StageResult,
+) -> DirectoryResult:
+    """Write the report and the artifacts on all that was walked before."""
+    config = session.config
+    counts = {name: summarise(result) for name, result in session.run.stages.items()}
+    took = {name: {field: count.pop(field) for field in ("seconds", "peak_bytes")} for name, count in counts.items()}
+    return session.run.directory(
+        Recipe(
+            "reports",
+            write_report,
+            settings=config.report,
+            arguments={"counts": counts, "config": config, "seed": config.seed},
+            version=3,
+        ),
+        inputs={
+            "scores": every(baseline_scores, scores, ranking_scores),
+            "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
+            "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
+            **({} if ranker is None else {"ranker": contents(ranker)}),
+            "summarizer": contents(summarizer),
+        },
+        context={"took": took},
+    )

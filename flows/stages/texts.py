@@ -1,0 +1,74 @@
+"""From pages to labelled candidate paragraphs and the vocabulary (Liu & Lapata 2019, sec. 4, WikiSum Dataset)."""
+
+from dataclasses import dataclass
+
+from flows.running.session import Session
+from storage import schemas
+from tasks.engine.inputs import Input, StageResult, every, gathered, same
+from tasks.engine.recipe import Recipe
+from tasks.extraction import extract_documents
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.ranking.features import compute_features
+from tasks.summarization.vocabulary import train_vocabulary
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Articles, their candidate paragraphs with labels, and the vocabulary."""
+
+    articles: StageResult
+    paragraphs: StageResult
+    features: StageResult
+    vocabulary: StageResult
+
+    @property
+    def stages(self) -> tuple[StageResult, ...]:
+        """All of them."""
+        return (self.articles, self.paragraphs, self.features, self.vocabulary)
+
+
+def documents(session: Session, frontier: StageResult, pages: StageResult) -> StageResult:
+    """Extract the text of every page for each article that cites it."""
+    return session.run.stage(
+        Recipe(schemas.DOCUMENTS, extract_documents, settings=session.config.extraction),
+        shards=len(pages.shards),
+        inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
+    )
+
+
+def paragraphs(
+    session: Session, articles: StageResult, documents: StageResult, given: StageResult | None
+) -> StageResult:
+    """Take the documents of each article apart: those of the crawl, and those that the source gives."""
+    read: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
+    if given is not None:
+        read["given"] = gathered(given)
+    return session.run.stage(
+        Recipe(schemas.PARAGRAPHS, build_paragraphs, settings=session.config.paragraphs),
+        shards=len(articles.shards),
+        inputs=read,
+    )
+
+
+def features(session: Session, articles: StageResult, paragraphs: StageResult, name: str | None = None) -> StageResult:
+    """Label every paragraph by what it shares with the lead, and compare it with the title."""
+    return session.run.stage(
+        Recipe(schemas.FEATURES, compute_features, settings=session.config.features),
+        shards=len(articles.shards),
+        inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
+        name=name,
+    )
+
+
+def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult:
+    """Estimate the vocabulary on leads and paragraphs."""
+    return session.run.stage(
+        Recipe(
+            schemas.VOCABULARY,
+            train_vocabulary,
+            settings=session.config.vocabulary,
+            arguments={"seed": session.config.seed},
+        ),
+        shards=1,
+        inputs={"shards": every(articles, paragraphs)},
+    )

@@ -1,0 +1,38 @@
+"""Time and memory of the systems of the efficiency tables."""
+
+from collections.abc import Mapping
+
+from flows.dag import dag_of
+from flows.running.session import Session
+from flows.stages.systems import Evaluated
+from tasks.engine.inputs import DirectoryResult, contents, every
+from tasks.engine.recipe import Recipe
+from tasks.tables.efficiency import measure_efficiency
+from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in
+from tasks.tables.systems import MOST_PARAGRAPHS
+
+
+def timings(session: Session, evaluated: Mapping[str, Evaluated]) -> dict[str, DirectoryResult]:
+    """Measure the systems of the efficiency tables, one after another so that none slows another."""
+    config, examples = session.config, dag_of(session).examples
+    return {
+        name: session.run.directory(
+            Recipe(
+                f"efficiency/{name}",
+                measure_efficiency,
+                arguments={
+                    "articles": config.training.validation_articles,
+                    "batch_tokens": config.training.batch_tokens,
+                    "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
+                    "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
+                    "memory_bytes": config.tables.memory_bytes,
+                    "precision": config.training.precision,
+                },
+                version=2,
+            ),
+            inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
+            context={"device": config.training.device},
+        )
+        for name in shown_in(config.tables, "efficiency")
+        if name in evaluated
+    }

@@ -1,0 +1,62 @@
+"""What a stage makes and what decides what its shards hold."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from storage.recipes import recipe_key
+from storage.schemas import Dataset
+from tasks.engine.settings import Settings
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a stage or directory makes; with what it reads, this decides the key of each shard.
+
+    Attributes:
+        made: the dataset, or what a directory is called, such as models/ranker.
+        function: pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in
+            order. That of a directory returns metrics (`tasks.engine.shard.make_directory`).
+        settings: the stage's section, passed as `settings`; None where it takes none.
+        arguments: further arguments.
+        per_shard: further arguments that differ: name -> value for each shard.
+        notes: what else decides the content and stands in the records, such as the version of a model used.
+        version: of a directory; that of a dataset is its own.
+    """
+
+    made: Dataset | str
+    function: Callable[..., Any]
+    settings: Settings | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    per_shard: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the dataset or directory."""
+        return self.made if isinstance(self.made, str) else self.made.name
+
+    @property
+    def made_version(self) -> int:
+        """The version that the keys hold."""
+        return self.version if isinstance(self.made, str) else self.made.version
+
+    def arguments_of(self, shard: int) -> dict[str, Any]:
+        """Return the arguments of a shard."""
+        return {**self.arguments, **{name: values[shard] for name, values in self.per_shard.items()}}
+
+    def key(self, shard: int, digests: Mapping[str, list[str]]) -> str:
+        """Return the key of a shard, given name -> digests of what it reads."""
+        fields = {**recipe_fields(self.settings, self.arguments_of(shard)), **self.notes}
+        return recipe_key(self.name, self.made_version, fields, shard, digests)
+
+
+def recipe_fields(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON-able fields that decide what a shard holds: those of the section, and the arguments."""
+    fields = settings.recipe() if settings is not None else {}
+    return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
+
+
+def _plain(value: Any) -> Any:
+    return value.recipe() if hasattr(value, "recipe") else value
