@@ -291,9 +291,7 @@ class RemoteRecords:
         """Make the client; nothing is asked yet."""
         self._settings = settings
         limits = settings.common_crawl
-        self._service = Service(
-            limits.data_url, settings, limits, connect_to, queue=None, connections=limits.connections
-        )
+        self._service = Service(limits.data_url, settings, limits, connect_to, connections=limits.connections)
 
     def close(self) -> None:
         """Close the connections."""

@@ -22,8 +22,20 @@ def service_url(url: str) -> str:
         raise ValueError(f"{url!r}: expected an absolute http or https URL") from error
 
 
-class CommonCrawlSettings(Settings):
-    """Where Common Crawl, or an archive of its form, is read. Times are seconds."""
+class Patience(Settings):
+    """How a service is asked, and asked again; a delay holds for all processes of this machine. Times are seconds."""
+
+    total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
+    delay_seconds: float = tuning(1.0, "between the starts of two requests", ge=0, le=LONGEST_WAIT)
+    retries: int = tuning(5, "further requests after one that failed for now", ge=0)
+    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
+    max_backoff_seconds: float = tuning(
+        120.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0, le=LONGEST_WAIT
+    )
+
+
+class CommonCrawlSettings(Patience):
+    """Where Common Crawl, or an archive of its form, is read."""
 
     indexes: tuple[str, ...] = Field(
         (),
@@ -34,16 +46,7 @@ class CommonCrawlSettings(Settings):
     index_lines: int = Field(50, ge=1, description="captures of one URL that an index is asked for")
     captures: int = Field(2, ge=1, description="captures of one URL that are tried, newest first")
     max_record_bytes: int = Field(12_000_000, gt=0, description="limit for a record as it lies in the archive")
-    total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
-    delay_seconds: float = tuning(
-        1.0, "between look-ups, of all processes of this machine together", ge=0, le=LONGEST_WAIT
-    )
     connections: int = tuning(4, "records read at the same time by one shard", ge=1)
-    retries: int = tuning(5, "further requests after one that failed for now", ge=0)
-    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
-    max_backoff_seconds: float = tuning(
-        120.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0, le=LONGEST_WAIT
-    )
 
     @field_validator("indexes")
     @classmethod
@@ -56,7 +59,7 @@ class CommonCrawlSettings(Settings):
         return f"{service_url(value).removesuffix('/')}/"
 
 
-class WaybackSettings(Settings):
+class WaybackSettings(Patience):
     """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
 
     enabled: bool = Field(False, description="ask the archive for pages that are gone from the web")
@@ -75,13 +78,7 @@ class WaybackSettings(Settings):
         "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
         pattern=r"^(\d{4}|\d{6}|\d{8}|\d{14})?$",
     )  # fmt: skip
-    total_seconds: float = Field(60.0, gt=0, description="limit for one answer")
-    delay_seconds: float = tuning(
-        4.0,
-        "between the starts of requests, of all processes of this machine together: 15 a minute",
-        ge=0,
-        le=LONGEST_WAIT,
-    )
+    delay_seconds: float = tuning(4.0, "between the starts of two requests: 15 a minute", ge=0, le=LONGEST_WAIT)
     retries: int = tuning(3, "further requests after one that failed for now", ge=0)
     backoff_seconds: float = tuning(10.0, "wait before the first retry; each further wait is twice as long", ge=0)
     max_backoff_seconds: float = tuning(

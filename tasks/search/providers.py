@@ -3,14 +3,14 @@
 import hashlib
 import json
 import logging
-import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
-from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
-from tasks.crawl.safety import FetchError, Guard
+from tasks.crawl.reasons import http_reason
+from tasks.crawl.safety import FetchError
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.search.settings import SearchSettings
@@ -19,7 +19,6 @@ logger = logging.getLogger(__name__)
 
 _MAX_QUERY_CHARACTERS = 300
 _MAX_ANSWER_BYTES = 4_000_000
-_MAX_WAIT_SECONDS = 60.0
 
 
 class SearchError(Exception):
@@ -126,20 +125,19 @@ class JsonSearch:
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
         # Whoever names an endpoint trusts it, so it may be on this machine or in this network.
         self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
-        web = CrawlSettings(
-            user_agent=settings.user_agent,
-            contact=settings.contact,
-            total_seconds=settings.total_seconds,
-            allowed_hosts=(host_of(self._endpoint),) if settings.endpoint else (),
-            connections=1,
-        )
-        self._client = Client(web, Guard(web.allowed_hosts, connect_to))
-        self._next_start = 0.0
+        web = CrawlSettings(user_agent=settings.user_agent, contact=settings.contact)
+        self._service = Service(self._endpoint, web, settings, connect_to)
 
     def search(self, query: str, results: int) -> list[str]:
         """Ask the provider; see `SearchProvider`."""
         url, headers = self._interface.request(self._endpoint, query[:_MAX_QUERY_CHARACTERS], results, self._settings)
-        answer = self._patient(normalise_url(url, allowed_hosts=[host_of(self._endpoint)]), headers)
+        url = normalise_url(url, allowed_hosts=[host_of(self._endpoint)])
+        try:
+            answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+        except FetchError as fault:
+            raise SearchError("query_failed", fault.reason) from None  # the reason alone: the URL may hold a key
+        if not answer.success:
+            raise SearchError("query_failed", http_reason(answer.status))
         try:
             found = self._interface.urls(json.loads(answer.body))
             if not all(isinstance(entry, str) for entry in found):
@@ -150,29 +148,7 @@ class JsonSearch:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
-
-    def _patient(self, url: str, headers: Mapping[str, str]) -> Response:
-        """Send a request, again after faults that may pass."""
-        for attempt in range(self._settings.retries + 1):
-            time.sleep(max(0.0, self._next_start - time.monotonic()))
-            self._next_start = time.monotonic() + self._settings.delay_seconds
-            wait: float | None = None
-            try:
-                answer = self._client.get(url, headers=headers, max_bytes=_MAX_ANSWER_BYTES)
-                if answer.success and answer.fault is None:
-                    return answer
-                reason = f"http_{answer.status}" if answer.fault is None else answer.fault.reason
-                transient = answer.status in TRANSIENT_STATUS or (answer.fault is not None and answer.fault.transient)
-                wait = answer.retry_after
-            except FetchError as fault:
-                reason, transient = fault.reason, fault.transient
-            if not transient or attempt == self._settings.retries:
-                break
-            wait = self._settings.backoff_seconds * 2.0**attempt if wait is None else wait
-            self._next_start = max(self._next_start, time.monotonic() + min(wait, _MAX_WAIT_SECONDS))
-        # The reason alone: the URL may hold a key.
-        raise SearchError("query_failed", reason)
+        self._service.close()
 
 
 class _SearXNG:
