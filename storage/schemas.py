@@ -295,7 +295,7 @@ RANKING_SCORES = Dataset(
 
 GRAPHS = Dataset(
     name="graphs",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article"),

@@ -38,11 +38,12 @@ class GraphSettings(Settings):
     )
     spacy_pipeline: str = Field(
         RULES,
-        description="spaCy pipeline that finds entities: `rules` is shipped; any other, such as en_core_web_sm, must "
-        "be installed (000 app. A.2 footnote 3)",
+        description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
+        "en_core_web_sm, must be installed (000 app. A.2 footnote 3)",
     )
     entity_types: tuple[str, ...] = Field(
-        ENTITY_TYPES, description="entity types that count for the ADG (000 app. A.2)"
+        ENTITY_TYPES,
+        description="entity types that count for the ADG (000 app. A.2); `rules` tells no types: all of them",
     )
     spacy_batch: int = tuning(256, "paragraphs spaCy works on at once", gt=0)
 
