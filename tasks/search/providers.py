@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
@@ -54,6 +56,13 @@ class SearchProvider(Protocol):
         ...
 
 
+class _RecordedLine(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    title: str
+    results: list[str]
+
+
 class RecordedSearch:
     """Answers from a JSONL file of `title` and `results`; holds those of the titles that will be asked for."""
 
@@ -70,9 +79,13 @@ class RecordedSearch:
         with Path(file).open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    title, results = _recorded_line(line, f"{file}, line {number}")
-                    if title in titles:
-                        self._results[title] = results
+                    try:
+                        entry = _RecordedLine.model_validate_json(line)
+                    except ValidationError as error:
+                        expected = "a JSON object with title, a text, and results, a list of URLs"
+                        raise ValueError(f"{file}, line {number}: expected {expected}, got {line[:80]!r}") from error
+                    if entry.title in titles:
+                        self._results[entry.title] = entry.results
 
     def search(self, query: str, results: int) -> list[str]:
         """Return the recorded results of a title; none where it was not recorded."""
@@ -93,17 +106,6 @@ def recorded_notes(settings: SearchSettings) -> dict[str, str]:
     assert settings.recorded is not None
     with Path(settings.recorded).open("rb") as file:
         return {"recorded_sha256": hashlib.file_digest(file, "sha256").hexdigest()}
-
-
-def _recorded_line(line: str, place: str) -> tuple[str, list[str]]:
-    try:
-        entry = json.loads(line)
-        title, results = entry["title"], entry["results"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{place}: expected a JSON object with title and results, got {line[:80]!r}") from error
-    if not isinstance(title, str) or not isinstance(results, list) or not all(isinstance(url, str) for url in results):
-        raise ValueError(f"{place}: expected a text and a list of URLs, got {line[:80]!r}")
-    return title, results
 
 
 class JsonSearch:
