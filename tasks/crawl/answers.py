@@ -4,7 +4,6 @@ import json
 import logging
 import uuid
 from pathlib import PurePosixPath
-from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
@@ -37,9 +36,7 @@ class Answers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __len__(self) -> int:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
@@ -21,8 +20,8 @@ from tasks.crawl.http import Response, named_faults, read_body
 from tasks.crawl.interim import FinalResponse
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, join_url, normalise_url
-from tasks.crawl.visit import Visit, page_row, refused_row
+from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.crawl.visit import Visit, page_row, redirect_target, refused_row
 from tasks.crawl.warc_rows import CITED_URL, read_outcome
 
 logger = logging.getLogger(__name__)
@@ -86,9 +85,7 @@ class Replay:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for file in self._files.values():
             file.close()
         self._files.clear()
@@ -140,24 +137,11 @@ class Replay:
                     return {**refused_row(url, None), **answer, "archive": place.file}
                 if answer.location is None:
                     return {**page_row(visit, answer, self._settings), "archive": place.file}
-                target = self._redirect(visit, answer.location)
+                target = redirect_target(visit, answer.location, self._settings.max_redirects, self._settings)
             except FetchError as fault:
                 return page_row(visit, fault, self._settings)
             visit.target = target
             visit.seen.append(target)
-
-    def _redirect(self, visit: Visit, location: str) -> str:
-        if not location:
-            raise FetchError("bad_redirect", visit.target)
-        try:
-            target = join_url(visit.target, location, allowed_hosts=self._settings.allowed_hosts)
-        except BadUrlError as error:
-            raise FetchError(error.reason, error) from error
-        if target in visit.seen:
-            raise FetchError("redirect_loop", target)
-        if len(visit.seen) > self._settings.max_redirects:
-            raise FetchError("too_many_redirects", target)
-        return target
 
     def _read(self, url: str, place: Place) -> Response | dict[str, Any]:
         """Return a captured response, or the columns of a captured failure."""

@@ -8,7 +8,6 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from types import TracebackType
 from typing import Any, Self
 
 import pyarrow as pa
@@ -128,9 +127,7 @@ class SegmentReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for file in self._files.values():
             file.close()
 

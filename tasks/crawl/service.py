@@ -4,7 +4,6 @@ import itertools
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import TracebackType
 from typing import Self, TypeVar
 
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
@@ -72,9 +71,7 @@ class Service:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

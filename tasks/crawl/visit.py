@@ -180,21 +180,39 @@ def _speaks_against_host(answer: Answer) -> bool | None:
 
 
 def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
+    assert answer.location is not None
     limit = ROBOTS_REDIRECTS if visit.robots else settings.max_redirects
     try:
-        if not answer.location:
-            raise FetchError("bad_redirect", visit.target)
-        target = join_url(visit.target, answer.location, allowed_hosts=settings.allowed_hosts)
-        if target in visit.seen:
-            raise FetchError("redirect_loop", target)
-        if len(visit.seen) > limit:
-            raise FetchError("too_many_redirects", target)
-    except BadUrlError as error:
-        return Step(_with_response(FetchError(error.reason, error), answer), host_failed=False)
+        visit.target = redirect_target(visit, answer.location, limit, settings)
     except FetchError as fault:
         return Step(_with_response(fault, answer), host_failed=False)
-    visit.target, visit.tries, visit.last = target, 0, None
+    visit.tries, visit.last = 0, None
     return Step(None, host_failed=False)
+
+
+def redirect_target(visit: Visit, location: str, limit: int, settings: CrawlSettings) -> str:
+    """Return the normal form of where a redirect leads from a visit's target.
+
+    Args:
+        visit: the visit.
+        location: the Location header, empty where there is none.
+        limit: redirects that may be followed.
+        settings: settings of the crawl (allowed hosts are used).
+
+    Raises:
+        FetchError: it leads nowhere, back, or too far.
+    """
+    if not location:
+        raise FetchError("bad_redirect", visit.target)
+    try:
+        target = join_url(visit.target, location, allowed_hosts=settings.allowed_hosts)
+    except BadUrlError as error:
+        raise FetchError(error.reason, error) from error
+    if target in visit.seen:
+        raise FetchError("redirect_loop", target)
+    if len(visit.seen) > limit:
+        raise FetchError("too_many_redirects", target)
+    return target
 
 
 def _with_response(fault: FetchError, answer: Response) -> Response:

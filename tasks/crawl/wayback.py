@@ -8,7 +8,6 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -53,9 +52,7 @@ class Wayback:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._index.close()
         self._pages.close()
 

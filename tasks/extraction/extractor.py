@@ -7,7 +7,6 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from tasks.extraction.engines import Extracted
@@ -76,9 +75,7 @@ class Extractor:
     def __enter__(self) -> "Extractor":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _start(self) -> None:
