@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Self, TypeVar
 
+from tasks.crawl.dns import BoundedResolver
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
-from tasks.crawl.lookup import BoundedResolver
 from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
