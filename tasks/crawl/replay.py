@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, Self
 
 import pyarrow as pa
@@ -280,16 +281,6 @@ class _RecordBytes(io.RawIOBase):
         return len(data)
 
 
-class _RecordSocket:
-    """What http.client takes for a connection."""
-
-    def __init__(self, file: io.BufferedReader) -> None:
-        self._file = file
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        return self._file
-
-
 def _http_response(raw: io.RawIOBase) -> HTTPResponse:
     """Parse status and headers of a record and return a response whose body is still to be read.
 
@@ -297,7 +288,8 @@ def _http_response(raw: io.RawIOBase) -> HTTPResponse:
         FetchError: it is not HTTP.
     """
     file = io.BufferedReader(raw, 65_536)
-    parsed = FinalResponse(_RecordSocket(file), method="GET")  # type: ignore[arg-type]
+    connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client wants of one
+    parsed = FinalResponse(connection, method="GET")  # type: ignore[arg-type]
     try:
         with named_faults():
             parsed.begin()

@@ -131,7 +131,8 @@ class Service:
                 raise fault
             asked = "" if fault.retry_after is None else f"; it asks to wait {fault.retry_after:.0f} s"
             if failures == patience.retries:
-                raise FetchError(fault.reason, f"{fault.detail}, after {failures + 1} requests{asked}") from fault
+                detail = f"{fault.detail}, after {failures + 1} requests{asked}"
+                raise FetchError(fault.reason, detail, transient=True) from fault
             logger.info("%s: %s%s; the next request in %.1f s", self._host, fault.reason, asked, own.pause)
         raise AssertionError("unreachable")
 
