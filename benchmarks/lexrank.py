@@ -2,8 +2,9 @@
 
     python -m benchmarks.lexrank
 
-Two ratios: from the similarity matrix to scores (networkx has to build its graph and run `pagerank`), and end to end
-from texts (the peer with scikit-learn's tf-idf). Each is the best of several rounds; scores must agree.
+Three ratios: from the similarity matrix to scores (networkx has to build its graph and run `pagerank`), end to end
+from texts (the peer with scikit-learn's tf-idf), and from words to their counts alone, against scikit-learn's
+CountVectorizer. Each is the best of several rounds; scores must agree.
 """
 
 import argparse
@@ -13,11 +14,12 @@ from typing import Any
 
 import networkx
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from benchmarks.synthetic import Corpus
 from models.extractive import lexrank_scores
-from tasks.text.tfidf import tfidf_matrix
+from tasks.text.ngrams import split_words
+from tasks.text.tfidf import TfIdf, tfidf_matrix
 
 PARAGRAPHS, WORDS = 525, 70  # 000 sec. 4
 TOLERANCE = 1e-6  # of networkx, which stops at N times that
@@ -76,6 +78,13 @@ def main() -> None:
     theirs, _ = best(rounds, lambda: peer(texts))
     print(f"texts to scores:  ours {mine * 1e3:.1f} ms; scikit-learn and networkx {theirs * 1e3:.1f} ms: "
           f"{theirs / mine:.1f} x; against networkx.pagerank alone: {ranked / mine:.1f} x")  # fmt: skip
+
+    words = [split_words(text) for text in texts]
+    mine, _ = best(rounds, lambda: TfIdf(words))
+    counter = CountVectorizer(analyzer=lambda paragraph: paragraph)
+    theirs, _ = best(rounds, lambda: counter.fit_transform(words))
+    print(f"words to vectors: ours {mine * 1e3:.1f} ms; scikit-learn's counts alone {theirs * 1e3:.1f} ms: "
+          f"{theirs / mine:.1f} x")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -295,7 +295,7 @@ RANKING_SCORES = Dataset(
 
 GRAPHS = Dataset(
     name="graphs",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article"),

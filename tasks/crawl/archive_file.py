@@ -6,7 +6,6 @@ not end where records do, is decoded once to a scratch file in the system's temp
 offsets in that. Memory holds a block of either form, however large the file or hostile its compression.
 """
 
-import contextlib
 import errno
 import io
 import logging
@@ -17,7 +16,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -156,7 +155,9 @@ class OpenArchive(Closing):
 
     def member(self, offset: int) -> "Member":
         """Return the gzip member or zstd frame at an offset."""
-        return Member(self._stream, offset, _GzipDecoder() if self.compression == "gzip" else self._zstd())
+        if self.compression == "gzip":
+            return Member(self._stream, offset, _GzipDecompressor())
+        return Member(self._stream, offset, zstd.ZstdDecompressor(zstd_dict=self._dictionary))
 
     def next_start(self, offset: int, *, decoded: bool) -> int | None:
         """Return the offset at or after `offset` where a record or a member may begin, or None."""
@@ -205,56 +206,33 @@ class OpenArchive(Closing):
                 logger.warning("an archive is damaged at %d: %s", place, error)
                 start = self.next_start(place + 1, decoded=False)
 
-    def _zstd(self) -> "_ZstdDecoder":
-        return _ZstdDecoder(self._dictionary)
-
 
 def _records(stream: Any) -> ArchiveIterator:
     return ArchiveIterator(stream, no_record_parse=True, arc2warc=True)
 
 
-class _Decoder(Protocol):
-    """One member's decoder: gzip's and zstd's interfaces made one."""
-
-    ended: bool
-    hungry: bool  # whether it needs input before it can give output
-    left: bytes  # input beyond the member's end
-
-    def decode(self, data: bytes, size: int) -> bytes:
-        """Decode to at most `size` bytes; DamagedError where that cannot be done."""
-        ...
-
-
-class _GzipDecoder:
-    ended, hungry, left = False, True, b""
+class _GzipDecompressor:
+    """The decoder of one gzip member, with the interface that the standard library gives to those of bz2 and zstd."""
 
     def __init__(self) -> None:
         self._decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self.needs_input = True
 
-    def decode(self, data: bytes, size: int) -> bytes:
-        try:
-            found = self._decoder.decompress(self._decoder.unconsumed_tail + data, size)
-        except zlib.error as error:
-            raise DamagedError(error) from error
-        self.ended, self.left = self._decoder.eof, self._decoder.unused_data
-        self.hungry = not self._decoder.unconsumed_tail and len(found) < size
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data
+
+    def decompress(self, data: bytes, size: int) -> bytes:
+        found = self._decoder.decompress(self._decoder.unconsumed_tail + data, size)
+        self.needs_input = not self._decoder.unconsumed_tail and len(found) < size
         return found
 
 
-class _ZstdDecoder:
-    ended, hungry, left = False, True, b""
-
-    def __init__(self, dictionary: "zstd.ZstdDict | None") -> None:
-        self._decoder = zstd.ZstdDecompressor(zstd_dict=dictionary)
-
-    def decode(self, data: bytes, size: int) -> bytes:
-        try:
-            found: bytes = self._decoder.decompress(data, size)
-        except zstd.ZstdError as error:
-            raise DamagedError(error) from error
-        self.ended, self.left = self._decoder.eof, self._decoder.unused_data
-        self.hungry = self._decoder.needs_input
-        return found
+_Decoder = _GzipDecompressor | zstd.ZstdDecompressor
 
 
 class Member(io.RawIOBase):
@@ -283,9 +261,12 @@ class Member(io.RawIOBase):
         Raises:
             DamagedError: the member cannot be decoded, or passes its limit.
         """
-        while not (self._decoder.ended or self.cut):
-            data = self._input() if self._decoder.hungry else b""
-            found = self._decoder.decode(data, len(buffer))
+        while not (self._decoder.eof or self.cut):
+            data = self._input() if self._decoder.needs_input else b""
+            try:
+                found = self._decoder.decompress(data, len(buffer))
+            except (zlib.error, zstd.ZstdError) as error:
+                raise DamagedError(error) from error
             if self._left is not None:
                 self._left -= len(found)
                 if self._left < 0:
@@ -305,9 +286,9 @@ class Member(io.RawIOBase):
     @property
     def end(self) -> int | None:
         """Offset after the member once all of it has been read; None where the file ends there."""
-        if not self._decoder.ended:
+        if not self._decoder.eof:
             return None
-        offset = self._place - len(self._decoder.left)
+        offset = self._place - len(self._decoder.unused_data)
         self._stream.seek(offset)
         return offset if self._stream.read(1) else None
 
@@ -323,7 +304,7 @@ class Member(io.RawIOBase):
 
 def gzip_member(stream: BinaryIO, *, limit: int) -> Member:
     """Return the gzip member at the start of a stream; reading more than `limit` bytes of it is a DamagedError."""
-    return Member(stream, 0, _GzipDecoder(), limit)
+    return Member(stream, 0, _GzipDecompressor(), limit)
 
 
 def _read_dictionary(stream: BinaryIO) -> "zstd.ZstdDict":
@@ -336,10 +317,9 @@ def _read_dictionary(stream: BinaryIO) -> "zstd.ZstdDict":
     if size > _MAX_DICTIONARY_BYTES:
         raise DamagedError(f"a dictionary of {size:,} bytes; expected at most {_MAX_DICTIONARY_BYTES:,}")
     data = stream.read(size)
-    with contextlib.suppress(EOFError):
-        if data.startswith(_ZSTD):
-            data = _ZstdDecoder(None).decode(data, _MAX_DICTIONARY_BYTES)
     try:
+        if data.startswith(_ZSTD):
+            data = zstd.ZstdDecompressor().decompress(data, _MAX_DICTIONARY_BYTES)
         return zstd.ZstdDict(data)
-    except (ValueError, zstd.ZstdError) as error:
+    except (ValueError, EOFError, zstd.ZstdError) as error:
         raise DamagedError(f"no dictionary: {error}") from error

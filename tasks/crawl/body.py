@@ -6,7 +6,6 @@ memory; so a large body is in memory only while its row is made.
 
 import os
 import tempfile
-from typing import IO
 
 _IN_MEMORY_BYTES = 256 << 10
 
@@ -20,8 +19,8 @@ class Body:
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._blocks: list[bytes] = []
-        self._file: IO[bytes] | None = None  # deleted when it is closed, at the latest with this object
+        # Deleted at the latest with this object.
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, prefix="wikisum-")  # noqa: SIM115
 
     def add(self, block: bytes) -> None:
         """Add a block.
@@ -30,12 +29,7 @@ class Body:
             OSError: the temporary folder is full.
         """
         self.bytes += len(block)
-        self._blocks.append(block)
-        if self.bytes > _IN_MEMORY_BYTES:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="wikisum-")  # noqa: SIM115
-            self._file.writelines(self._blocks)
-            self._blocks.clear()
+        self._file.write(block)
 
     def read(self, count: int | None = None) -> bytes:
         """Return the first bytes, or all.
@@ -43,8 +37,6 @@ class Body:
         Raises:
             OSError: the temporary folder is full.
         """
-        if self._file is None:
-            return b"".join(self._blocks)[:count]
         self._file.seek(0)
         found = self._file.read(-1 if count is None else count)
         self._file.seek(0, os.SEEK_END)

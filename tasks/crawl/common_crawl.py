@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import CAPTURES
+from tasks.crawl.answers import Answers
 from tasks.crawl.archive_file import OpenArchive, gzip_member
-from tasks.crawl.look_ups import LookUps
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
@@ -139,7 +139,7 @@ def look_up_captures(
     settings: CrawlSettings,
     *,
     host_shard: int,
-    made: LookUps,
+    made: Answers,
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
@@ -149,7 +149,7 @@ def look_up_captures(
         frontier: rows of `frontier` of one host shard.
         settings: settings of the crawl.
         host_shard: that shard; all rows go to it, so that it finds what its URLs redirect to.
-        made: look-ups made so far; the new ones are added.
+        made: rows of the URLs looked up so far, dates as texts; the new ones are added.
         connect_to: pattern of host -> `address:port` where connections are made instead.
         progress: called about once a second, and once at the end.
 
@@ -164,10 +164,10 @@ def look_up_captures(
     rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
         finder = _Finder(settings, connect_to, stack)
-        count = ProgressCount(sum(made.get(url) is not None for url in urls), len(urls), progress)
+        count = ProgressCount(sum(url in made for url in urls), len(urls), progress)
         failed = []
         for url in urls:
-            if made.get(url) is None:
+            if url not in made:
                 found = finder.rows(url)
                 if _has_failed(found):
                     failed.append(url)
@@ -183,10 +183,14 @@ def look_up_captures(
             count.add({**refused_row(url, found[-1]["reason"] if found else "not_in_archive"), "body": b""})
             count.tick()
         for url in urls:
-            rows += made.get(url) or []
+            rows += [{**row, "captured_at": _date(row["captured_at"])} for row in made[url]]
         count.tick(last=True)
     unique = {(row["url"], row["file"], row["offset"]): row for row in rows}
     return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
+
+
+def _date(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def _has_failed(rows: list[dict[str, Any]]) -> bool:
@@ -272,7 +276,7 @@ class _Finder:
             file=f"{limits.data_url}{line.filename}",
             offset=line.offset,
             length=line.length,
-            captured_at=line.captured_at,
+            captured_at=line.captured_at.isoformat(),
         )
         return row
 
@@ -291,9 +295,7 @@ class RemoteRecords:
         """Make the client; nothing is asked yet."""
         self._settings = settings
         limits = settings.common_crawl
-        self._service = Service(
-            limits.data_url, settings, limits, connect_to, queue=None, connections=limits.connections
-        )
+        self._service = Service(limits.data_url, settings, limits, connect_to, connections=limits.connections)
 
     def close(self) -> None:
         """Close the connections."""

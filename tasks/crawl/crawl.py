@@ -23,10 +23,10 @@ import pyarrow as pa
 from storage.schemas import PAGES
 from tasks.crawl.archived import archived_pages
 from tasks.crawl.backlog import Backlog, Stretch, UrlList, give_back, urls_of
+from tasks.crawl.dns import BoundedResolver
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
-from tasks.crawl.lookup import BoundedResolver
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.replay import Replay

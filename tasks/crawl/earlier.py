@@ -30,7 +30,7 @@ _LOOKED_AT = [
     "url", "reason", "final_url", "sha256", "etag", "last_modified", "fetched_at", "stale_reason", "archive",
 ]  # fmt: skip
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
-_OF_NO_PAGE = frozenset(
+_FETCH_ONLY = frozenset(
     {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "mirror_hosts", "host_failure_limit",
      "max_crawl_delay_seconds", "lookup_seconds", "connect_seconds", "read_seconds", "total_seconds",
      "max_decoded_archive_bytes", "wayback"}
@@ -190,7 +190,7 @@ def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) 
         theirs, ours = CrawlSettings(**_fields(record)).recipe(), settings.recipe()
     except ValidationError:
         return False
-    return all(theirs[name] == ours[name] for name in ours if name not in _OF_NO_PAGE)
+    return all(theirs[name] == ours[name] for name in ours if name not in _FETCH_ONLY)
 
 
 def _fields(record: ShardRecord) -> dict[str, Any]:

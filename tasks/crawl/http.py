@@ -22,6 +22,7 @@ from urllib3.util import Retry
 from urllib3.util.request import ACCEPT_ENCODING
 
 from tasks.crawl.body import Body
+from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
 
@@ -86,6 +87,25 @@ class Response:
             return max(0.0, float(Retry().parse_retry_after(header)))
         except (faults.InvalidHeader, ValueError, OverflowError):
             return None
+
+    @property
+    def setback(self) -> FetchError | None:
+        """Its fault, or that of a status which may be another one soon; None for an answer that stands."""
+        if self.fault is None and self.status in TRANSIENT_STATUS:
+            return FetchError(http_reason(self.status), self.url, transient=True, retry_after=self.retry_after)
+        return self.fault
+
+
+def retry_wait(failures: int, asked: float | None, first: float, longest: float) -> float:
+    """Return the seconds before a retry: what the server asked for, else twice as long after each failure.
+
+    Args:
+        failures: retries that failed.
+        asked: seconds of Retry-After, or None.
+        first: seconds before the first retry.
+        longest: seconds at most, whatever the server asks for.
+    """
+    return min(longest, first * 2.0**failures if asked is None else asked)
 
 
 # Looks at status, headers and the first bytes of a success; returns a reason to refuse the body, or None.

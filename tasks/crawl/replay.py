@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -20,8 +21,8 @@ from tasks.crawl.http import Response, named_faults, read_body
 from tasks.crawl.interim import FinalResponse
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.urls import BadUrlError, join_url, normalise_url
-from tasks.crawl.visit import Visit, page_row, refused_row
+from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.crawl.visit import Visit, page_row, redirect_target, refused_row
 from tasks.crawl.warc_rows import CITED_URL, read_outcome
 from tasks.engine.closing import Closing
 
@@ -136,24 +137,11 @@ class Replay(Closing):
                     return {**refused_row(url, None), **answer, "archive": place.file}
                 if answer.location is None:
                     return {**page_row(visit, answer, self._settings), "archive": place.file}
-                target = self._redirect(visit, answer.location)
+                target = redirect_target(visit, answer.location, self._settings.max_redirects, self._settings)
             except FetchError as fault:
                 return page_row(visit, fault, self._settings)
             visit.target = target
             visit.seen.append(target)
-
-    def _redirect(self, visit: Visit, location: str) -> str:
-        if not location:
-            raise FetchError("bad_redirect", visit.target)
-        try:
-            target = join_url(visit.target, location, allowed_hosts=self._settings.allowed_hosts)
-        except BadUrlError as error:
-            raise FetchError(error.reason, error) from error
-        if target in visit.seen:
-            raise FetchError("redirect_loop", target)
-        if len(visit.seen) > self._settings.max_redirects:
-            raise FetchError("too_many_redirects", target)
-        return target
 
     def _read(self, url: str, place: Place) -> Response | dict[str, Any]:
         """Return a captured response, or the columns of a captured failure."""
@@ -292,16 +280,6 @@ class _RecordBytes(io.RawIOBase):
         return len(data)
 
 
-class _RecordSocket:
-    """What http.client takes for a connection."""
-
-    def __init__(self, file: io.BufferedReader) -> None:
-        self._file = file
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        return self._file
-
-
 def _http_response(raw: io.RawIOBase) -> HTTPResponse:
     """Parse status and headers of a record and return a response whose body is still to be read.
 
@@ -309,7 +287,8 @@ def _http_response(raw: io.RawIOBase) -> HTTPResponse:
         FetchError: it is not HTTP.
     """
     file = io.BufferedReader(raw, 65_536)
-    parsed = FinalResponse(_RecordSocket(file), method="GET")  # type: ignore[arg-type]
+    connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client wants of one
+    parsed = FinalResponse(connection, method="GET")  # type: ignore[arg-type]
     try:
         with named_faults():
             parsed.begin()

@@ -40,6 +40,7 @@ class FetchError(Exception):
 
     Attributes:
         reason: reason of the ledger.
+        detail: what is known beside the reason.
         transient: whether another try may succeed.
         retry_after: seconds the server asked us to wait, or None.
         received: decoded body bytes read before the fault.
@@ -56,6 +57,7 @@ class FetchError(Exception):
     ) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
+        self.detail = detail
         self.transient = transient
         self.retry_after = retry_after
         self.received = received

@@ -1,24 +1,28 @@
 """Patient requests to a service that the settings name: spaced, retried, and safe as all others."""
 
+import itertools
 import logging
-import time
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeVar
 
-from tasks.crawl.http import TRANSIENT_STATUS, Client, Inspector, Response
-from tasks.crawl.lookup import BoundedResolver
-from tasks.crawl.reasons import http_reason
-from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
+from tasks.crawl.dns import BoundedResolver
+from tasks.crawl.http import Client, Inspector, Response, retry_wait
+from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.turns import Turn, turn
+from tasks.crawl.turns import OwnTurns, turn
 from tasks.crawl.urls import host_of
 from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 # Hosts of the settings' defaults: their addresses are public, whatever a resolver says.
-_PUBLIC_HOSTS = frozenset({"index.commoncrawl.org", "data.commoncrawl.org", "archive.org", "web.archive.org"})
+_PUBLIC_HOSTS = frozenset(
+    {"index.commoncrawl.org", "data.commoncrawl.org", "archive.org", "web.archive.org", "api.search.brave.com",
+     "www.googleapis.com"}
+)  # fmt: skip
 
 
 class Service(Closing):
@@ -28,36 +32,38 @@ class Service(Closing):
         self,
         url: str,
         settings: CrawlSettings,
-        patience: CommonCrawlSettings | WaybackSettings,
+        patience: Patience,
         connect_to: Mapping[str, str],
         *,
-        queue: str | None,
-        connections: int = 1,
+        queue: str | None = None,
+        connections: int | None = None,
         resolver: Resolver = system_resolver,
     ) -> None:
         """Make the client.
 
         Args:
-            url: address of the service in normal form. Its host may be private but for the archives known by
-                name: whoever names it trusts it. No other host is ever asked.
+            url: address of the service in normal form. Its host may be private, but for those known by name: whoever
+                names it trusts it. No other host is ever asked.
             settings: settings of the crawl: User-Agent, contact, limits.
             patience: delay, retries and back-off.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
             queue: name under which requests are spaced and never two at a time, over all processes of this machine;
-                None where they need not be.
-            connections: connections kept open.
+                None where those of this client alone are.
+            connections: connections kept open for requests that need no spacing; None where all are spaced.
             resolver: looks its host name up; may hang, which must not hold all others' turns up.
         """
         self.url = url
         self._patience = patience
-        self._queue = queue
+        self._turn = None if connections else OwnTurns(patience.delay_seconds).turn
+        if queue is not None:
+            self._turn = partial(turn, queue, patience.delay_seconds)
         self._host = host_of(url)
         web = settings.model_copy(
             update={
                 "total_seconds": patience.total_seconds,
                 "allowed_hosts": () if self._host in _PUBLIC_HOSTS else (self._host,),
-                "connections": connections,
-                "host_concurrency": connections,
+                "connections": connections or 1,
+                "host_concurrency": connections or 1,
             }
         )
         bounded = BoundedResolver(resolver, settings.lookup_seconds)
@@ -75,43 +81,56 @@ class Service(Closing):
         headers: Mapping[str, str] | None = None,
         inspect: Inspector | None = None,
     ) -> Response:
-        """Return the answer to a GET request, asked for again while the service is busy.
+        """Return the answer to a GET request, asked for again while the service is busy; arguments are `read`'s."""
+        return self.read(url, _as_it_is, max_bytes=max_bytes, headers=headers, inspect=inspect)
+
+    def read(
+        self,
+        url: str,
+        reader: Callable[[Response], T],
+        *,
+        max_bytes: int,
+        headers: Mapping[str, str] | None = None,
+        inspect: Inspector | None = None,
+    ) -> T:
+        """Return what a reader makes of the answer to a GET request, asked for again while the service is busy.
 
         Args:
             url: URL of the service's host.
+            reader: called with each answer that came whole and whose status does not ask for patience; a transient
+                `FetchError` of its own has the request sent again.
             max_bytes: limit for the decoded body.
             headers: headers added to the client's own.
             inspect: `Client.get`'s.
 
         Raises:
-            FetchError: there is no answer, none that came whole, or a status that asks for patience without end.
+            FetchError: there is no answer, none that came whole, or one that asks for patience without end.
         """
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
-        tries = 0
-        while True:
-            with nullcontext(Turn()) if self._queue is None else turn(self._queue, self._patience.delay_seconds) as own:
-                answer = self._asked(url, max_bytes, headers, inspect)
-                if isinstance(answer, Response):
-                    if answer.status not in TRANSIENT_STATUS:
-                        return answer
-                    fault = FetchError(http_reason(answer.status), url, transient=True, retry_after=answer.retry_after)
-                else:
-                    fault = answer
-                wait = self._patience.backoff_seconds * 2.0**tries if fault.retry_after is None else fault.retry_after
-                wait = min(wait, self._patience.max_backoff_seconds)
-                own.pause = wait if fault.transient else 0.0
-            if not fault.transient or tries >= self._patience.retries:
+        patience = self._patience
+        next_turn = self._turn or OwnTurns(0.0).turn
+        for failures in itertools.count():
+            with next_turn() as own:
+                try:
+                    answer = self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect)
+                    if answer.setback is not None:
+                        raise answer.setback
+                    return reader(answer)
+                except FetchError as error:
+                    fault = error
+                if fault.transient:
+                    own.pause = retry_wait(
+                        failures, fault.retry_after, patience.backoff_seconds, patience.max_backoff_seconds
+                    )
+            if not fault.transient:
                 raise fault
-            logger.info("%s: %s; the next request in %.1f s", self._host, fault.reason, wait)
-            tries += 1
-            if self._queue is None:
-                time.sleep(wait)
+            asked = "" if fault.retry_after is None else f"; it asks to wait {fault.retry_after:.0f} s"
+            if failures == patience.retries:
+                detail = f"{fault.detail}, after {failures + 1} requests{asked}"
+                raise FetchError(fault.reason, detail, transient=True) from fault
+            logger.info("%s: %s%s; the next request in %.1f s", self._host, fault.reason, asked, own.pause)
+        raise AssertionError("unreachable")
 
-    def _asked(
-        self, url: str, max_bytes: int, headers: Mapping[str, str] | None, inspect: Inspector | None
-    ) -> Response | FetchError:
-        try:
-            answer = self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect)
-        except FetchError as fault:
-            return fault
-        return answer if answer.fault is None else answer.fault
+
+def _as_it_is(answer: Response) -> Response:
+    return answer

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from storage.store import Store
+from tasks.crawl.answers import Answers
 from tasks.crawl.archive import archive_files, file_state, index_archive
 from tasks.crawl.common_crawl import look_up_captures
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.earlier import find_earlier
 from tasks.crawl.journal import Journal
-from tasks.crawl.look_ups import LookUps
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.wayback import replace_dead
@@ -59,7 +59,7 @@ def look_up_shard(
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
     """Return what the indexes have of a host shard's URLs (`tasks.crawl.common_crawl.look_up_captures`)."""
-    with LookUps(scratch.filesystem, scratch.path, rows=settings.journal_rows) as made:
+    with Answers(scratch.filesystem, scratch.path, rows=settings.journal_rows) as made:
         return look_up_captures(
             frontier, settings, host_shard=shard, made=made, connect_to=connect_to, progress=progress
         )

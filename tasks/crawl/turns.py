@@ -56,6 +56,25 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
             file.flush()
 
 
+class OwnTurns:
+    """The same for the requests of one client, sent by one thread."""
+
+    def __init__(self, delay: float) -> None:
+        """Take the delay, in seconds between the starts of two turns."""
+        self._delay = delay
+        self._next_start = 0.0
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Wait for the next turn and hold it while the block runs."""
+        time.sleep(max(0.0, self._next_start - time.monotonic()))
+        taken, following = Turn(), time.monotonic() + self._delay
+        try:
+            yield taken
+        finally:
+            self._next_start = max(following, time.monotonic() + taken.pause)
+
+
 def _file(service: str) -> Path:
     folder = Path(tempfile.gettempdir()) / f"wikisum-turns-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

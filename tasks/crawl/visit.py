@@ -14,7 +14,7 @@ from typing import Any
 
 from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.earlier import StoredPage
-from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
+from tasks.crawl.http import Client, Response, retry_wait
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.robots import ROBOTS_BYTES, ROBOTS_REDIRECTS
 from tasks.crawl.safety import FetchError
@@ -159,16 +159,12 @@ def _confirm(visit: Visit, answer: Response) -> Step:
 
 def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None:
     """Return the step that asks the same again later, or None where that is not to be done."""
-    fault = answer if isinstance(answer, FetchError) else answer.fault
-    status = answer.status if isinstance(answer, Response) else None
-    transient = fault.transient if fault is not None else status in TRANSIENT_STATUS
-    asked = answer.retry_after if isinstance(answer, Response) and status in (429, 503) else None
-    wait = asked if asked is not None else settings.backoff_seconds * 2.0 ** (visit.tries - 1)
-    wait = min(wait, settings.max_backoff_seconds)
-    pause = wait if status == 429 or asked is not None else 0.0
-    failed = _speaks_against_host(answer)
-    if not transient:
+    fault = answer if isinstance(answer, FetchError) else answer.setback
+    if fault is None or not fault.transient:
         return None
+    failed = _speaks_against_host(answer)
+    wait = retry_wait(visit.tries - 1, fault.retry_after, settings.backoff_seconds, settings.max_backoff_seconds)
+    pause = wait if fault.reason == "rate_limited" or fault.retry_after is not None else 0.0
     if visit.tries > settings.retries:
         return Step(answer, pause=pause, host_failed=failed)
     visit.last = answer
@@ -184,21 +180,39 @@ def _speaks_against_host(answer: Answer) -> bool | None:
 
 
 def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
+    assert answer.location is not None
     limit = ROBOTS_REDIRECTS if visit.robots else settings.max_redirects
     try:
-        if not answer.location:
-            raise FetchError("bad_redirect", visit.target)
-        target = join_url(visit.target, answer.location, allowed_hosts=settings.allowed_hosts)
-        if target in visit.seen:
-            raise FetchError("redirect_loop", target)
-        if len(visit.seen) > limit:
-            raise FetchError("too_many_redirects", target)
-    except BadUrlError as error:
-        return Step(_with_response(FetchError(error.reason, error), answer), host_failed=False)
+        visit.target = redirect_target(visit, answer.location, limit, settings)
     except FetchError as fault:
         return Step(_with_response(fault, answer), host_failed=False)
-    visit.target, visit.tries, visit.last = target, 0, None
+    visit.tries, visit.last = 0, None
     return Step(None, host_failed=False)
+
+
+def redirect_target(visit: Visit, location: str, limit: int, settings: CrawlSettings) -> str:
+    """Return the normal form of where a redirect leads from a visit's target.
+
+    Args:
+        visit: the visit.
+        location: the Location header, empty where there is none.
+        limit: redirects that may be followed.
+        settings: settings of the crawl (allowed hosts are used).
+
+    Raises:
+        FetchError: it leads nowhere, back, or too far.
+    """
+    if not location:
+        raise FetchError("bad_redirect", visit.target)
+    try:
+        target = join_url(visit.target, location, allowed_hosts=settings.allowed_hosts)
+    except BadUrlError as error:
+        raise FetchError(error.reason, error) from error
+    if target in visit.seen:
+        raise FetchError("redirect_loop", target)
+    if len(visit.seen) > limit:
+        raise FetchError("too_many_redirects", target)
+    return target
 
 
 def _with_response(fault: FetchError, answer: Response) -> Response:
@@ -232,11 +246,8 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
 
 def _passing_fault(answer: Answer) -> str | None:
     """Return the reason of an answer that says nothing about the page, or None."""
-    fault = answer if isinstance(answer, FetchError) else answer.fault
-    if fault is not None:
-        return fault.reason if fault.transient or fault.reason in _NO_ANSWER else None
-    assert isinstance(answer, Response)
-    return http_reason(answer.status) if answer.status in TRANSIENT_STATUS else None
+    fault = answer if isinstance(answer, FetchError) else answer.setback
+    return fault.reason if fault is not None and (fault.transient or fault.reason in _NO_ANSWER) else None
 
 
 def _arrival(answer: Response) -> datetime | None:

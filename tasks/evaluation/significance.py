@@ -183,16 +183,21 @@ def randomisation_test(differences: Floats, settings: SignificanceSettings, seed
     Raises:
         ValueError: there is no article.
     """
-    articles, pairs = differences.shape
+    extreme = np.zeros(differences.shape[1], dtype=np.int64)
+    observed = np.abs(differences.sum(axis=0)) - _ROUNDING * len(differences)
+    for sums in _flipped_sums(differences, settings.resamples, seed):
+        extreme += (np.abs(sums) >= observed).sum(axis=0)
+    return [float(p) for p in (extreme + 1) / (settings.resamples + 1)]
+
+
+def _flipped_sums(differences: Floats, flips: int, seed: int) -> Iterator[Floats]:
+    """Yield the sums of the differences under random signs, [F, K], until the F add up to `flips`."""
+    articles = len(differences)
     if articles == 0:
         raise ValueError("a test over 0 articles: expected at least 1")
     random = np.random.default_rng(seed)
-    observed = np.abs(differences.sum(axis=0)) - _ROUNDING * articles
-    extreme = np.zeros(pairs, dtype=np.int64)
-    for size in _chunks(settings.resamples, articles):
-        signs = np.where(random.random((size, articles)) < 0.5, -1.0, 1.0)
-        extreme += (np.abs(signs @ differences) >= observed).sum(axis=0)
-    return [float(p) for p in (extreme + 1) / (settings.resamples + 1)]
+    for size in _chunks(flips, articles):
+        yield np.where(random.random((size, articles)) < 0.5, -1.0, 1.0) @ differences
 
 
 def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> list[tuple[float, float]]:
@@ -209,14 +214,9 @@ def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> lis
     Raises:
         ValueError: there is no article.
     """
-    articles, pairs = differences.shape
-    if articles == 0:
-        raise ValueError("a test over 0 articles: expected at least 1")
-    random = np.random.default_rng(seed)
-    observed, rounding = differences.sum(axis=0), _ROUNDING * articles
-    above, below = np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64)
-    for size in _chunks(flips, articles):
-        sums = np.where(random.random((size, articles)) < 0.5, -1.0, 1.0) @ differences
+    observed, rounding = differences.sum(axis=0), _ROUNDING * len(differences)
+    above, below = np.zeros((2, differences.shape[1]), dtype=np.int64)
+    for sums in _flipped_sums(differences, flips, seed):
         above += (sums >= observed - rounding).sum(axis=0)
         below += (sums <= observed + rounding).sum(axis=0)
     return [(float(a + 1) / (flips + 1), float(b + 1) / (flips + 1)) for a, b in zip(above, below, strict=True)]

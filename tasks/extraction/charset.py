@@ -1,30 +1,11 @@
 """Turn a body of bytes into text, whatever its character set is and whatever it says it is."""
 
-import codecs
 import re
 
 from charset_normalizer import from_bytes
+from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-# Browsers read these labels as the wider set beside them, and so do pages that use them.
-_WIDER = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "tis-620": "cp874",
-}
-_META = re.compile(rb"""<(?:meta|\?xml)[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_META_WINDOW = 4096  # bytes in which a page must declare its character set; HTML asks for the first 1024
+_HEAD = 4096  # bytes in which a page must declare its character set; HTML asks for the first 1024
 _TAGS = re.compile(rb"<[^>]*>")
 _DETECTION_SAMPLE = 32_768  # bytes
 _BAD_SHARE = 0.2  # of the characters beyond ASCII: a stray or cut-off character does not make a character set wrong
@@ -41,12 +22,11 @@ def decode(body: bytes, declared: str | None) -> str:
         body: bytes of an HTML or plain text page.
         declared: character set of the Content-Type header, or None.
     """
-    for bom, codec in _BOMS:
-        if body.startswith(bom):
-            return body[len(bom) :].decode(codec, "replace")
-    head = body[:_META_WINDOW]
-    found = _META.search(head)
-    labels = [codec for codec in map(_codec, (declared, found and found[1].decode("ascii", "replace"))) if codec]
+    marked, mark = read_bom(body)
+    if marked is not None and mark is not None:
+        return body[len(mark) :].decode(marked, "replace")
+    head = body[:_HEAD]
+    labels = [codec for codec in map(_codec, (declared, html_body_declared_encoding(head))) if codec]
     if b"\x1b" in head:  # ISO-2022 writes every script in ASCII bytes, which are valid UTF-8
         labels.append("utf-8")
     else:
@@ -62,13 +42,13 @@ def decode(body: bytes, declared: str | None) -> str:
 
 
 def _codec(label: str | None) -> str | None:
-    """Return Python's name of the text codec a label stands for, or None for a label that names none."""
+    """Return the codec that browsers read a label as, under Python's name; None for a label that names none."""
     try:
-        name = codecs.lookup((label or "").strip().strip("\"'").lower()).name
-        "".encode(name)  # `base64` and other codecs that are not text are LookupErrors here
+        name = resolve_encoding((label or "").strip().strip("\"'"))
+        "".encode(name or "")  # `base64` and other codecs that are not text are LookupErrors here
     except (LookupError, ValueError):
         return None
-    return None if name == "utf-7" else _WIDER.get(name, name)
+    return name
 
 
 def _fits(text: str, codec: str) -> bool:

@@ -3,25 +3,26 @@
 import hashlib
 import json
 import logging
-import time
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
-from tasks.crawl.http import TRANSIENT_STATUS, Client, Response
-from tasks.crawl.safety import FetchError, Guard
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tasks.crawl.reasons import http_reason
+from tasks.crawl.safety import FetchError
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.search.settings import SearchSettings
-from tasks.sources.file_state import file_state
+from tasks.sources.files import file_state
 
 logger = logging.getLogger(__name__)
 
 _MAX_QUERY_CHARACTERS = 300
 _MAX_ANSWER_BYTES = 4_000_000
-_MAX_WAIT_SECONDS = 60.0
 
 
 class SearchError(Exception):
@@ -55,6 +56,13 @@ class SearchProvider(Protocol):
     def close(self) -> None:
         """Give back what the provider holds."""
         ...
+
+
+class _RecordedLine(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    title: str
+    results: list[str]
 
 
 class RecordedSearch:
@@ -105,19 +113,14 @@ def _checked_digest(path: Path, _state: tuple[int, ...]) -> str:
 def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _recorded_line(line, f"{path}, line {number}")
-
-
-def _recorded_line(line: bytes, place: str) -> tuple[str, list[str]]:
-    try:
-        entry = json.loads(line.decode("utf-8-sig"))
-        title, results = entry["title"], entry["results"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{place}: expected a JSON object with title and results, got {line[:80]!r}") from error
-    if not isinstance(title, str) or not isinstance(results, list) or not all(isinstance(url, str) for url in results):
-        raise ValueError(f"{place}: expected a text and a list of URLs, got {line[:80]!r}")
-    return title, results
+            if not line.strip():
+                continue
+            try:
+                entry = _RecordedLine.model_validate_json(line.removeprefix(b"\xef\xbb\xbf"))
+            except ValidationError as error:
+                expected = "a JSON object with title, a text, and results, a list of URLs"
+                raise ValueError(f"{path}, line {number}: expected {expected}, got {line[:80]!r}") from error
+            yield entry.title, entry.results
 
 
 class JsonSearch:
@@ -139,20 +142,19 @@ class JsonSearch:
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
         # Whoever names an endpoint trusts it, so it may be on this machine or in this network.
         self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
-        web = CrawlSettings(
-            user_agent=settings.user_agent,
-            contact=settings.contact,
-            total_seconds=settings.total_seconds,
-            allowed_hosts=(host_of(self._endpoint),) if settings.endpoint else (),
-            connections=1,
-        )
-        self._client = Client(web, Guard(web.allowed_hosts, connect_to))
-        self._next_start = 0.0
+        web = CrawlSettings(user_agent=settings.user_agent, contact=settings.contact)
+        self._service = Service(self._endpoint, web, settings, connect_to)
 
     def search(self, query: str, results: int) -> list[str]:
         """Ask the provider; see `SearchProvider`."""
         url, headers = self._interface.request(self._endpoint, query[:_MAX_QUERY_CHARACTERS], results, self._settings)
-        answer = self._patient(normalise_url(url, allowed_hosts=[host_of(self._endpoint)]), headers)
+        url = normalise_url(url, allowed_hosts=[host_of(self._endpoint)])
+        try:
+            answer = self._service.get(url, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
+        except FetchError as fault:
+            raise SearchError("query_failed", fault.reason) from None  # the reason alone: the URL may hold a key
+        if not answer.success:
+            raise SearchError("query_failed", http_reason(answer.status))
         try:
             found = self._interface.urls(json.loads(answer.body))
             if not all(isinstance(entry, str) for entry in found):
@@ -163,29 +165,7 @@ class JsonSearch:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
-
-    def _patient(self, url: str, headers: Mapping[str, str]) -> Response:
-        """Send a request, again after faults that may pass."""
-        for attempt in range(self._settings.retries + 1):
-            time.sleep(max(0.0, self._next_start - time.monotonic()))
-            self._next_start = time.monotonic() + self._settings.delay_seconds
-            wait: float | None = None
-            try:
-                answer = self._client.get(url, headers=headers, max_bytes=_MAX_ANSWER_BYTES)
-                if answer.success and answer.fault is None:
-                    return answer
-                reason = f"http_{answer.status}" if answer.fault is None else answer.fault.reason
-                transient = answer.status in TRANSIENT_STATUS or (answer.fault is not None and answer.fault.transient)
-                wait = answer.retry_after
-            except FetchError as fault:
-                reason, transient = fault.reason, fault.transient
-            if not transient or attempt == self._settings.retries:
-                break
-            wait = self._settings.backoff_seconds * 2.0**attempt if wait is None else wait
-            self._next_start = max(self._next_start, time.monotonic() + min(wait, _MAX_WAIT_SECONDS))
-        # The reason alone: the URL may hold a key.
-        raise SearchError("query_failed", reason)
+        self._service.close()
 
 
 class _SearXNG:

@@ -4,11 +4,12 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, model_validator
 
+from tasks.crawl.remote_settings import Patience
 from tasks.crawl.settings import USER_AGENT
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.engine.settings import HEADER_TEXT, tuning
 
 
-class SearchSettings(Settings):
+class SearchSettings(Patience):
     """Which search provider is asked for an article's title, and how."""
 
     provider: Literal["none", "recorded", "searxng", "brave", "google"] = Field(
@@ -35,7 +36,7 @@ class SearchSettings(Settings):
         ge=0,
     )
     retries: int = tuning(2, "further tries of a query after a fault that may pass", ge=0)
-    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
+    max_backoff_seconds: float = tuning(60.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
 
     @property
     def query_price(self) -> float | None:

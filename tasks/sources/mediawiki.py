@@ -14,7 +14,8 @@ from urllib.parse import quote, unquote
 
 from pydantic import Field
 
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.crawl.remote_settings import Patience
+from tasks.engine.settings import HEADER_TEXT, tuning
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
@@ -27,7 +28,7 @@ _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
 _ID_BATCH = 50  # what the interface allows who is not logged in
 
 
-class MediaWikiSettings(Settings):
+class MediaWikiSettings(Patience):
     """Which pages of which wiki are read, and how politely. Times are seconds."""
 
     api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
@@ -43,12 +44,9 @@ class MediaWikiSettings(Settings):
     category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
     partition_pages: int = Field(500, ge=1, description="pages of a partition")
     maxlag: int = tuning(5, "seconds by which the wiki's databases may lag before it asks us to wait", ge=0)
-    delay_seconds: float = tuning(
-        0.1, "between the end of a request and the start of the next; requests are serial", ge=0
-    )
+    delay_seconds: float = tuning(0.1, "between the starts of two requests, which are serial", ge=0)
     retries: int = tuning(8, "further requests after an answer that asks to wait, or a fault that may pass", ge=0)
-    backoff_seconds: float = tuning(2.0, "wait before the first retry; each further wait is twice as long", ge=0)
-    max_wait_seconds: float = tuning(
+    max_backoff_seconds: float = tuning(
         3600.0, "longest wait, also where Retry-After asks for a longer one; the last retry ends the run", ge=0
     )
     total_seconds: float = tuning(120.0, "limit for one answer", gt=0)
@@ -139,17 +137,8 @@ class MediaWikiSource:
             raise ValueError(
                 "source.mediawiki.contact is empty: expected a URL or an e-mail address for the User-Agent"
             )
-        return MediaWikiApi(
-            settings.api,
-            contact=settings.contact.strip(),
-            maxlag=settings.maxlag,
-            delay=settings.delay_seconds,
-            retries=settings.retries,
-            backoff=settings.backoff_seconds,
-            longest_wait=settings.max_wait_seconds,
-            total_seconds=settings.total_seconds,
-            connect_to=self._connect_to,
-        )
+        contact = settings.contact.strip()
+        return MediaWikiApi(settings.api, settings, self._connect_to, contact=contact, maxlag=settings.maxlag)
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:
         """Yield the titles of the articles of a category, then those of its subcategories, level by level."""

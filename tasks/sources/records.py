@@ -1,27 +1,20 @@
 """Articles from JSONL files: one object a line, read in byte ranges."""
 
-import glob
-import gzip
 import hashlib
 import json
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from tasks.engine.settings import Settings
-from tasks.sources.file_state import file_state
+from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, matching_files, unzipped
 from tasks.sources.source import Article, GivenDocument, Partition
 
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
-SPLITS = ("train", "valid", "test")
 T = TypeVar("T")
-_BLOCK = 1 << 20
-_OPTIONAL_TEXTS = ("group", "split", "revision", "licence")
 
 
 class RecordsSettings(Settings):
@@ -38,26 +31,60 @@ class RecordsSettings(Settings):
     )
 
 
-@dataclass(frozen=True)
-class _File:
-    """One of the files and where its bytes begin, counted through all files."""
+class Line(BaseModel):
+    """What a line of a file holds; fields that nobody asks for are ignored."""
 
-    path: Path
-    start: int
-    size: int
+    model_config = ConfigDict(strict=True, frozen=True)
 
-    @property
-    def zipped(self) -> bool:
-        return self.path.suffix == ".gz"
 
-    @property
-    def gives_documents(self) -> bool:
-        """Whether its first line that is not blank has documents; malformed ones are seen to when they are read."""
-        first = next((line for line in _lines(self, 0, self.size) if line.strip()), b"")
-        try:
-            return "documents" in json_object(first)
-        except MalformedLineError:
-            return False
+class DocumentLine(Line):
+    """A document of an article: its prose as a text whose lines are paragraphs, or as paragraphs."""
+
+    text: str | None = None
+    paragraphs: tuple[str, ...] | None = None
+    url: str | None = None
+    title: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.text is None) == (self.paragraphs is None):
+            raise ValueError("expected either field 'text' or 'paragraphs'")
+        return self
+
+    def document(self, place: int) -> GivenDocument:
+        """Return the document; one without URL is called after its place."""
+        texts = self.paragraphs or (self.text or "").split("\n")
+        prose = tuple(" ".join(text.split()) for text in texts if text.strip())
+        return GivenDocument(self.url or f"document:{place}", self.title, prose)
+
+
+class ArticleLine(Line):
+    """An article; without documents it has references."""
+
+    title: str
+    lead: str
+    references: tuple[str, ...] | None = None
+    search_results: tuple[str, ...] | None = None
+    group: str | None = None
+    split: Literal["train", "valid", "test"] | None = None
+    # MediaWiki numbers its revisions.
+    revision: Annotated[str | None, BeforeValidator(lambda value: str(value) if type(value) is int else value)] = None
+    licence: str | None = None
+    documents: tuple[DocumentLine, ...] | None = None
+
+    @model_validator(mode="after")
+    def _has_sources(self) -> Self:
+        if self.references is None and not self.documents:
+            raise ValueError("field 'references' is missing: expected a list of strings")
+        return self
+
+    def article(self) -> Article:
+        """Return the article."""
+        return Article(
+            self.title, self.lead, self.references or (), self.search_results or (), self.split, self.group,
+            self.revision, self.licence,
+            documents=tuple(line.document(place) for place, line in enumerate(self.documents or (), 1)),
+        )  # fmt: skip
 
 
 class RecordsSource:
@@ -71,7 +98,7 @@ class RecordsSource:
     @property
     def gives_documents(self) -> bool:
         """Whether the first line of any file has documents."""
-        return any(file.gives_documents for file in self._files())
+        return any(map(_gives_documents, self._files()))
 
     def partitions(self) -> list[Partition]:
         """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes.
@@ -92,8 +119,8 @@ class RecordsSource:
             ValueError: a line is no article: names file, line (counted from 1 through the whole file), field, value
                 and what was expected.
         """
-        file = self._file(partition)
-        return self.parse(partition, _article_with_documents if file.gives_documents else _article_without)
+        with_documents = _gives_documents(file_with(partition, self._files()))
+        return self.parse(partition, _article_with_documents if with_documents else _article_without)
 
     def parse(self, partition: Partition, parser: Callable[[bytes], T]) -> Iterator[T]:
         """Yield what a parser makes of each line of a byte range that is not blank.
@@ -102,8 +129,8 @@ class RecordsSource:
             FileNotFoundError: a file is missing.
             ValueError: the parser raised `MalformedLineError`: names file and line too.
         """
-        file = self._file(partition)
-        offset = 0 if file.zipped else partition.start - file.start
+        file = file_with(partition, self._files())
+        offset = 0 if _is_zipped(file) else partition.start - file.start
         for number, line in enumerate(_lines(file, offset, partition.stop - partition.start)):
             if line.strip():
                 try:
@@ -112,52 +139,35 @@ class RecordsSource:
                     place = number + 1 + _lines_before(file.path, offset)
                     raise ValueError(f"{file.path}, line {place}: {error}") from error
 
-    def _file(self, partition: Partition) -> _File:
-        for file in self._files():
-            if file.start <= partition.start < file.start + file.size:
-                return file
-        raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
-
-    def _files(self) -> list[_File]:
+    def _files(self) -> list[InputFile]:
         """Return the files in the order of the settings, those of a pattern sorted by name."""
-        if not self._settings.paths:
-            raise ValueError("source.records.paths is empty: expected at least one JSONL file")
-        paths: list[Path] = []
-        for path in self._settings.paths:
-            found = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else [path]  # noqa: PTH207 - may be absolute
-            if not found:
-                raise FileNotFoundError(f"no file matches {path!r} (source.records.paths)")
-            paths += [Path(name) for name in found if Path(name) not in paths]
-        files, start = [], 0
-        for entry in paths:
-            if not entry.is_file():
-                raise FileNotFoundError(f"no such file: {entry} (source.records.paths)")
-            files.append(_File(entry, start, entry.stat().st_size))
-            start += files[-1].size
+        files: list[InputFile] = []
+        for path in matching_files(self._settings.paths, "source.records.paths", "JSONL"):
+            files.append(InputFile(path, files[-1].start + files[-1].size if files else 0, path.stat().st_size))
         return files
 
-    def _cut(self, file: _File) -> tuple[Partition, ...]:
+    def _cut(self, file: InputFile) -> tuple[Partition, ...]:
         return _partitions_of(file, self._settings.partition_bytes, file_state(file.path))
 
 
 @cache
-def _partitions_of(file: _File, partition_bytes: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
+def _partitions_of(file: InputFile, partition_bytes: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
     """Return ranges of about `partition_bytes`, each cut behind a newline, hashing on the way.
 
     A process reads a file for this once, until it changes: what checks a run before it starts asks for it as well.
     """
 
     def cut() -> Iterator[Partition]:
-        limit = file.size if file.zipped else partition_bytes
-        version = f"{FORMAT_VERSION}{'d' if file.gives_documents else ''}"
+        limit = file.size if _is_zipped(file) else partition_bytes
+        version = f"{FORMAT_VERSION}{'d' if _gives_documents(file) else ''}"
         with file.path.open("rb") as stream:
             start = 0
             while True:
                 digest, size = hashlib.sha256(version.encode()), 0
-                while size < limit and (block := stream.read(min(_BLOCK, limit - size))):
+                while size < limit and (block := stream.read(min(BLOCK, limit - size))):
                     digest.update(block)
                     size += len(block)
-                if size and not file.zipped and not block.endswith(b"\n"):
+                if size and not _is_zipped(file) and not block.endswith(b"\n"):
                     rest = stream.readline()
                     digest.update(rest)
                     size += len(rest)
@@ -174,18 +184,28 @@ class MalformedLineError(ValueError):
     """A line that is not what it should be."""
 
 
-def _lines(file: _File, offset: int, size: int) -> Iterator[bytes]:
+def _is_zipped(file: InputFile) -> bool:
+    return file.path.suffix == ".gz"
+
+
+def _gives_documents(file: InputFile) -> bool:
+    """Say whether the first line that is not blank has documents; malformed ones are seen to when they are read."""
+    first = next((line for line in _lines(file, 0, file.size) if line.strip()), b"")
+    try:
+        return "documents" in json.loads(first)
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
+def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
     """Yield the lines of a byte range, or all of a gzip file's, holding one at a time.
 
     Raises:
         ValueError: the gzip file is damaged.
     """
-    if file.zipped:
-        try:
-            with gzip.open(file.path, "rb") as stream:
-                yield from stream
-        except (OSError, EOFError, zlib.error) as error:
-            raise ValueError(f"{file.path}: expected a whole gzip file, but {error}") from error
+    if _is_zipped(file):
+        with unzipped(file.path) as stream:
+            yield from stream
         return
     with file.path.open("rb") as plain:
         plain.seek(offset)
@@ -197,13 +217,7 @@ def _lines(file: _File, offset: int, size: int) -> Iterator[bytes]:
 def _lines_before(path: Path, offset: int) -> int:
     """Return how many lines end before a byte; counted only where a message needs it."""
     with path.open("rb") as stream:
-        return sum(block.count(b"\n") for block in _blocks(stream, offset))
-
-
-def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    while size > 0 and (block := stream.read(min(_BLOCK, size))):
-        size -= len(block)
-        yield block
+        return sum(block.count(b"\n") for block in blocks(stream, offset))
 
 
 def _article_without(line: bytes) -> Article:
@@ -224,100 +238,29 @@ def _article_with_documents(line: bytes) -> Article:
     Raises:
         MalformedLineError: it is none.
     """
-    entry = json_object(line)
-    documents = _documents(entry)
-    texts = {name: text_field(entry, name, optional=True) for name in _OPTIONAL_TEXTS}
-    if texts["split"] not in (*SPLITS, None):
-        raise MalformedLineError(f"field 'split': expected one of {', '.join(SPLITS)}, got {texts['split']!r}")
-    return Article(
-        title=text_field(entry, "title") or "",
-        lead=text_field(entry, "lead") or "",
-        references=text_list(entry, "references", optional=bool(documents)),
-        search_results=text_list(entry, "search_results", optional=True),
-        documents=documents,
-        **texts,
-    )
+    return parse_line(ArticleLine, line).article()
 
 
-def _documents(entry: dict[str, Any]) -> tuple[GivenDocument, ...]:
-    """Return the documents of an article; one without URL is called after its place.
+LineType = TypeVar("LineType", bound=Line)
+
+
+def parse_line(kind: type[LineType], line: bytes) -> LineType:
+    """Return what a line holds.
 
     Raises:
-        MalformedLineError: they are none.
-    """
-    values = entry.get("documents") or []
-    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-        raise MalformedLineError(f"field 'documents': expected a list of objects, got {_shown(values)}")
-    return tuple(_document(value, place) for place, value in enumerate(values, 1))
-
-
-def _document(entry: dict[str, Any], place: int) -> GivenDocument:
-    try:
-        if ("text" in entry) == ("paragraphs" in entry):
-            raise MalformedLineError(f"expected either field 'text' or 'paragraphs', got {_shown(entry)}")
-        texts = (text_field(entry, "text") or "").split("\n") if "text" in entry else text_list(entry, "paragraphs")
-        return GivenDocument(
-            url=text_field(entry, "url", optional=True) or f"document:{place}",
-            title=text_field(entry, "title", optional=True),
-            paragraphs=tuple(" ".join(text.split()) for text in texts if text.strip()),
-        )
-    except MalformedLineError as error:
-        raise MalformedLineError(f"document {place}: {error}") from error
-
-
-def json_object(line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line.
-
-    Raises:
-        MalformedLineError: it is none.
+        MalformedLineError: it is no JSON object of that kind: names the first field that is wrong, and its value.
     """
     try:
-        entry = json.loads(line.decode("utf-8-sig"))
+        return kind.model_validate_json(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise MalformedLineError(f"expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
-    except (ValueError, RecursionError) as error:
-        raise MalformedLineError(f"expected a JSON object, got {_shown(line)} ({error})") from error
-    if not isinstance(entry, dict):
-        raise MalformedLineError(f"expected a JSON object, got {_shown(line)}")
-    return entry
-
-
-def text_field(entry: dict[str, Any], name: str, *, optional: bool = False) -> str | None:
-    """Return a field that is to be a text; None where it may be missing and is.
-
-    Raises:
-        MalformedLineError: it is none.
-    """
-    if optional and entry.get(name) is None:
-        return None
-    if name not in entry:
-        raise MalformedLineError(f"field {name!r} is missing: expected a string")
-    value = entry[name]
-    if name == "revision" and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)  # MediaWiki numbers its revisions
-    if not isinstance(value, str):
-        raise MalformedLineError(f"field {name!r}: expected a string, got {_shown(value)}")
-    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise MalformedLineError(f"field {name!r}: expected text, got half of a surrogate pair in {_shown(value)}")
-    return value
-
-
-def text_list(entry: dict[str, Any], name: str, *, optional: bool = False) -> tuple[str, ...]:
-    """Return a field that is to be a list of texts; empty where it may be missing and is.
-
-    Raises:
-        MalformedLineError: it is none.
-    """
-    if optional and entry.get(name) is None:
-        return ()
-    if name not in entry:
-        raise MalformedLineError(f"field {name!r} is missing: expected a list of strings")
-    values = entry[name]
-    if not isinstance(values, list):
-        raise MalformedLineError(f"field {name!r}: expected a list of strings, got {_shown(values)}")
-    for value in values:
-        text_field({name: value}, name)
-    return tuple(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        message = first["msg"].removeprefix("Value error, ")
+        raise MalformedLineError(
+            f"{f'field {place!r}: ' if place else ''}{message}, got {_shown(first['input'])}"
+        ) from error
 
 
 def _shown(value: object) -> str:

@@ -8,7 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 from pydantic import Field
@@ -17,7 +17,7 @@ from tasks.engine.settings import Settings
 from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page
-from tasks.sources.records import MalformedLineError, RecordsSettings, RecordsSource, json_object, text_field, text_list
+from tasks.sources.records import Line, RecordsSettings, RecordsSource, parse_line
 from tasks.sources.source import Article, GivenDocument, Partition
 
 # By target: rises when the same bytes would give other articles.
@@ -43,6 +43,23 @@ class SectionsSettings(Settings):
         "(URLs); a path may hold *, ? or [ ]",
     )
     partition_bytes: int = Field(64_000_000, ge=1, description="bytes of a partition of the JSONL files")
+
+
+class SectionLine(Line):
+    """A section, its path of headings for a title."""
+
+    title: str
+    text: str
+    refs: tuple[str, ...] | None = None
+
+
+class SectionedLine(Line):
+    """An article with its sections."""
+
+    title: str
+    lead: str
+    url: str
+    sections: tuple[SectionLine, ...]
 
 
 @dataclass(frozen=True)
@@ -142,27 +159,21 @@ class SectionsSource:
         Raises:
             MalformedLineError: it is none.
         """
-        entry = json_object(line)
-        title = (text_field(entry, "title") or "").replace("_", " ")
-        lead = text_field(entry, "lead") or ""
-        sections = entry.get("sections")
-        if not isinstance(sections, list) or not all(isinstance(section, dict) for section in sections):
-            raise MalformedLineError(f"field 'sections': expected a list of objects, got {sections!r:.80}")
-        article = Article(title, lead, (), licence=self._wikitext.licence, drop_reason=self._reason(lead))
-        return _Entry(article, text_field(entry, "url") or "", tuple(self._topic(title, part) for part in sections))
+        entry = parse_line(SectionedLine, line)
+        title = entry.title.replace("_", " ")
+        article = Article(title, entry.lead, (), licence=self._wikitext.licence, drop_reason=self._reason(entry.lead))
+        return _Entry(article, entry.url, tuple(self._topic(title, section) for section in entry.sections))
 
-    def _topic(self, title: str, section: dict[str, Any]) -> _Topic:
-        path, text = text_field(section, "title") or "", text_field(section, "text") or ""
-        references = text_list(section, "refs", optional=True)
+    def _topic(self, title: str, section: SectionLine) -> _Topic:
         article = Article(
-            title=f"{title} ({path})",
-            lead=text,
-            references=references,
+            title=f"{title} ({section.title})",
+            lead=section.text,
+            references=section.refs or (),
             group=title,
             licence=self._wikitext.licence,
-            drop_reason=self._reason(text),
+            drop_reason=self._reason(section.text),
         )
-        return _Topic(article, path)
+        return _Topic(article, section.title)
 
     def _reason(self, text: str) -> str | None:
         if not text.strip():

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
-from scipy import sparse
 
 from storage.schemas import GRAPHS
 from tasks.engine.grouping import by_article
@@ -38,11 +37,12 @@ class GraphSettings(Settings):
     )
     spacy_pipeline: str = Field(
         RULES,
-        description="spaCy pipeline that finds entities: `rules` is shipped; any other, such as en_core_web_sm, must "
-        "be installed (000 app. A.2 footnote 3)",
+        description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
+        "en_core_web_sm, must be installed (000 app. A.2 footnote 3)",
     )
     entity_types: tuple[str, ...] = Field(
-        ENTITY_TYPES, description="entity types that count for the ADG (000 app. A.2)"
+        ENTITY_TYPES,
+        description="entity types that count for the ADG (000 app. A.2); `rules` tells no types: all of them",
     )
     spacy_batch: int = tuning(256, "paragraphs spaCy works on at once", gt=0)
 
@@ -132,10 +132,9 @@ def discourse_edges(
 
 def _shared(entities: Sequence[frozenset[str]]) -> np.ndarray:
     """Return how many entities each pair of paragraphs shares, [N, N] float64."""
-    columns = {name: column for column, name in enumerate(sorted(frozenset().union(*entities)))}
-    starts = np.cumsum([0, *map(len, entities)])
-    indices = np.array([columns[name] for names in entities for name in names], dtype=np.int32)
-    holds = sparse.csr_array((np.ones(len(indices)), indices, starts), shape=(len(entities), len(columns)))
+    from sklearn.preprocessing import MultiLabelBinarizer  # here, because it takes a second that --help need not wait
+
+    holds = MultiLabelBinarizer(sparse_output=True).fit_transform(entities).astype(np.float64)
     shared: np.ndarray = (holds @ holds.T).toarray()
     return shared
 

@@ -1,7 +1,7 @@
-"""Named entities of paragraphs with spaCy (000 app. A.2): any installed pipeline by name, or the shipped rules.
+"""Named entities of paragraphs with spaCy (000 app. A.2): any installed pipeline by name, or capitals alone.
 
-The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download.
-A trained one, such as `en_core_web_sm`, is loaded by its name if it is installed.
+The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download,
+and tells names but not their types. A trained one, such as `en_core_web_sm`, is loaded by its name if it is installed.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -11,11 +11,12 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from tasks.text.entity_rules import VERSION, find_names
+from tasks.text.names import VERSION, find_names
 
 RULES = "rules"
 # The nine types of 000 app. A.2.
 ENTITY_TYPES = ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW")
+_UNTYPED = "NAME"
 # What a recogniser does not read; leaving it out makes a trained pipeline about twice as fast.
 _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer", "senter")
 # spaCy keeps every word it meets. A pipeline that knows more than this many is loaded afresh for the next shard;
@@ -24,9 +25,9 @@ _STRINGS = 500_000
 
 
 def rule_entities(doc: Doc) -> Doc:
-    """Set `doc.ents` by the rules of `tasks/text/entity_rules.py`."""
+    """Set `doc.ents` to the names of `tasks/text/names.py`."""
     names = find_names([token.text for token in doc])
-    doc.ents = [Span(doc, name.start, name.stop, label=name.label) for name in names]
+    doc.ents = [Span(doc, name.start, name.stop, label=_UNTYPED) for name in names]
     return doc
 
 
@@ -78,6 +79,11 @@ def check_types(pipeline: str, types: Collection[str]) -> None:
                 f"graphs.entity_types holds {name!r}: expected types that the pipeline {pipeline!r} finds, "
                 f"{', '.join(sorted(known))}"
             )
+    if pipeline == RULES and set(types) != known:
+        raise ValueError(
+            f"graphs.entity_types is {', '.join(types)}: the pipeline {RULES!r} tells no types, so expected all of "
+            f"{', '.join(ENTITY_TYPES)}, or a trained pipeline"
+        )
 
 
 def entity_sets(
@@ -88,7 +94,7 @@ def entity_sets(
     Args:
         texts: paragraphs; white space within them is evened out first, so that names match across line ends.
         pipeline: name of a spaCy pipeline.
-        types: entity types that count.
+        types: entity types that count; a name without a type counts always.
         batch_size: paragraphs spaCy works on at once.
 
     Raises:
@@ -97,6 +103,6 @@ def entity_sets(
     nlp = load_pipeline(pipeline)
     evened = (" ".join(text.split())[: nlp.max_length] for text in texts)
     for doc in nlp.pipe(evened, batch_size=batch_size):
-        yield frozenset(entity.text for entity in doc.ents if entity.label_ in types)
+        yield frozenset(entity.text for entity in doc.ents if entity.label_ in {_UNTYPED, *types})
     if len(nlp.vocab.strings) > _STRINGS:
         load_pipeline.cache_clear()

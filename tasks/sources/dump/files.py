@@ -5,41 +5,30 @@ says where each begins. So a byte range that begins and ends with streams can be
 """
 
 import bz2
-import glob
-import gzip
 import hashlib
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 
 from tasks.sources.dump.settings import DumpSettings
-from tasks.sources.file_state import file_state
+from tasks.sources.files import BLOCK, InputFile, blocks, file_state, matching_files, unzipped
 from tasks.sources.source import Partition
 
-_BLOCK = 1 << 18
 _DECOMPRESSED_BLOCK = 1 << 20
 _MULTISTREAM_NAME = re.compile(r"(.*-multistream)(\d*)\.xml(-p\d+p\d+)?\.bz2")
 _STREAM_HEAD = b"BZh"
 
 
 @dataclass(frozen=True)
-class DumpFile:
-    """A dump file and where its bytes begin, counted through all files.
+class DumpFile(InputFile):
+    """A dump file.
 
     Attributes:
-        path: where it is.
-        start: number of its first byte.
-        size: its bytes.
         index: its multistream index, or None.
     """
 
-    path: Path
-    start: int
-    size: int
     index: Path | None
 
     def partitions(self, size: int, salt: bytes) -> tuple[Partition, ...]:
@@ -58,7 +47,7 @@ class DumpFile:
         """Yield the partitions, reading the file."""
         cuts = [(0, self.size)] if self.index is None else list(self._ranges(size))
         with self.path.open("rb") as stream:
-            salt += stream.read(min(cuts[0][0], _BLOCK))
+            salt += stream.read(min(cuts[0][0], BLOCK))
             for start, stop in cuts:
                 stream.seek(start)
                 if self.index is not None and not stream.peek(3).startswith(_STREAM_HEAD):
@@ -66,7 +55,7 @@ class DumpFile:
                         f"{self.index}: expected a bz2 stream at byte {start} of {self.path}, none is there"
                     )
                 digest = hashlib.sha256(salt)
-                for block in _blocks(stream, stop - start):
+                for block in blocks(stream, stop - start):
                     digest.update(block)
                 name = f"{self.path} bytes {start}-{stop - 1}" if self.index else str(self.path)
                 yield Partition(name, digest.hexdigest(), self.start + start, self.start + stop)
@@ -78,15 +67,15 @@ class DumpFile:
             ValueError: it is damaged or cut short.
         """
         place = f"{self.path} bytes {start}-{(self.size if stop is None else stop) - 1}"
+        if self.path.suffix == ".gz":
+            with unzipped(self.path) as whole:
+                while block := whole.read(_DECOMPRESSED_BLOCK):
+                    yield block
+            return
         with self.path.open("rb") as stream:
             stream.seek(start)
-            raw = _blocks(stream, (self.size if stop is None else stop) - start)
-            if self.path.suffix == ".bz2":
-                yield from _from_bz2(raw, place)
-            elif self.path.suffix == ".gz":
-                yield from _from_gzip(stream, place)
-            else:
-                yield from raw
+            raw = blocks(stream, (self.size if stop is None else stop) - start)
+            yield from _from_bz2(raw, place) if self.path.suffix == ".bz2" else raw
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """Yield ranges of bytes of the file, from the first stream with pages to the end."""
@@ -118,14 +107,7 @@ def find_files(settings: DumpSettings) -> list[DumpFile]:
         ValueError: no path was given, the number of indexes is another than that of files, or a kind of file that
             cannot be read.
     """
-    if not settings.paths:
-        raise ValueError("source.dump.paths is empty: expected at least one MediaWiki XML file")
-    paths: list[Path] = []
-    for pattern in settings.paths:
-        found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207 - may be absolute
-        if not found:
-            raise FileNotFoundError(f"no file matches {pattern!r} (source.dump.paths)")
-        paths += [Path(name) for name in found if Path(name) not in paths]
+    paths = matching_files(settings.paths, "source.dump.paths", "MediaWiki XML")
     if settings.indexes and len(settings.indexes) != len(paths):
         raise ValueError(
             f"source.dump.indexes: expected one for each of {len(paths)} files, got {len(settings.indexes)}"
@@ -141,8 +123,6 @@ def find_files(settings: DumpSettings) -> list[DumpFile]:
 
 
 def _check(path: Path) -> None:
-    if not path.is_file():
-        raise FileNotFoundError(f"no such file: {path} (source.dump.paths)")
     if path.suffix in (".7z", ".zst", ".xz", ".zip"):
         raise ValueError(f"{path}: expected a plain, .bz2 or .gz XML file, got {path.suffix}")
     if path.stat().st_size == 0:
@@ -181,12 +161,6 @@ def _stream_offsets(index: Path) -> Iterator[int]:
             raise ValueError(f"{index}, line {number + 1}: expected a whole bz2 file, but {error}") from error
 
 
-def _blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    while size > 0 and (block := stream.read(min(_BLOCK, size))):
-        size -= len(block)
-        yield block
-
-
 def _from_bz2(raw: Iterator[bytes], place: str) -> Iterator[bytes]:
     decompressor = bz2.BZ2Decompressor()
     read = 0
@@ -203,12 +177,3 @@ def _from_bz2(raw: Iterator[bytes], place: str) -> Iterator[bytes]:
         raise ValueError(f"{place}: damaged bz2 stream near byte {read} of the range: {error}") from error
     if not decompressor.eof:
         raise ValueError(f"{place}: the bz2 stream is cut short after {read} bytes")
-
-
-def _from_gzip(stream: BinaryIO, place: str) -> Iterator[bytes]:
-    try:
-        with gzip.open(stream, "rb") as unzipped:
-            while block := unzipped.read(_DECOMPRESSED_BLOCK):
-                yield block
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{place}: expected a whole gzip file, but {error}") from error

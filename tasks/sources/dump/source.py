@@ -7,6 +7,7 @@ from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.files import DumpFile, find_files
 from tasks.sources.dump.pages import Page, Site, read_pages, read_site
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.files import file_with
 from tasks.sources.source import Article, Partition
 
 
@@ -46,17 +47,11 @@ class DumpSource:
 
     def open(self, partition: Partition) -> tuple[ArticleReader, Iterator[Page]]:
         """Return a reader for a partition's wiki, and the pages of the partition."""
-        file = self._file(partition)
+        file = file_with(partition, find_files(self._settings))
         reader = ArticleReader(_site(file), self._wikitext)
         start, stop = partition.start - file.start, partition.stop - file.start
         pages = read_pages(file.xml(start, stop), place=partition.name, fragment=file.index is not None)
         return reader, pages
-
-    def _file(self, partition: Partition) -> DumpFile:
-        for file in find_files(self._settings):
-            if file.start <= partition.start < partition.stop <= file.start + file.size:
-                return file
-        raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
 
 
 def _site(file: DumpFile) -> Site:

@@ -15,7 +15,7 @@ from pydantic import Field
 from storage.formats.example import Values, read_example
 from storage.formats.tfrecord import read_records
 from tasks.engine.settings import Settings
-from tasks.sources.file_state import file_state
+from tasks.sources.files import file_state
 from tasks.sources.source import Article, Partition
 
 FORMAT_VERSION = 1  # rises when the same files would give other articles

@@ -13,8 +13,8 @@ import pyarrow.fs as pafs
 import pytest
 
 from storage.schemas import CAPTURES
+from tasks.crawl.answers import Answers
 from tasks.crawl.common_crawl import look_up_captures
-from tasks.crawl.look_ups import LookUps
 from tasks.crawl.reasons import CAPTURE_REASONS, PAGE_REASONS
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.loopback_server import (
@@ -98,7 +98,7 @@ def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
 
 
 def looked_up(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> Any:
-    with LookUps(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
+    with Answers(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
         return look_up_captures(
             frontier(urls), settings, host_shard=3, made=made, connect_to={"*.test": server.address},
             progress=lambda _: None,
@@ -239,7 +239,7 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
     class KilledError(Exception):
         pass
 
-    class Killed(LookUps):
+    class Killed(Answers):
         def add(self, url: str, rows: list[dict[str, Any]]) -> None:
             super().add(url, rows)
             if len(self) == 5:
@@ -271,7 +271,7 @@ look_up_and_read(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), CrawlS
 def look_up_and_read(address: str, folder: Path, urls: list[str], settings: CrawlSettings) -> list[dict[str, Any]]:
     """Both stages of a shard, in folders that outlive a stop."""
     connect_to = {"*.test": address}
-    with LookUps(pafs.LocalFileSystem(), str(folder / "look-ups"), rows=1000) as made:
+    with Answers(pafs.LocalFileSystem(), str(folder / "look-ups"), rows=1000) as made:
         captures = look_up_captures(
             frontier(urls), settings, host_shard=0, made=made, connect_to=connect_to, progress=lambda _: None
         )
@@ -427,13 +427,13 @@ def test_service_at_a_private_address_is_only_asked_where_the_settings_name_it(t
     with CommonCrawl() as server:
         port = server.address.rpartition(":")[2]
         chosen = options(server, common_crawl={"indexes": [f"http://127.0.0.1:{port}/index"]})
-        with LookUps(pafs.LocalFileSystem(), str(tmp_path), rows=9) as made:
+        with Answers(pafs.LocalFileSystem(), str(tmp_path), rows=9) as made:
             table = look_up_captures(
                 frontier([URL]), chosen, host_shard=0, made=made, connect_to={}, progress=lambda _: None
             )
         assert table.num_rows == 0
         chosen = options(server, common_crawl={"indexes": ["http://index.commoncrawl.org/index"]})
-        with LookUps(pafs.LocalFileSystem(), str(tmp_path / "b"), rows=9) as made, pytest.raises(ConnectionError):
+        with Answers(pafs.LocalFileSystem(), str(tmp_path / "b"), rows=9) as made, pytest.raises(ConnectionError):
             look_up_captures(frontier([URL]), chosen, host_shard=0, made=made, connect_to={}, progress=lambda _: None)
 
 

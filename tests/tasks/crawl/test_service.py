@@ -2,14 +2,18 @@
 
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tasks.crawl.http import Response, retry_wait
+from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError
 from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
+from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 
 
 @pytest.fixture
@@ -36,3 +40,60 @@ def test_look_up_that_hangs_ends_the_request(
         pytest.raises(FetchError, match="dns_timeout"),
     ):
         service.get("http://index.test/x", max_bytes=10)
+
+
+def _patient(server: LoopbackServer, **patience: float) -> Service:
+    settings = CrawlSettings()
+    chosen = Patience(**{"delay_seconds": 0.0, "backoff_seconds": 0.01, "retries": 2, **patience})
+    return Service(f"http://{server.address}/", settings, chosen, {})
+
+
+def test_reader_may_ask_for_patience() -> None:
+    def reader(response: Response) -> bytes:
+        if response.body == b"lagging":
+            raise FetchError("maxlag", transient=True)
+        return response.body
+
+    def page(exchange: Exchange) -> None:
+        exchange.send(answer(b"lagging" if exchange.hit == 0 else b"done"))
+
+    with LoopbackServer({"/": page}) as server, _patient(server) as service:
+        assert service.read(service.url, reader, max_bytes=100) == b"done"
+        assert len(server.paths()) == 2
+
+
+def test_retry_after_counts_before_the_back_off_and_is_cut_to_the_longest_wait() -> None:
+    def page(exchange: Exchange) -> None:
+        exchange.send(answer(b"", "500 Oops", Retry_After="9000") if exchange.hit == 0 else answer(b"done"))
+
+    with LoopbackServer({"/": page}) as server:
+        patience = {"backoff_seconds": 60.0, "max_backoff_seconds": 0.2}
+        with _patient(server, **patience) as service:
+            start = time.monotonic()
+            assert service.get(service.url, max_bytes=100).body == b"done"
+        assert 0.2 <= time.monotonic() - start < 10
+
+
+def test_it_gives_up_after_the_last_retry_and_at_once_where_none_would_help() -> None:
+    pages = {"/busy": answer(b"", "429 Slow", Retry_After="0"), "/long": answer(b"x" * 101)}
+    with LoopbackServer(pages) as server, _patient(server) as service:
+        with pytest.raises(FetchError, match=r"^rate_limited: .*, after 3 requests; it asks to wait 0 s$"):
+            service.get(f"{service.url}busy", max_bytes=100)
+        with pytest.raises(FetchError, match="too_large"):
+            service.get(f"{service.url}long", max_bytes=100)
+        assert server.paths() == ["/busy"] * 3 + ["/long"]
+
+
+def test_requests_of_a_client_are_spaced() -> None:
+    with LoopbackServer({"/": answer(b"done")}) as server, _patient(server, delay_seconds=0.1) as service:
+        start = time.monotonic()
+        for _ in range(3):
+            service.get(service.url, max_bytes=100)
+        assert time.monotonic() - start >= 0.2
+
+
+@pytest.mark.parametrize(
+    ("failures", "asked", "wait"), [(0, None, 2), (2, None, 8), (9, None, 60), (3, 5, 5), (0, 99, 60)]
+)
+def test_wait_before_a_retry(failures: int, asked: float | None, wait: float) -> None:
+    assert retry_wait(failures, asked, 2.0, 60.0) == wait

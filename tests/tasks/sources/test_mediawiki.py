@@ -177,7 +177,7 @@ def test_the_wiki_names_its_namespaces(tmp_path: Path) -> None:
 )
 def test_it_waits_when_it_is_asked_to(tmp_path: Path, answers: list[Answer]) -> None:
     with wiki("Ada", scripted=list(answers)) as server:
-        waiting = source(server, listed(tmp_path, "Ada"), max_wait_seconds=0.05)
+        waiting = source(server, listed(tmp_path, "Ada"), max_backoff_seconds=0.05)
         assert [article.title for article in read(waiting)] == ["Ada"]
         assert len(server.asked) == len(answers) + 3
 
@@ -192,7 +192,7 @@ def test_retry_after_is_obeyed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "error", "message"),
     [
-        ([BUSY] * 4, ConnectionError, r"api\.php: HTTP 429, after 4 requests"),
+        ([BUSY] * 4, ConnectionError, r"api\.php: rate_limited: .*, after 4 requests"),
         ([(429, {"Retry-After": "9000"}, b"")] * 4, ConnectionError, "after 4 requests; it asks to wait 9000 s"),
         ([(403, {}, b"blocked")], ConnectionError, "HTTP 403"),
         ([(200, {}, b"<html>")], ConnectionError, "expected JSON, got b'<html>'"),
@@ -207,7 +207,7 @@ def test_retry_after_is_obeyed(tmp_path: Path) -> None:
 )
 def test_it_gives_up_with_the_reason(tmp_path: Path, answers: list[Answer], error: Any, message: str) -> None:
     with wiki("Ada", scripted=list(answers)) as server, pytest.raises(error, match=message):
-        read(source(server, listed(tmp_path, "Ada"), max_wait_seconds=0.05))
+        read(source(server, listed(tmp_path, "Ada"), max_backoff_seconds=0.05))
 
 
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:

@@ -140,12 +140,12 @@ def test_digests_differ_between_the_two_ways(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (LINE | {"sections": None}, "field 'sections': expected a list of objects, got None"),
-        (LINE | {"sections": ["x"]}, "field 'sections': expected a list of objects"),
-        (LINE | {"sections": [{"title": 1}]}, "field 'title': expected a string, got 1"),
-        (LINE | {"sections": [{"title": "T", "text": "x", "refs": "u"}]}, "field 'refs': expected a list of strings"),
-        ({"title": "Ada"}, "field 'lead' is missing"),
-        ([], "expected a JSON object"),
+        (LINE | {"sections": None}, "field 'sections': Input should be a valid array, got None"),
+        (LINE | {"sections": ["x"]}, "field 'sections.0': Input should be an object, got 'x'"),
+        (LINE | {"sections": [{"title": 1}]}, "field 'sections.0.title': Input should be a valid string, got 1"),
+        (LINE | {"sections": [{"title": "T", "text": "x", "refs": "u"}]}, "field 'sections.0.refs': .* valid array"),
+        ({"title": "Ada"}, "field 'lead': Field required"),
+        ([], "Input should be an object"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: Any, message: str) -> None:

@@ -84,4 +84,4 @@ def test_only_what_shapes_a_graph_is_in_the_recipe() -> None:
 
 
 def test_the_label_names_the_pipeline() -> None:
-    assert pipeline_label(GraphSettings()).startswith("rules 1 (spaCy 3.")
+    assert pipeline_label(GraphSettings()).startswith("rules 2 (spaCy 3.")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.crawl.lookup import BoundedResolver
+from tasks.crawl.dns import BoundedResolver
 from tasks.crawl.safety import FetchError
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer, crawl, local_journal
 

@@ -1,0 +1,138 @@
+"""Names in English text by their capitals, for where no trained recogniser is installed; it tells no types.
+
+A name is a run of capitalised words, over particles and "of", or a title in quotation marks. The capital of a word that
+opens a sentence says nothing, unless the paragraph has the word capitalised elsewhere or its surroundings speak for a
+name. `benchmarks/entities.py` measures it on Wikigold.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from spacy.lang.en.stop_words import STOP_WORDS
+
+VERSION = "2"
+LONGEST_NAME = 9  # words; a longer run of capitals is a heading
+
+_ENDS = frozenset({".", "!", "?", "...", "…", ":", ";", "\n", "•", "*"})
+_OPENING_QUOTES = frozenset({'"', "“", "«", "``", "‘"})
+_CLOSING_QUOTES = frozenset({'"', "”", "»", "''", "’"})
+_JOINT_LIST = "al bin da de del della den der di du ibn la le of van von zu -"
+_JOINTS = frozenset(_JOINT_LIST.split())  # what may stand between two parts of a name
+_CALENDAR_LIST = """
+    January February March April May June July August September October November December Monday Tuesday Wednesday
+    Thursday Friday Saturday Sunday
+"""
+_CALENDAR = frozenset(_CALENDAR_LIST.split())
+# Titles before a person's name, which are no part of it.
+_TITLE_LIST = """
+    Mr Mrs Ms Dr Prof Professor Sir Dame Lord Lady Rev Captain Major Colonel General Lieutenant Sergeant Brigadier
+    Commander Admiral President Senator Governor Minister Secretary Chancellor Mayor Chief Judge Bishop Pope King Queen
+    Prince Princess Emperor Chairman Director Coach Senior Junior
+"""
+_TITLES = frozenset(_TITLE_LIST.split())
+_NO_NAME = re.compile(r"(?:ed|ing|tion|ment|s)$")  # a lone word so ended opens a sentence, rather than names someone
+_AFTER_SUBJECT = re.compile(r"was|were|is|are|has|had|became|and|also|of|'s|[(,]|\w{2,}(?:s|ed)")
+
+
+def find_names(words: Sequence[str]) -> list[slice]:
+    """Return the places of the names among the words of a paragraph, in order and without overlap.
+
+    Args:
+        words: tokens in order, punctuation apart, as spaCy's English tokenizer gives them; a line break may be a
+            token of its own.
+    """
+    if _is_heading(words):
+        return []
+    works = list(_quoted_works(words))
+    part = _parts(words)
+    for work in works:
+        part[work] = [False] * (work.stop - work.start)
+    return sorted([*works, *_runs(words, part)], key=lambda name: name.start)
+
+
+def _is_heading(words: Sequence[str]) -> bool:
+    """Say whether this is a line in title case, not a sentence: its capitals say nothing."""
+    alphabetic = sum(word[0].isalpha() for word in words)
+    sentence = words[-1:] == ["."] or "," in words
+    return not sentence and alphabetic >= 6 and sum(map(_is_capital, words)) > 0.8 * alphabetic
+
+
+def _parts(words: Sequence[str]) -> list[bool]:
+    """Say for each word whether it looks like part of a name."""
+    openings = _sentence_openings(words)
+    inside = {word for word, opening in zip(words, openings, strict=True) if _is_capital(word) and not opening}
+    lower = {word.lower() for word in words if not _is_capital(word)}
+    return [
+        _is_capital(word) and _is_part(word, following, opening and word not in inside, word.lower() in lower)
+        for word, following, opening in zip(words, [*words[1:], ""], openings, strict=False)
+    ]
+
+
+def _is_part(word: str, following: str, opening: bool, common: bool) -> bool:
+    """Say whether a capitalised word looks like part of a name.
+
+    Args:
+        word: the word.
+        following: the word after it, or an empty text.
+        opening: whether it opens a sentence, and stands capitalised nowhere else in the paragraph.
+        common: whether the paragraph has it in lower case.
+    """
+    ahead = _is_capital(following) and following not in _CALENDAR
+    small = word.lower()
+    if word in _CALENDAR:
+        return False
+    if small in STOP_WORDS and (len(word) == 1 or not word.isupper()):
+        return ahead and not opening and word in ("The", "A")
+    if not opening:
+        return True
+    if common or small.endswith("ly"):
+        return False
+    return ahead or (_NO_NAME.search(small) is None and _AFTER_SUBJECT.fullmatch(following) is not None)
+
+
+def _is_capital(word: str) -> bool:
+    return word[:1].isupper() or (word[:1].isdigit() and word[-1].isupper() and len(word) > 2)
+
+
+def _sentence_openings(words: Sequence[str]) -> list[bool]:
+    openings, opening = [], True
+    for word in words:
+        openings.append(opening)
+        opening = word in _ENDS or "\n" in word or (opening and not word[0].isalnum())
+    return openings
+
+
+def _quoted_works(words: Sequence[str]) -> Iterator[slice]:
+    """Yield titles in quotation marks: up to nine words, the first and most long ones capitalised, no comma inside."""
+    last = 0
+    for start in range(1, len(words)):
+        if start > last and words[start - 1] in _OPENING_QUOTES and _is_capital(words[start]):
+            ends = range(start + 1, min(start + 10, len(words)))
+            last = next((place for place in ends if words[place] in _CLOSING_QUOTES), 0)
+            stop = last - 1 if words[last - 1] in (",", ".") else last
+            long = [word for word in words[start:stop] if len(word) > 3]
+            if last and "," not in words[start:stop] and sum(map(_is_capital, long)) >= 0.8 * len(long):
+                yield slice(start, stop)
+
+
+def _runs(words: Sequence[str], part: Sequence[bool]) -> Iterator[slice]:
+    """Join neighbouring parts of names, over joints and initials' full stops; drop titles before them."""
+    stop = 0
+    for start in range(len(words)):
+        if not part[start] or start < stop:
+            continue
+        stop = start + 1
+        while (further := _further(words, part, stop)) > stop:
+            stop = further
+        while start < stop and words[start].rstrip(".") in _TITLES and words[start + 1 : start + 2] != ["of"]:
+            start += 1
+        if start < stop <= start + LONGEST_NAME:
+            yield slice(start, stop)
+
+
+def _further(words: Sequence[str], part: Sequence[bool], stop: int) -> int:
+    """Return where a run of parts that ends before `stop` goes on to, or `stop`."""
+    ahead = stop
+    if stop < len(words) and (words[stop] in _JOINTS or (words[stop] == "." and len(words[stop - 1]) == 1)):
+        ahead += 1
+    return ahead + 1 if ahead < len(words) and part[ahead] else stop
