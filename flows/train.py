@@ -86,7 +86,7 @@ def train_predictor(
     return session.run.directory(
         f"models/{name}",
         train_attention,
-        version=1,
+        version=2,
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(model),

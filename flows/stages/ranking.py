@@ -40,7 +40,7 @@ def train_ranking(
     return session.run.directory(
         "models/ranker",
         train_ranker,
-        version=1,
+        version=2,
         inputs={
             "shards": every(built.articles, built.paragraphs, built.features),
             "vocabulary": only(built.vocabulary),
