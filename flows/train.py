@@ -55,7 +55,7 @@ def train_system(
     return session.run.directory(
         f"models/{name}",
         train_summarizer_model,
-        version=2,
+        version=3,
         inputs={
             "shards": every(examples, *([graphs] if graphs is not None and settings.graph != "none" else [])),
             "vocabulary": only(session.once(vocabulary)),
