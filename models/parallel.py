@@ -46,6 +46,9 @@ class ParallelConfig(TransformerConfig):
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
+        pooling_norm: whether a LayerNorm stands before the pooling's feed-forward layer, as in the released code and
+            not in eq. 4-5.
+        pooling_scaled: whether pooling logits are divided by sqrt(E), as in the released code and not in eq. 3.
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
@@ -56,6 +59,8 @@ class ParallelConfig(TransformerConfig):
     dropout: float = 0.3
     norm_epsilon: float = 1e-6
     scale_embeddings: bool = True
+    pooling_norm: bool = True
+    pooling_scaled: bool = True
     copying: bool = False
 
 
@@ -92,7 +97,8 @@ class ParagraphPooling(nn.Module):
         self.value = nn.Linear(size, size)  # W1
         self.score = nn.Parameter(torch.empty(self.heads, size // self.heads))  # W2, one vector a head
         self.output = nn.Linear(size, size)  # W3
-        self.pooled_norm = nn.LayerNorm(size, eps=config.norm_epsilon)
+        self.scale = (size // self.heads) ** -0.5 if config.pooling_scaled else 1.0
+        self.pooled_norm = nn.LayerNorm(size, eps=config.norm_epsilon) if config.pooling_norm else nn.Identity()
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
         self.residual = Residual.of(config)
         initialise(self.value.weight, self.score, self.output.weight)
@@ -105,7 +111,7 @@ class ParagraphPooling(nn.Module):
         # eq. 3 scores a head's values; composed with eq. 2 that is one vector of size D a head. The bias of eq. 2
         # moves all scores of a head alike, which the softmax does not see.
         score_HD = (self.score.unsqueeze(1) @ self.value.weight.view(self.heads, head_size, -1)).squeeze(1)
-        score_NHL = widened(x_NLD @ score_HD.T).transpose(1, 2) * head_size**-0.5
+        score_NHL = widened(x_NLD @ score_HD.T).transpose(1, 2) * self.scale
         weights_NLH = masked_softmax(score_NHL, mask_NL.unsqueeze(1)).transpose(1, 2)
         pooled_NHE = pool_values(x_NLD, weights_NLH, self.value.weight, self.value.bias)
         pooled_ND = self.pooled_norm(self.output(pooled_NHE.flatten(1)))  # eq. 4

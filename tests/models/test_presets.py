@@ -71,6 +71,8 @@ VALUES: dict[str, Values] = {
         "dropout": 0.3,  # 001 sec. 4.2, 002 sec. 5.2
         "norm_epsilon": 1e-6,
         "scale_embeddings": True,  # released
+        "pooling_norm": True,  # released
+        "pooling_scaled": True,  # released
         "copying": False,  # in none of the papers
     },
     "vertical": {
@@ -210,7 +212,8 @@ def test_a_preset_has_the_values_of_its_paper(name: str) -> None:
 
 
 def test_small_presets_say_so() -> None:
-    assert {name for name, preset in PRESETS.items() if preset.small} == {name for name in CHANGES if "small" in name}
+    small = {name for name, preset in PRESETS.items() if preset.settings.get("model_size") == 128}
+    assert small == {name for name in CHANGES if "small" in name}
 
 
 def test_a_search_is_that_of_000() -> None:
