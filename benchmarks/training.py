@@ -29,6 +29,7 @@ from models.training.distributed import Ranks, find_device
 from models.training.layout import ExampleTable, Layout
 from models.training.schedule import noam
 from models.training.state import TrainerSettings
+from models.training.token_objective import TokenObjective
 from models.training.update import Updater
 
 SIDES = {"ours": "", "random order": "batches", "all logits": "loss"}
@@ -87,9 +88,10 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
         stream = BatchStream(TableShards([table]), layout, batch_tokens=batch_tokens, window=4096, seed=1)
         batches = stream.batches()
     torch.manual_seed(0)
-    settings = TrainerSettings(steps=steps, loss="plain" if SIDES[side] == "loss" else "auto")
     model = build_summarizer(preset, vocabulary_size=pieces, pad=PAD)
-    updater = Updater(model, settings, Ranks(device), batch_tokens=batch_tokens)
+    loss = "plain" if SIDES[side] == "loss" else "auto"
+    objective = TokenObjective(model, batch_tokens=batch_tokens, loss=loss)
+    updater = Updater(objective, TrainerSettings(steps=steps), Ranks(device))
     schedule = noam(factor=3, model_size=256, warmup=8000)
     chosen = list(islice(batches, steps + 2))
     before = 0 if cuda else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -97,7 +99,7 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
         if step == 3:  # the first two warm up
             _finish(device)
             started = clock()
-        updater.update(step, schedule(step), [batch], float((batch.target[:, 1:] != PAD).sum()))
+        updater.update(step, schedule(step), [batch], objective.units(batch))
     _finish(device)
     seconds = clock() - started
     peak = torch.cuda.max_memory_allocated(device) / 2**20 if cuda else 0

@@ -8,7 +8,7 @@ import torch
 
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.weights import save_weights
-from tasks.ranking.directory import CONFIG, VOCABULARY, WEIGHTS, save_ranker
+from tasks.ranking.directory import CONFIG, VOCABULARY, WEIGHTS, describe_ranker
 from tasks.summarization.vocabulary import read_vocabulary
 
 
@@ -17,7 +17,6 @@ def make_ranker(vocabulary: pa.Table, directory: Path, size: int) -> dict[str, A
     pieces = read_vocabulary(vocabulary)
     config = RankerConfig(vocabulary=pieces.size, pad=pieces.pad, embedding=size, hidden=size)
     torch.manual_seed(0)
-    weights = directory / "checkpoint.safetensors"
-    save_weights(ParagraphRanker(config), weights)
-    save_ranker(directory, config, pieces, weights=weights, title_tokens=32, paragraph_tokens=100)
+    save_weights(ParagraphRanker(config), directory / WEIGHTS)
+    describe_ranker(directory, config, pieces, title_tokens=32, paragraph_tokens=100)
     return {"published": [WEIGHTS, CONFIG, VOCABULARY]}

@@ -10,13 +10,14 @@ Shapes: B articles, P paragraphs, T target positions, D model size.
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
+from models.layers.config import Norm, check_heads
 from models.layers.encoder import EncoderLayer
 from models.layers.precision import widened
 
@@ -47,6 +48,8 @@ class AttentionPredictorConfig:
         norm_epsilon: that of every LayerNorm.
     """
 
+    norm: ClassVar[Norm] = "post"
+
     model_size: int = 256
     feed_forward_size: int = 1024
     heads: int = 4
@@ -55,8 +58,7 @@ class AttentionPredictorConfig:
     norm_epsilon: float = 1e-6
 
     def __post_init__(self) -> None:
-        if self.heads < 1 or self.model_size % self.heads:
-            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+        check_heads(self.heads, self.model_size)
 
 
 class AttentionPredictor(nn.Module):
@@ -66,17 +68,7 @@ class AttentionPredictor(nn.Module):
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
-        self.layers = nn.ModuleList(
-            EncoderLayer(
-                config.model_size,
-                config.heads,
-                config.feed_forward_size,
-                norm="post",
-                dropout=config.dropout,
-                epsilon=config.norm_epsilon,
-            )
-            for _ in range(config.layers)
-        )
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.unit = nn.Linear(config.model_size, 1)
         initialise(self.unit.weight)
         nn.init.zeros_(self.unit.bias)

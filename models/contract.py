@@ -56,13 +56,19 @@ class SourceBatch:
         )
 
 
-class Memory(ABC):
-    """What `encode` leaves for `decode`: an architecture's own tensors, the batch dimension of articles first."""
+class Memory:
+    """What `encode` leaves for `decode`: an architecture's own tensors, the batch dimension of articles first.
+
+    Attributes:
+        mask: [B, ...] bool, True where there is a token.
+    """
+
+    mask: Tensor
 
     @property
-    @abstractmethod
     def articles(self) -> int:
         """Number of articles, B."""
+        return len(self.mask)
 
     def select(self, articles: Tensor) -> Self:
         """Return the memory of some articles ([b] int64), so that finished ones can leave a search.

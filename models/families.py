@@ -3,17 +3,35 @@
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, P paragraphs, D model size, V vocabulary.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
+from typing import Any, Protocol
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache, Copied, Decoded, Memory, Summarizer
-from models.layers.attention import KeyValueCache
+from models.layers.attention import KeyValueCache, SelfAttention
+from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import TokenMemory, TransformerDecoder, target_positions
 from models.layers.embeddings import TiedEmbedding
+from models.layers.feed_forward import FeedForward, Residual
 from models.layers.paragraphs import FlatTokens, ParagraphRows, weights_by_paragraph
+
+
+class TiedConfig(LayerConfig, Protocol):
+    """What a summarizer with tied embeddings reads of its configuration."""
+
+    @property
+    def vocabulary_size(self) -> int:
+        """V."""
+        ...
+
+    @property
+    def scale_embeddings(self) -> bool:
+        """Whether word embeddings are multiplied by sqrt(D) before positions are added."""
+        ...
 
 
 class TiedSummarizer(Summarizer):
@@ -24,8 +42,14 @@ class TiedSummarizer(Summarizer):
         copying: points at the source where the summarizer copies, else None.
     """
 
-    embedding: TiedEmbedding
     copying: CopyHead | None
+
+    def __init__(self, config: TiedConfig) -> None:
+        """Make the embeddings; weights are drawn from PyTorch's default generator."""
+        super().__init__()
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
@@ -76,12 +100,42 @@ class TokenDecoding(TiedSummarizer):
         return self.decoder.start_cache(memory, hypotheses, length)
 
 
+class ParagraphDecoderLayer(nn.Module, ABC):
+    """Masked self-attention, something that reads paragraphs and their words, feed-forward.
+
+    Attributes:
+        self_attention: among the target's tokens.
+        feed_forward: at the end.
+        self_residual: of the self-attention.
+        cross_residual: of what is read.
+        feed_forward_residual: of the feed-forward layer.
+    """
+
+    self_attention: SelfAttention
+    feed_forward: FeedForward
+    self_residual: Residual
+    cross_residual: Residual
+    feed_forward_residual: Residual
+
+    @abstractmethod
+    def read(self, x_RTD: Tensor, memory: Any, layer: int) -> tuple[Tensor, Tensor]:
+        """Return what is read [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+
+    def forward(self, x_RTD: Tensor, memory: Memory, layer: int, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
+        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
+        x_RTD = self.self_residual.leave(x_RTD, attended)
+        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
+        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
+        fed = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
+        return self.feed_forward_residual.leave(x_RTD, fed), alpha_RTP
+
+
 class ParagraphDecoding(TiedSummarizer):
     """One whose decoder layers attend to paragraphs as such: PHT, VHT and GraphSum.
 
     Attributes:
-        decoder_layers: each maps [R, T, D], the memory, its own number and the cache to [R, T, D] and the attention to
-            paragraphs [R, T, P].
+        decoder_layers: each a `ParagraphDecoderLayer`.
         final_norm: after the last of them.
     """
 

@@ -10,25 +10,20 @@ from torch import nn
 
 from models.contract import Memory, SourceBatch
 from models.families import TokenDecoding
+from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
-from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import Norm
+from models.layers.feed_forward import final_norm
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.positions import sinusoids
 
 
 @dataclass(frozen=True)
-class FlatConfig:
+class FlatConfig(TransformerConfig):
     """The size of FT; the defaults are those of 002's comparison (3 layers, 1,600 tokens).
 
     Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D.
-        feed_forward_size: hidden size of feed-forward layers.
-        heads: attention heads.
         encoder_layers: layers of the encoder.
         decoder_layers: layers of the decoder.
         source_tokens: most tokens of an article that are read, best paragraphs first.
@@ -40,11 +35,6 @@ class FlatConfig:
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    feed_forward_size: int = 1024
-    heads: int = 4
     encoder_layers: int = 3
     decoder_layers: int = 3
     source_tokens: int = 1600
@@ -56,10 +46,8 @@ class FlatConfig:
     copying: bool = False
 
     def __post_init__(self) -> None:
-        if self.heads < 1 or self.model_size % self.heads:
-            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
-        if self.source_tokens < 1:
-            raise ValueError(f"source_tokens must be at least 1, got {self.source_tokens}")
+        super().__post_init__()
+        check_positive(self, "source_tokens")
 
 
 class FlatTransformer(TokenDecoding):
@@ -67,36 +55,12 @@ class FlatTransformer(TokenDecoding):
 
     def __init__(self, config: FlatConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__()
+        super().__init__(config)
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
-        self.layers = nn.ModuleList(
-            EncoderLayer(
-                config.model_size,
-                config.heads,
-                config.feed_forward_size,
-                norm=config.norm,
-                dropout=config.dropout,
-                attention_dropout=config.attention_dropout,
-                epsilon=config.norm_epsilon,
-            )
-            for _ in range(config.encoder_layers)
-        )
-        self.final_norm = (
-            nn.LayerNorm(config.model_size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
-        )
-        self.decoder = TransformerDecoder(
-            config.model_size,
-            config.heads,
-            config.feed_forward_size,
-            config.decoder_layers,
-            norm=config.norm,
-            dropout=config.dropout,
-            attention_dropout=config.attention_dropout,
-            epsilon=config.norm_epsilon,
-        )
+        dropout = config.attention_dropout
+        self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
+        self.final_norm = final_norm(config)
+        self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> Memory:

@@ -15,10 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from models.contract import SourceBatch
-from models.families import ParagraphDecoding
 from models.layers.attention import (
-    CrossAttention,
-    KeyValueCache,
     SelfAttention,
     attend,
     attention_weights,
@@ -28,28 +25,24 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
+from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
-from models.layers.embeddings import TiedEmbedding
-from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import FeedForward, Norm, Residual
+from models.layers.encoder import EncoderLayer, TransformerLayer
+from models.layers.feed_forward import final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
 from models.layers.positions import paragraph_positions
-from models.layers.words import attend_paragraphs, word_keys_values
-from models.parallel import ParallelMemory
+from models.layers.words import attend_paragraphs
+from models.parallel import ParallelDecoderLayer, ParallelDecoding, ParallelMemory
 
 Graph = Literal["similarity", "discourse"]
 
 
 @dataclass(frozen=True)
-class GraphSumConfig:
+class GraphSumConfig(TransformerConfig):
     """The size of GraphSum; the defaults are those of its authors' WikiSum run.
 
     Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D.
-        feed_forward_size: hidden size of feed-forward layers.
         heads: attention and pooling heads (8 in the published runs).
         word_layers: layers over the tokens of a paragraph (6 in the published runs).
         graph_layers: layers over paragraphs (2 in the published runs).
@@ -63,10 +56,6 @@ class GraphSumConfig:
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    feed_forward_size: int = 1024
     heads: int = 8
     word_layers: int = 6
     graph_layers: int = 2
@@ -80,8 +69,7 @@ class GraphSumConfig:
     copying: bool = False
 
     def __post_init__(self) -> None:
-        if self.heads < 1 or self.model_size % self.heads:
-            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+        super().__post_init__()
         if self.graph not in get_args(Graph):
             raise ValueError(f"unknown graph {self.graph!r}, expected one of {get_args(Graph)}")
         if self.sigma <= 0:
@@ -111,53 +99,23 @@ def graph_bias(graph_BPP: Tensor, sigma: float) -> Tensor:
     return -((1.0 - graph_BPP.clamp_max(1.0)) ** 2) / (2.0 * sigma**2)
 
 
-class GraphLayer(nn.Module):
+class GraphLayer(TransformerLayer):
     """Graph-informed attention and feed-forward over paragraph vectors."""
 
     def __init__(self, config: GraphSumConfig) -> None:
         """Make one layer."""
-        super().__init__()
-        size = config.model_size
-        self.attention = GraphAttention(config)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.attention_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-        self.feed_forward_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
+        super().__init__(config, GraphAttention(config))
 
     def forward(self, x_BPD: Tensor, graph_BPP: Tensor, mask_BP: Tensor) -> Tensor:
         """Map paragraphs [B, P, D] to paragraphs [B, P, D]."""
-        attended = self.attention.among(self.attention_residual.enter(x_BPD), graph_BPP, mask_BP)
-        x_BPD = self.attention_residual.leave(x_BPD, attended)
-        fed = self.feed_forward(self.feed_forward_residual.enter(x_BPD))
-        return self.feed_forward_residual.leave(x_BPD, fed)
+        assert isinstance(self.attention, GraphAttention)
+        return self.finish(x_BPD, self.attention.among(self.enter(x_BPD), graph_BPP, mask_BP))
 
 
-class GraphDecoderLayer(nn.Module):
-    """Masked self-attention, attention to paragraphs and to words within them, feed-forward."""
+class GraphDecoderLayer(ParallelDecoderLayer):
+    """Masked self-attention, attention to paragraphs and to words within them head by head, feed-forward."""
 
-    def __init__(self, config: GraphSumConfig) -> None:
-        """Make one layer."""
-        super().__init__()
-        size = config.model_size
-        self.self_attention = SelfAttention(size, config.heads)
-        self.paragraph_attention = CrossAttention(size, config.heads)
-        self.word_attention = CrossAttention(size, config.heads)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-        self.cross_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-        self.feed_forward_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-
-    def forward(
-        self, x_RTD: Tensor, memory: ParallelMemory, layer: int, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
-        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
-        x_RTD = self.self_residual.leave(x_RTD, attended)
-        read_RTD, alpha_RTP = self._read(self.cross_residual.enter(x_RTD), memory, layer)
-        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
-        fed = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
-        return self.feed_forward_residual.leave(x_RTD, fed), alpha_RTP
-
-    def _read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
+    def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
         """Return what is read [R, T, D] and the weights of paragraphs [R, T, P]."""
         rows, articles = len(x_RTD), memory.articles
         paragraphs, words = self.paragraph_attention, self.word_attention
@@ -167,7 +125,7 @@ class GraphDecoderLayer(nn.Module):
         paragraph_BHQE = alpha_BHQP.to(v_BHPE.dtype) @ v_BHPE
 
         q_BHQE = fold_hypotheses(split_heads(words.query(x_RTD), words.heads), articles)
-        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.word_mask)
+        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         word_BHQE = torch.einsum("bhqp,bphqe->bhqe", alpha_BHQP.to(context_BPHQE.dtype), context_BPHQE)
         # One linear map of the two contexts side by side is the sum of a map of each.
         read_RTD = paragraphs.output(join_heads(unfold_hypotheses(paragraph_BHQE, rows)))
@@ -175,38 +133,24 @@ class GraphDecoderLayer(nn.Module):
         return read_RTD, alpha_BHQP.mean(dim=1).reshape(*x_RTD.shape[:2], -1)
 
 
-class GraphSum(ParagraphDecoding):
+class GraphSum(ParallelDecoding):
     """GraphSum: word layers, graph layers over paragraphs, a decoder that attends to both."""
 
     def __init__(self, config: GraphSumConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__()
+        super().__init__(config)
         self.config = config
         size, epsilon = config.model_size, config.norm_epsilon
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
-        self.word_layers = nn.ModuleList(
-            EncoderLayer(
-                size,
-                config.heads,
-                config.feed_forward_size,
-                norm=config.norm,
-                dropout=config.dropout,
-                epsilon=epsilon,
-            )
-            for _ in range(config.word_layers)
-        )
-        pre = config.norm == "pre"
-        self.word_norm = nn.LayerNorm(size, eps=epsilon) if pre else nn.Identity()
+        self.word_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.word_layers))
+        self.word_norm = final_norm(config)
         self.pooling = MultiHeadPooling(size, config.heads, weights="normalised", projection=False, epsilon=epsilon)
         self.pooled = nn.Linear(size, size)
         initialise(self.pooled.weight)
         nn.init.zeros_(self.pooled.bias)
         self.graph_layers = nn.ModuleList(GraphLayer(config) for _ in range(config.graph_layers))
-        self.graph_norm = nn.LayerNorm(size, eps=epsilon) if pre else nn.Identity()
+        self.graph_norm = final_norm(config)
         self.decoder_layers = nn.ModuleList(GraphDecoderLayer(config) for _ in range(config.decoder_layers))
-        self.final_norm = nn.LayerNorm(size, eps=epsilon) if pre else nn.Identity()
+        self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> ParallelMemory:
@@ -226,18 +170,4 @@ class GraphSum(ParagraphDecoding):
         paragraphs_BPD = rows.grid(self.pooled(self.pooling(x_NLD, rows.mask).flatten(1)))
         for layer in self.graph_layers:
             paragraphs_BPD = layer(paragraphs_BPD, source.graph, source.paragraph_mask)
-        paragraphs_BPD = self.graph_norm(paragraphs_BPD)
-        words_BPLD = rows.grid(x_NLD)
-        paragraph_pairs, word_pairs = [], []
-        for layer in self.decoder_layers:
-            assert isinstance(layer, GraphDecoderLayer)
-            paragraph_pairs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
-            word_pairs.append(word_keys_values(layer.word_attention, words_BPLD))
-        return ParallelMemory(
-            paragraphs_BPD,
-            source.paragraph_mask,
-            tuple(paragraph_pairs),
-            tuple(word_pairs),
-            source.token_mask,
-            self.remember_places(rows, rows.flat(x_NLD)),
-        )
+        return self.remember(rows, source, self.graph_norm(paragraphs_BPD), x_NLD)

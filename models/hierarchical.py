@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from models.contract import Memory, SourceBatch
 from models.families import TokenDecoding
 from models.layers.attention import attend, initialise
+from models.layers.config import Norm, TransformerConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
-from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import FeedForward, Norm, Residual
+from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
 from models.layers.positions import PositionOrder, paragraph_positions, sinusoids
@@ -31,14 +31,10 @@ Graph = Literal["none", "similarity", "discourse"]
 
 
 @dataclass(frozen=True)
-class HierarchicalConfig:
+class HierarchicalConfig(TransformerConfig):
     """The size and the switches of HT; the defaults are the released README's.
 
     Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D (000 sec. 4: 256).
-        feed_forward_size: hidden size of feed-forward layers (000 sec. 4: 1,024).
         heads: attention heads of local layers, global layers and decoder.
         local_layers: Transformer layers within paragraphs.
         global_layers: layers across paragraphs, on top of the local ones. 0 is the ablation "w/o GT".
@@ -60,10 +56,6 @@ class HierarchicalConfig:
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    feed_forward_size: int = 1024
     heads: int = 8
     local_layers: int = 6
     global_layers: int = 2
@@ -85,9 +77,8 @@ class HierarchicalConfig:
     copying: bool = False
 
     def __post_init__(self) -> None:
-        for name, heads in (("heads", self.heads), ("pooling_heads", self.global_heads)):
-            if heads < 1 or self.model_size % heads:
-                raise ValueError(f"{name} must divide model_size {self.model_size}, got {heads}")
+        super().__post_init__()
+        check_heads(self.global_heads, self.model_size, "pooling_heads")
         for name, value, kind in (
             ("inter_projections", self.inter_projections, Projections),
             ("global_residual", self.global_residual, GlobalResidual),
@@ -162,8 +153,8 @@ class GlobalLayer(nn.Module):
         nn.init.zeros_(self.output.bias)
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
         self.dropout = nn.Dropout(config.dropout)
-        self.residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-        self.pooling_norm = nn.LayerNorm(size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
+        self.residual = Residual.of(config)
+        self.pooling_norm = final_norm(config)  # of the layer before
         self.keep_context = config.global_residual == "g+(x+c)"
 
     def forward(self, x_NLD: Tensor, paragraphs: ParagraphRows, mask_BP: Tensor, graph_BPP: Tensor | None) -> Tensor:
@@ -181,37 +172,13 @@ class HierarchicalTransformer(TokenDecoding):
 
     def __init__(self, config: HierarchicalConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__()
+        super().__init__(config)
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
-        self.local_layers = nn.ModuleList(
-            EncoderLayer(
-                config.model_size,
-                config.heads,
-                config.feed_forward_size,
-                norm=config.norm,
-                dropout=config.dropout,
-                attention_dropout=config.attention_dropout,
-                epsilon=config.norm_epsilon,
-            )
-            for _ in range(config.local_layers)
-        )
+        dropout = config.attention_dropout
+        self.local_layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.local_layers))
         self.global_layers = nn.ModuleList(GlobalLayer(config) for _ in range(config.global_layers))
-        self.final_norm = (
-            nn.LayerNorm(config.model_size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
-        )
-        self.decoder = TransformerDecoder(
-            config.model_size,
-            config.heads,
-            config.feed_forward_size,
-            config.decoder_layers,
-            norm=config.norm,
-            dropout=config.dropout,
-            attention_dropout=config.attention_dropout,
-            epsilon=config.norm_epsilon,
-        )
+        self.final_norm = final_norm(config)
+        self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> Memory:

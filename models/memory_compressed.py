@@ -16,32 +16,25 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch
-from models.families import TiedSummarizer
+from models.contract import Memory
+from models.decoder_only import DecoderOnly, PrefixAttention, PrefixMemory
 from models.layers.attention import (
-    Growing,
-    SelfAttention,
+    KeyValueCache,
     attend,
     initialise,
     split_heads,
 )
-from models.layers.embeddings import TiedEmbedding
-from models.layers.feed_forward import FeedForward, Norm, Residual
-from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.config import Norm, TransformerConfig, check_positive
+from models.layers.paragraphs import FlatTokens
 from models.layers.positions import sinusoids
-from models.layers.prefix import attend_both, attend_both_fused, next_tokens, share_of_paragraphs, shared_logits
+from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 
 @dataclass(frozen=True)
-class MemoryCompressedConfig:
+class MemoryCompressedConfig(TransformerConfig):
     """The size of T-DMCA; the defaults are those of 001's comparison.
 
     Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D (001 sec. 4.3: 256; 000 sec. 4: 512).
-        feed_forward_size: hidden size of feed-forward layers (000 sec. 4: 2,048).
-        heads: attention heads.
         layers: local, compressed, local and so on (001 sec. 4.3: 3; 000 sec. 4: 5).
         source_tokens: most tokens of an article that are read, best paragraphs first (both: 3,000).
         block: tokens of a block of local attention (256 in the published runs).
@@ -53,11 +46,6 @@ class MemoryCompressedConfig:
         loss_over_input: whether training also predicts the source, as Liu et al. (2018) do.
     """
 
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    feed_forward_size: int = 1024
-    heads: int = 4
     layers: int = 3
     source_tokens: int = 3000
     block: int = 256
@@ -69,60 +57,28 @@ class MemoryCompressedConfig:
     loss_over_input: bool = True
 
     def __post_init__(self) -> None:
-        if self.heads < 1 or self.model_size % self.heads:
-            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+        super().__post_init__()
         if self.layers < 2:
             raise ValueError(f"a local and a compressed layer are 2 layers, got {self.layers}")
-        for name in ("source_tokens", "block", "window"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_positive(self, "source_tokens", "block", "window")
 
 
-@dataclass(frozen=True)
-class CompressedMemory(Memory):
-    """What the summary reads of its source.
-
-    Attributes:
-        keys_values: a pair of [B, H, 1 + W, E] for each compressed layer: the first token, then the windows.
-        mask: [B, 1 + W] bool, True where there is a token in it.
-        member: [B, 1 + W, P] float32, the share of each in the paragraphs.
-        lengths: [B] int64, source tokens.
-        hidden: [B, S, D] last hidden states of the source.
-        tokens: the source itself.
-    """
-
-    keys_values: tuple[tuple[Tensor, Tensor], ...]
-    mask: Tensor
-    member: Tensor
-    lengths: Tensor
-    hidden: Tensor
-    tokens: FlatTokens
-
-    @property
-    def articles(self) -> int:
-        """Number of articles, B."""
-        return len(self.lengths)
-
-
-class CompressedCache(Cache):
+class CompressedCache(KeyValueCache):
     """What a summary has left in each layer: keys and values, of tokens (local) or of windows (compressed)."""
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
         """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
-        self.length = 0
-        self.keys = [Growing(rows, capacity) for _ in range(layers)]
-        self.values = [Growing(rows, capacity) for _ in range(layers)]
+        super().__init__(layers, rows, capacity)
         # Tokens of a window that is not yet whole, [R, fewer than a window, D], in compressed layers.
         self.waiting: list[Tensor | None] = [None] * layers
 
     def reorder(self, hypotheses: Tensor) -> None:
-        """Keep row `hypotheses[i]` as row i."""
-        for stored in (*self.keys, *self.values):
-            stored.reorder(hypotheses)
+        """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
+        super().reorder(hypotheses)
         self.waiting = [None if x is None else x.index_select(0, hypotheses) for x in self.waiting]
 
 
-class LocalAttention(SelfAttention):
+class LocalAttention(PrefixAttention):
     """Causal attention within blocks of a fixed number of tokens."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
@@ -130,29 +86,31 @@ class LocalAttention(SelfAttention):
         super().__init__(config.model_size, config.heads)
         self.block = config.block
 
-    def read(self, x_BSD: Tensor) -> Tensor:
-        """Attend among source tokens, blocks folded into the batch; returns [B, S, D].
+    def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, None]:
+        """Attend among source tokens, blocks folded into the batch; returns [B, S, D], and nothing to remember.
 
         Padding stands behind all tokens, so a causal mask keeps it out.
         """
         articles, length, size = x_BSD.shape
         block = min(self.block, length)
         blocks = F.pad(x_BSD, (0, 0, 0, -length % block)).view(-1, block, size)
-        return self.causal(blocks).view(articles, -1, size)[:, :length]
+        return self.causal(blocks).view(articles, -1, size)[:, :length], None
 
-    def write(self, x_RTD: Tensor, cache: CompressedCache | None, layer: int) -> Tensor:
-        """Attend among target tokens, T new ones after those in the cache; returns [R, T, D]."""
+    def write(
+        self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
+    ) -> tuple[Tensor, None]:
+        """Attend among target tokens, T new ones after those in the cache; returns [R, T, D], and None."""
         q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
         if cache is not None:
-            k_RHTE, v_RHTE = cache.keys[layer].extend(k_RHTE), cache.values[layer].extend(v_RHTE)
+            k_RHTE, v_RHTE = cache.extend(layer, k_RHTE, v_RHTE)
         total = k_RHTE.shape[-2]
         key = torch.arange(total, device=x_RTD.device)
         query = key[total - x_RTD.shape[1] :].unsqueeze(1)
         mask_TS = (key <= query) & (key // self.block == query // self.block)
-        return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, mask_TS))
+        return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, mask_TS)), None
 
 
-class CompressedAttention(SelfAttention):
+class CompressedAttention(PrefixAttention):
     """Causal attention to windows of tokens, and to the first token of all."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
@@ -175,23 +133,14 @@ class CompressedAttention(SelfAttention):
         return self._finish(attend(self._queries(x_BSD), k_BHWE, v_BHWE, mask_SW)), (k_BHWE, v_BHWE)
 
     def write(
-        self,
-        x_RTD: Tensor,
-        memory: CompressedMemory,
-        place: int,
-        cache: CompressedCache | None,
-        layer: int,
-        *,
-        weights: bool,
+        self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend to the source and to the target's whole windows.
-
-        Returns [R, T, D] and, with `weights`, those of the source [R, T, 1 + W], averaged over heads.
-        """
+        """Attend to the source's first token and windows, and to the target's whole windows."""
+        assert cache is None or isinstance(cache, CompressedCache)
         start = 0 if cache is None else cache.length
         k_RHWE, v_RHWE = self._own_windows(x_RTD, cache, layer)
         q_RHTE = self._queries(x_RTD)
-        keys, values = memory.keys_values[place]
+        keys, values = memory.keys_values[layer // 2]  # every other layer is compressed
         hypotheses = len(x_RTD) // memory.articles
         source_mask = memory.mask.repeat_interleave(hypotheses, dim=0)[:, None, None, :]
         query_T = torch.arange(start, start + x_RTD.shape[1], device=x_RTD.device)
@@ -224,7 +173,7 @@ class CompressedAttention(SelfAttention):
         if cache is None:
             return keys, values
         cache.waiting[layer] = tokens_RTD[:, whole:]
-        return cache.keys[layer].extend(keys), cache.values[layer].extend(values)
+        return cache.extend(layer, keys, values)
 
     def _queries(self, x_RTD: Tensor) -> Tensor:
         size = x_RTD.shape[-1]
@@ -238,104 +187,27 @@ class CompressedAttention(SelfAttention):
         return split_heads(k_RWD, self.heads), split_heads(v_RWD, self.heads)
 
 
-class MemoryCompressedLayer(nn.Module):
-    """Local or compressed attention, then feed-forward, each with its residual connection."""
-
-    def __init__(self, config: MemoryCompressedConfig, *, compressed: bool) -> None:
-        """Make one layer."""
-        super().__init__()
-        size = config.model_size
-        self.attention = CompressedAttention(config) if compressed else LocalAttention(config)
-        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.attention_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-        self.feed_forward_residual = Residual(size, config.norm, config.dropout, config.norm_epsilon)
-
-    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
-        """Join what attention found and feed it forward; both [..., D]."""
-        x = self.attention_residual.leave(x, attended)
-        return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
-
-
-class MemoryCompressedTransformer(TiedSummarizer):
-    """T-DMCA: a decoder that reads its source as the beginning of what it writes."""
+class MemoryCompressedTransformer(DecoderOnly):
+    """T-DMCA: local and compressed layers in turn."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__()
-        self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        super().__init__(
+            config, (CompressedAttention(config) if n % 2 else LocalAttention(config) for n in range(config.layers))
         )
-        self.layers = nn.ModuleList(
-            MemoryCompressedLayer(config, compressed=number % 2 == 1) for number in range(config.layers)
-        )
-        self.final_norm = (
-            nn.LayerNorm(config.model_size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
-        )
+        self.window = config.window
 
-    def encode(self, source: SourceBatch) -> CompressedMemory:
-        """Read the source, as far as the summary will look back at it."""
-        paragraphs = ParagraphRows.of(source, self.config.pad)
-        flat = paragraphs.flat(paragraphs.tokens, self.config.source_tokens)
-        positions_SD = sinusoids(torch.arange(flat.mask.shape[1], device=flat.mask.device), self.config.model_size)
-        x_BSD = self.embedding(flat.values, positions_SD)
-        pairs = []
-        for layer in self.layers:
-            assert isinstance(layer, MemoryCompressedLayer)
-            entered = layer.attention_residual.enter(x_BSD)
-            if isinstance(layer.attention, CompressedAttention):
-                attended, pair = layer.attention.read(entered, flat.mask)
-                pairs.append(pair)
-            else:
-                attended = layer.attention.read(entered)
-            x_BSD = layer.finish(x_BSD, attended)
-        member = window_members(flat, paragraphs.places, self.config.window)
-        lengths = flat.mask.sum(dim=1)
-        hidden = self.final_norm(x_BSD)
-        return CompressedMemory(tuple(pairs), member.sum(dim=-1) > 0, member, lengths, hidden, flat)
+    def positions(self, places: Tensor) -> Tensor:
+        """Return sinusoids."""
+        return sinusoids(places, self.embedding.size)
 
-    def decode(
-        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
-    ) -> Decoded:
-        """Decode target_in ([B*K, T] int64)."""
-        assert isinstance(memory, CompressedMemory)
-        assert cache is None or isinstance(cache, CompressedCache)
-        x_RTD = self.embedding(target_in, self._positions(target_in, memory, cache))
-        total_RTM: Tensor | None = None
-        compressed = 0
-        for number, layer in enumerate(self.layers):
-            assert isinstance(layer, MemoryCompressedLayer)
-            entered = layer.attention_residual.enter(x_RTD)
-            if isinstance(layer.attention, CompressedAttention):
-                attended, weights_RTM = layer.attention.write(
-                    entered, memory, compressed, cache, number, weights=attention
-                )
-                if weights_RTM is not None:
-                    total_RTM = weights_RTM if total_RTM is None else total_RTM + weights_RTM
-                compressed += 1
-            else:
-                attended = layer.attention.write(entered, cache, number)
-            x_RTD = layer.finish(x_RTD, attended)
-        if cache is not None:
-            cache.length += target_in.shape[1]
-        attended_RTP = None if total_RTM is None else share_of_paragraphs(total_RTM, memory.member)
-        return Decoded(self.final_norm(x_RTD), attended_RTP)
-
-    def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
-        """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""
-        assert isinstance(memory, CompressedMemory)
-        return next_tokens(memory.hidden, memory.tokens) if self.config.loss_over_input else None
+    def members(self, flat: FlatTokens, paragraphs: int) -> Tensor:
+        """Return the shares of the first token and of each window."""
+        return window_members(flat, paragraphs, self.window)
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> CompressedCache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
         return CompressedCache(len(self.layers), memory.articles * hypotheses, length)
-
-    def _positions(self, target_in: Tensor, memory: CompressedMemory, cache: Cache | None) -> Tensor:
-        """Return the positions' embeddings [R, T, D]: the target goes on where the source of its article ends."""
-        start = 0 if cache is None else cache.length
-        offset_T = torch.arange(start, start + target_in.shape[1], device=target_in.device)
-        lengths_R = memory.lengths.repeat_interleave(len(target_in) // memory.articles)
-        return sinusoids(lengths_R.unsqueeze(1) + offset_T, self.config.model_size)
 
 
 def window_members(flat: FlatTokens, paragraphs: int, window: int) -> Tensor:

@@ -8,15 +8,15 @@ T target positions, H heads, E size of a head, D = H*E.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from models.contract import SourceBatch
-from models.families import ParagraphDecoding
+from models.families import ParagraphDecoderLayer, ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
-    KeyValueCache,
     SelfAttention,
     fold_hypotheses,
     initialise,
@@ -25,10 +25,10 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
+from models.layers.config import LayerConfig, Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import FeedForward, Residual
+from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.positions import sinusoids
@@ -37,38 +37,31 @@ from models.layers.words import attend_paragraphs, word_keys_values
 
 
 @dataclass(frozen=True)
-class ParallelConfig:
+class ParallelConfig(TransformerConfig):
     """The size of PHT; the defaults are those of 001 and 002.
 
     Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D (001 sec. 4.2: 256).
-        feed_forward_size: hidden size of feed-forward layers (001 sec. 4.2: 1,024).
-        heads: attention and pooling heads (001 sec. 4.2: 4).
         encoder_layers: layers over the tokens of a paragraph (001 sec. 4.2: 3, or 1).
         decoder_layers: layers of the decoder (001 sec. 4.2: 3, or 1).
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
+        pooling_norm: whether a LayerNorm stands before the pooling's feed-forward layer, as in the released code and
+            not in eq. 4-5.
+        pooling_scaled: whether pooling logits are divided by sqrt(E), as in the released code and not in eq. 3.
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    feed_forward_size: int = 1024
-    heads: int = 4
+    norm: ClassVar[Norm] = "post"
+
     encoder_layers: int = 3
     decoder_layers: int = 3
     dropout: float = 0.3
     norm_epsilon: float = 1e-6
     scale_embeddings: bool = True
+    pooling_norm: bool = True
+    pooling_scaled: bool = True
     copying: bool = False
-
-    def __post_init__(self) -> None:
-        if self.heads < 1 or self.model_size % self.heads:
-            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,7 @@ class ParallelMemory(CopyableMemory):
         paragraph_mask: [B, P] bool, True where there is a paragraph.
         paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
-        word_mask: [B, P, L] bool, True where there is a token.
+        mask: [B, P, L] bool, True where there is a token.
         copies: the places that may be copied, where the summarizer copies.
     """
 
@@ -89,13 +82,8 @@ class ParallelMemory(CopyableMemory):
     paragraph_mask: Tensor
     paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    word_mask: Tensor
+    mask: Tensor
     copies: CopyMemory | None = None
-
-    @property
-    def articles(self) -> int:
-        """Number of articles, B."""
-        return len(self.paragraphs)
 
 
 class ParagraphPooling(nn.Module):
@@ -104,14 +92,15 @@ class ParagraphPooling(nn.Module):
     def __init__(self, config: ParallelConfig) -> None:
         """Make the pooling that all paragraphs share."""
         super().__init__()
-        size, epsilon = config.model_size, config.norm_epsilon
+        size = config.model_size
         self.heads = config.heads
         self.value = nn.Linear(size, size)  # W1
         self.score = nn.Parameter(torch.empty(self.heads, size // self.heads))  # W2, one vector a head
         self.output = nn.Linear(size, size)  # W3
-        self.pooled_norm = nn.LayerNorm(size, eps=epsilon)
+        self.scale = (size // self.heads) ** -0.5 if config.pooling_scaled else 1.0
+        self.pooled_norm = nn.LayerNorm(size, eps=config.norm_epsilon) if config.pooling_norm else nn.Identity()
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.residual = Residual(size, "post", config.dropout, epsilon)
+        self.residual = Residual.of(config)
         initialise(self.value.weight, self.score, self.output.weight)
         nn.init.zeros_(self.value.bias)
         nn.init.zeros_(self.output.bias)
@@ -122,17 +111,17 @@ class ParagraphPooling(nn.Module):
         # eq. 3 scores a head's values; composed with eq. 2 that is one vector of size D a head. The bias of eq. 2
         # moves all scores of a head alike, which the softmax does not see.
         score_HD = (self.score.unsqueeze(1) @ self.value.weight.view(self.heads, head_size, -1)).squeeze(1)
-        score_NHL = widened(x_NLD @ score_HD.T).transpose(1, 2) * head_size**-0.5
+        score_NHL = widened(x_NLD @ score_HD.T).transpose(1, 2) * self.scale
         weights_NLH = masked_softmax(score_NHL, mask_NL.unsqueeze(1)).transpose(1, 2)
         pooled_NHE = pool_values(x_NLD, weights_NLH, self.value.weight, self.value.bias)
         pooled_ND = self.pooled_norm(self.output(pooled_NHE.flatten(1)))  # eq. 4
         return self.residual.leave(pooled_ND, self.feed_forward(pooled_ND))  # eq. 5
 
 
-class ParallelDecoderLayer(nn.Module):
-    """Masked self-attention, paragraph and word attention side by side, feed-forward; all post-norm."""
+class ParallelDecoderLayer(ParagraphDecoderLayer):
+    """Masked self-attention, paragraph and word attention side by side, feed-forward."""
 
-    def __init__(self, config: ParallelConfig) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         """Make one layer."""
         super().__init__()
         size = config.model_size
@@ -140,69 +129,33 @@ class ParallelDecoderLayer(nn.Module):
         self.paragraph_attention = CrossAttention(size, config.heads)
         self.word_attention = CrossAttention(size, config.heads)
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
-        self.cross_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
-        self.feed_forward_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+        self.self_residual = Residual.of(config)
+        self.cross_residual = Residual.of(config)
+        self.feed_forward_residual = Residual.of(config)
 
-    def forward(
-        self, x_RTD: Tensor, memory: ParallelMemory, layer: int, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
-        x_RTD = self.self_residual.leave(x_RTD, self.self_attention.causal(x_RTD, cache, layer))
+    def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
+        """Read paragraphs, and words of which those of a paragraph are weighted by its attention (eq. 8-9)."""
         keys, values = memory.paragraph_keys_values[layer]
         paragraph_RTD, alpha_RTP = self.paragraph_attention(x_RTD, keys, values, memory.paragraph_mask, weights=True)
-        word_RTD = self._words(x_RTD, alpha_RTP, memory, layer)
-        x_RTD = self.cross_residual.leave(x_RTD, paragraph_RTD + word_RTD)  # eq. 10
-        return self.feed_forward_residual.leave(x_RTD, self.feed_forward(x_RTD)), alpha_RTP
-
-    def _words(self, x_RTD: Tensor, alpha_RTP: Tensor, memory: ParallelMemory, layer: int) -> Tensor:
-        """Return the words' contexts, those of each paragraph weighted by its attention (eq. 8-9)."""
         attention, articles = self.word_attention, memory.articles
         q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), articles)
-        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.word_mask)
+        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         alpha_BQP = alpha_RTP.reshape(articles, -1, alpha_RTP.shape[-1]).to(context_BPHQE.dtype)
         context_BHQE = torch.einsum("bqp,bphqe->bhqe", alpha_BQP, context_BPHQE)
         # The paper weighs contexts after their output projection. Weights that sum to 1 pass through a linear map and
         # its bias, so one context a position is projected instead of P of them.
-        output: Tensor = attention.output(join_heads(unfold_hypotheses(context_BHQE, len(x_RTD))))
-        return output
+        word_RTD = attention.output(join_heads(unfold_hypotheses(context_BHQE, len(x_RTD))))
+        return paragraph_RTD + word_RTD, alpha_RTP  # eq. 10
 
 
-class ParallelTransformer(ParagraphDecoding):
-    """PHT: a purely hierarchical encoder and decoder."""
+class ParallelDecoding(ParagraphDecoding):
+    """One whose decoder layers attend to paragraphs and to words side by side: PHT and GraphSum."""
 
-    def __init__(self, config: ParallelConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__()
-        self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
-        self.encoder_layers = nn.ModuleList(
-            EncoderLayer(
-                config.model_size,
-                config.heads,
-                config.feed_forward_size,
-                norm="post",
-                dropout=config.dropout,
-                epsilon=config.norm_epsilon,
-            )
-            for _ in range(config.encoder_layers)
-        )
-        self.pooling = ParagraphPooling(config)
-        self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
-        self.final_norm = nn.Identity()
-        self.copying = CopyHead(config.model_size) if config.copying else None
-
-    def encode(self, source: SourceBatch) -> ParallelMemory:
-        """Encode B articles: words within their paragraph, then each paragraph into one vector."""
-        rows = ParagraphRows.of(source, self.config.pad)
-        positions_LD = sinusoids(torch.arange(rows.tokens.shape[1], device=rows.tokens.device), self.config.model_size)
-        x_NLD = self.embedding(rows.tokens, positions_LD)
-        for layer in self.encoder_layers:
-            x_NLD = layer(x_NLD, rows.mask)
-        ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
-        paragraphs_BPD, words_BPLD = rows.grid(ranked_ND), rows.grid(x_NLD)
+    def remember(
+        self, rows: ParagraphRows, source: SourceBatch, paragraphs_BPD: Tensor, x_NLD: Tensor
+    ) -> ParallelMemory:
+        """Make the memory of paragraph embeddings and encoded words."""
+        words_BPLD = rows.grid(x_NLD)
         paragraph_pairs, word_pairs = [], []
         for layer in self.decoder_layers:
             assert isinstance(layer, ParallelDecoderLayer)
@@ -216,3 +169,27 @@ class ParallelTransformer(ParagraphDecoding):
             source.token_mask,
             self.remember_places(rows, rows.flat(x_NLD)),
         )
+
+
+class ParallelTransformer(ParallelDecoding):
+    """PHT: a purely hierarchical encoder and decoder."""
+
+    def __init__(self, config: ParallelConfig) -> None:
+        """Make a fresh model, its weights drawn from PyTorch's default generator."""
+        super().__init__(config)
+        self.config = config
+        self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.pooling = ParagraphPooling(config)
+        self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
+        self.final_norm = final_norm(config)
+        self.copying = CopyHead(config.model_size) if config.copying else None
+
+    def encode(self, source: SourceBatch) -> ParallelMemory:
+        """Encode B articles: words within their paragraph, then each paragraph into one vector."""
+        rows = ParagraphRows.of(source, self.config.pad)
+        positions_LD = sinusoids(torch.arange(rows.tokens.shape[1], device=rows.tokens.device), self.config.model_size)
+        x_NLD = self.embedding(rows.tokens, positions_LD)
+        for layer in self.encoder_layers:
+            x_NLD = layer(x_NLD, rows.mask)
+        ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
+        return self.remember(rows, source, rows.grid(ranked_ND), x_NLD)

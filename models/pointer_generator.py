@@ -21,6 +21,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from models.contract import Cache, Copied, Decoded, Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
+from models.layers.config import check_positive
 from models.layers.paragraphs import ParagraphRows, weights_by_paragraph
 from models.layers.precision import widened
 
@@ -50,9 +51,7 @@ class PointerGeneratorConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("model_size", "embedding_size", "source_tokens"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_positive(self, "model_size", "embedding_size", "source_tokens")
         if self.coverage_loss < 0:
             raise ValueError(f"coverage_loss must not be negative, got {self.coverage_loss}")
 
@@ -80,11 +79,6 @@ class PointerMemory(Memory):
     paragraphs: int
     output: Tensor
     cell: Tensor
-
-    @property
-    def articles(self) -> int:
-        """Number of articles, B."""
-        return len(self.mask)
 
 
 @dataclass(frozen=True)

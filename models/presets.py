@@ -42,7 +42,6 @@ class Preset:
     differences: str = ""
     reading: str = ""
     recipe: Recipe = field(default_factory=Recipe)
-    small: bool = field(default=False)
 
 
 # 000 as its equations stand; the released code's side of each switch is the default of HierarchicalConfig. Eq. 16 is
@@ -64,7 +63,8 @@ _RELEASED = "released: pre-norm, [token; rank], x sqrt(d), g + (x + c), one scal
 _PRINTED = "paper: post-norm, [rank; token], unscaled, g + x, unscaled Q, K, V and W_c of each head, eq. 16's weights"
 
 _ONE_LAYER = {"encoder_layers": 1, "decoder_layers": 1}
-_PHT_POINTS = "released: x sqrt(d), a LayerNorm before the pooling's feed-forward, pooling logits / sqrt(d_head)"
+_PHT_POINTS = "released: x sqrt(d), a LayerNorm before the pooling's feed-forward, pooling logits / sqrt(d_head); "
+_PHT_POINTS += "paper: without (scale_embeddings, pooling_norm, pooling_scaled)"
 _VHT_POINTS = "released: x sqrt(d), dropout and LayerNorm after the ranking encoding (absent from eq. 11)"
 
 # 001 sec. 4.2: the schedule of Vaswani et al., whose factor is 1, with 16,000 steps of warm-up; 30 x 100 tokens.
@@ -144,9 +144,7 @@ PRESETS: dict[str, Preset] = {
     "ht-3-paper": Preset(
         "hierarchical", {**_EQUATIONS, **_THREE}, "001 sec. 4.3", "the same as printed", 15_929_740, _PRINTED
     ),
-    "ht-small": Preset(
-        "hierarchical", _SMALL_HT, "000 sec. 3.2", "HT for laptops: d=128, 2 + 1, 1", None, _RELEASED, small=True
-    ),
+    "ht-small": Preset("hierarchical", _SMALL_HT, "000 sec. 3.2", "HT for laptops: d=128, 2 + 1, 1", None, _RELEASED),
     "ft-600": _ft(600),
     "ft-800": _ft(800),
     "ft-1200": _ft(1200),
@@ -157,7 +155,6 @@ PRESETS: dict[str, Preset] = {
         {**_SMALL, "encoder_layers": 3, "decoder_layers": 1, "norm": "pre"},
         "000 sec. 4",
         "FT for laptops: d=128, 3 + 1",
-        small=True,
     ),
     "pht": Preset(
         "parallel", {}, "001 sec. 3.1, 002 sec. 3", "PHT of 3 + 3 layers", 15_201_536, _PHT_POINTS, recipe=_HIERARCHICAL
@@ -172,25 +169,10 @@ PRESETS: dict[str, Preset] = {
         "PHT for laptops: d=128, 2 + 1",
         None,
         _PHT_POINTS,
-        small=True,
     ),
-    "vht": Preset(
-        "vertical",
-        {},
-        "001 sec. 3.2",
-        "VHT of 3 + 3 layers",
-        14_544_640,
-        _VHT_POINTS,
-        recipe=_HIERARCHICAL,
-    ),
+    "vht": Preset("vertical", {}, "001 sec. 3.2", "VHT of 3 + 3 layers", 14_544_640, _VHT_POINTS, recipe=_HIERARCHICAL),
     "vht-1": Preset(
-        "vertical",
-        _ONE_LAYER,
-        "001 sec. 4.2",
-        "VHT of 1 + 1 layers",
-        None,
-        _VHT_POINTS,
-        recipe=_HIERARCHICAL,
+        "vertical", _ONE_LAYER, "001 sec. 4.2", "VHT of 1 + 1 layers", None, _VHT_POINTS, recipe=_HIERARCHICAL
     ),
     "vht-small": Preset(
         "vertical",
@@ -199,7 +181,6 @@ PRESETS: dict[str, Preset] = {
         "VHT for laptops: d=128, 2 + 1",
         None,
         _VHT_POINTS,
-        small=True,
     ),
     "t-dmca": Preset(
         "memory-compressed",
@@ -220,13 +201,7 @@ PRESETS: dict[str, Preset] = {
         _DMCA_SIZE,
     ),
     "t-dmca-small": Preset(
-        "memory-compressed",
-        _SMALL,
-        "000 sec. 4",
-        "T-DMCA for laptops: d=128, 3 layers",
-        None,
-        _DECODER_ONLY,
-        small=True,
+        "memory-compressed", _SMALL, "000 sec. 4", "T-DMCA for laptops: d=128, 3 layers", None, _DECODER_ONLY
     ),
     "transformer-xl": Preset(
         "transformer-xl",
@@ -244,7 +219,6 @@ PRESETS: dict[str, Preset] = {
         "Transformer-XL for laptops: d=128, 3 layers",
         None,
         _DECODER_ONLY,
-        small=True,
     ),
     "graphsum": Preset(
         "graphsum",
@@ -262,7 +236,6 @@ PRESETS: dict[str, Preset] = {
         "GraphSum for laptops: d=128, 2 + 1, 1",
         None,
         _GRAPHSUM,
-        small=True,
     ),
     "ptgen": Preset(
         "pointer-generator",
@@ -289,6 +262,5 @@ PRESETS: dict[str, Preset] = {
         "PTGEN for laptops: LSTMs of 128",
         None,
         _PTGEN,
-        small=True,
     ),
 }

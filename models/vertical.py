@@ -8,24 +8,24 @@ T target positions, Q = K*T positions of an article, H heads, E size of a head, 
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from models.contract import SourceBatch
-from models.families import ParagraphDecoding
+from models.families import ParagraphDecoderLayer, ParagraphDecoding
 from models.layers.attention import (
     CrossAttention,
-    KeyValueCache,
     SelfAttention,
     fold_hypotheses,
     masked_softmax,
     split_heads,
 )
+from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import FeedForward, Residual
+from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import sinusoids
 from models.layers.precision import widened
@@ -33,15 +33,10 @@ from models.layers.words import attend_paragraphs, word_keys_values
 
 
 @dataclass(frozen=True)
-class VerticalConfig:
+class VerticalConfig(TransformerConfig):
     """The size of VHT; the defaults are those of 001.
 
     Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D (001 sec. 4.2: 256).
-        feed_forward_size: hidden size of feed-forward layers (001 sec. 4.2: 1,024).
-        heads: attention heads (001 sec. 4.2: 4).
         encoder_layers: layers over the tokens of a paragraph (001 sec. 4.2: 3, or 1).
         decoder_layers: layers of the decoder (001 sec. 4.2: 3, or 1).
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
@@ -53,11 +48,8 @@ class VerticalConfig:
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    feed_forward_size: int = 1024
-    heads: int = 4
+    norm: ClassVar[Norm] = "post"
+
     encoder_layers: int = 3
     decoder_layers: int = 3
     dropout: float = 0.3
@@ -68,8 +60,7 @@ class VerticalConfig:
     copying: bool = False
 
     def __post_init__(self) -> None:
-        if self.heads < 1 or self.model_size % self.heads:
-            raise ValueError(f"heads must divide model_size {self.model_size}, got {self.heads}")
+        super().__post_init__()
         if self.ranking_residual and not self.ranking_norm:
             raise ValueError("ranking_residual is added before the norm of ranking_norm, which is off")
 
@@ -82,23 +73,18 @@ class VerticalMemory(CopyableMemory):
         ranking: [B, P, D] ranking encodings (001 eq. 11).
         paragraph_mask: [B, P] bool, True where there is a paragraph.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
-        word_mask: [B, P, L] bool, True where there is a token.
+        mask: [B, P, L] bool, True where there is a token.
         copies: the places that may be copied, where the summarizer copies.
     """
 
     ranking: Tensor
     paragraph_mask: Tensor
     word_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    word_mask: Tensor
+    mask: Tensor
     copies: CopyMemory | None = None
 
-    @property
-    def articles(self) -> int:
-        """Number of articles, B."""
-        return len(self.paragraph_mask)
 
-
-class VerticalDecoderLayer(nn.Module):
+class VerticalDecoderLayer(ParagraphDecoderLayer):
     """Masked self-attention, word attention, paragraph attention over its result, feed-forward; all post-norm."""
 
     def __init__(self, config: VerticalConfig) -> None:
@@ -109,36 +95,29 @@ class VerticalDecoderLayer(nn.Module):
         self.word_attention = CrossAttention(size, config.heads)
         self.paragraph_attention = CrossAttention(size, config.heads)
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.self_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
-        self.ranking_residual = (
-            Residual(size, "post", config.dropout, config.norm_epsilon) if config.ranking_norm else None
-        )
+        self.self_residual = Residual.of(config)
+        self.ranking_residual = Residual.of(config) if config.ranking_norm else None
         self.adds_query = config.ranking_residual
-        self.cross_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
-        self.feed_forward_residual = Residual(size, "post", config.dropout, config.norm_epsilon)
+        self.cross_residual = Residual.of(config)
+        self.feed_forward_residual = Residual.of(config)
 
-    def forward(
-        self, x_RTD: Tensor, memory: VerticalMemory, layer: int, cache: KeyValueCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
-        x_RTD = self.self_residual.leave(x_RTD, self.self_attention.causal(x_RTD, cache, layer))
+    def read(self, x_RTD: Tensor, memory: VerticalMemory, layer: int) -> tuple[Tensor, Tensor]:
+        """Choose among what is read from the paragraphs (eq. 13)."""
         x_BQD = x_RTD.reshape(memory.articles, -1, x_RTD.shape[-1])
         embedding_BPQD = self._dynamic_embeddings(x_RTD, x_BQD, memory, layer)
         context_BQD, alpha_BQP = self._choose(x_BQD, embedding_BPQD, memory.paragraph_mask)
-        x_RTD = self.cross_residual.leave(x_RTD, context_BQD.view_as(x_RTD))  # eq. 13
-        fed_RTD = self.feed_forward_residual.leave(x_RTD, self.feed_forward(x_RTD))
-        return fed_RTD, alpha_BQP.reshape(*x_RTD.shape[:2], -1)
+        return context_BQD.view_as(x_RTD), alpha_BQP.reshape(*x_RTD.shape[:2], -1)
 
     def _dynamic_embeddings(self, x_RTD: Tensor, x_BQD: Tensor, memory: VerticalMemory, layer: int) -> Tensor:
         """Return what each position reads from each paragraph, ranking encoding included (eq. 8, 11)."""
         attention = self.word_attention
         q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), memory.articles)
-        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.word_mask)
+        context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         word_BPQD = attention.output(context_BPHQE.transpose(2, 3).flatten(-2))
         embedding_BPQD: Tensor = word_BPQD + memory.ranking.unsqueeze(2)
         if self.ranking_residual is None:
             return embedding_BPQD
-        query = x_BQD.unsqueeze(1) if self.adds_query else torch.zeros_like(embedding_BPQD)
+        query = x_BQD.unsqueeze(1) if self.adds_query else None
         return self.ranking_residual.leave(query, embedding_BPQD)
 
     def _choose(self, x_BQD: Tensor, embedding_BPQD: Tensor, mask_BP: Tensor) -> tuple[Tensor, Tensor]:
@@ -158,24 +137,11 @@ class VerticalTransformer(ParagraphDecoding):
 
     def __init__(self, config: VerticalConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__()
+        super().__init__(config)
         self.config = config
-        self.embedding = TiedEmbedding(
-            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
-        )
-        self.encoder_layers = nn.ModuleList(
-            EncoderLayer(
-                config.model_size,
-                config.heads,
-                config.feed_forward_size,
-                norm="post",
-                dropout=config.dropout,
-                epsilon=config.norm_epsilon,
-            )
-            for _ in range(config.encoder_layers)
-        )
+        self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder_layers = nn.ModuleList(VerticalDecoderLayer(config) for _ in range(config.decoder_layers))
-        self.final_norm = nn.Identity()
+        self.final_norm = final_norm(config)
         self.copying = CopyHead(config.model_size) if config.copying else None
 
     def encode(self, source: SourceBatch) -> VerticalMemory:

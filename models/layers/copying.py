@@ -42,11 +42,6 @@ class CopyMemory(Memory):
     mask: Tensor
     paragraph: Tensor
 
-    @property
-    def articles(self) -> int:
-        """Number of articles, B."""
-        return len(self.mask)
-
 
 class CopyableMemory(Memory):
     """A memory of articles whose words may be copied.

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
+from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyMemory
 from models.layers.embeddings import TiedEmbedding
-from models.layers.feed_forward import FeedForward, Norm, Residual
+from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import FlatTokens, weights_by_paragraph
 from models.layers.positions import sinusoids
 
@@ -38,11 +39,6 @@ class TokenMemory(CopyableMemory):
     paragraphs: int
     copies: CopyMemory | None = None
 
-    @property
-    def articles(self) -> int:
-        """Number of articles, B."""
-        return len(self.mask)
-
     def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
         """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""
         member_BSP = F.one_hot(self.paragraph, self.paragraphs).to(weights_RTS.dtype)
@@ -52,25 +48,16 @@ class TokenMemory(CopyableMemory):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention and feed-forward, each with its residual connection."""
 
-    def __init__(
-        self,
-        size: int,
-        heads: int,
-        feed_forward_size: int,
-        *,
-        norm: Norm,
-        dropout: float,
-        attention_dropout: float,
-        epsilon: float,
-    ) -> None:
-        """Make one layer; `dropout` is that of sub-layers, `attention_dropout` that of attention weights."""
+    def __init__(self, config: LayerConfig, attention_dropout: float) -> None:
+        """Make one layer; `attention_dropout` is that of attention weights."""
         super().__init__()
+        size, heads = config.model_size, config.heads
         self.self_attention = SelfAttention(size, heads, attention_dropout)
         self.cross_attention = CrossAttention(size, heads, attention_dropout)
-        self.feed_forward = FeedForward(size, feed_forward_size, dropout)
-        self.self_residual = Residual(size, norm, dropout, epsilon)
-        self.cross_residual = Residual(size, norm, dropout, epsilon)
-        self.feed_forward_residual = Residual(size, norm, dropout, epsilon)
+        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.self_residual = Residual.of(config)
+        self.cross_residual = Residual.of(config)
+        self.feed_forward_residual = Residual.of(config)
 
     def forward(
         self, x_RTD: Tensor, memory: TokenMemory, layer: int, cache: KeyValueCache | None, *, weights: bool
@@ -89,34 +76,12 @@ class DecoderLayer(nn.Module):
 class TransformerDecoder(nn.Module):
     """A stack of decoder layers over the tokens of an article, whichever encoder made them."""
 
-    def __init__(
-        self,
-        size: int,
-        heads: int,
-        feed_forward_size: int,
-        layers: int,
-        *,
-        norm: Norm,
-        dropout: float,
-        attention_dropout: float = 0.0,
-        epsilon: float = 1e-6,
-    ) -> None:
-        """Make `layers` layers; pre-norm adds a LayerNorm at the end."""
+    def __init__(self, config: LayerConfig, layers: int, attention_dropout: float) -> None:
+        """Make `layers` layers; `attention_dropout` is that of attention weights."""
         super().__init__()
-        self.size = size
-        self.layers = nn.ModuleList(
-            DecoderLayer(
-                size,
-                heads,
-                feed_forward_size,
-                norm=norm,
-                dropout=dropout,
-                attention_dropout=attention_dropout,
-                epsilon=epsilon,
-            )
-            for _ in range(layers)
-        )
-        self.final_norm = nn.LayerNorm(size, eps=epsilon) if norm == "pre" else nn.Identity()
+        self.size = config.model_size
+        self.layers = nn.ModuleList(DecoderLayer(config, attention_dropout) for _ in range(layers))
+        self.final_norm = final_norm(config)
 
     def remember(self, tokens: FlatTokens, paragraphs: int) -> TokenMemory:
         """Make the memory of encoded source tokens [B, S, D] out of `paragraphs` paragraphs."""

@@ -6,33 +6,42 @@ Shapes: R rows (paragraphs folded into the batch, or articles), T tokens, D mode
 from torch import Tensor, nn
 
 from models.layers.attention import SelfAttention
-from models.layers.feed_forward import FeedForward, Norm, Residual
+from models.layers.config import LayerConfig
+from models.layers.feed_forward import FeedForward, Residual
 
 
-class EncoderLayer(nn.Module):
-    """Self-attention and feed-forward, each with its residual connection (000 eq. 11-12)."""
+class TransformerLayer(nn.Module):
+    """An attention of any kind and a feed-forward layer, each with its residual connection.
 
-    def __init__(
-        self,
-        size: int,
-        heads: int,
-        feed_forward_size: int,
-        *,
-        norm: Norm,
-        dropout: float,
-        attention_dropout: float = 0.0,
-        epsilon: float = 1e-6,
-    ) -> None:
-        """Make one layer; `dropout` is that of sub-layers, `attention_dropout` that of attention weights."""
+    Attributes:
+        attention: called by whoever runs the layer: `finish(x, attention(enter(x)))`.
+    """
+
+    def __init__(self, config: LayerConfig, attention: nn.Module) -> None:
+        """Make one layer around an attention."""
         super().__init__()
-        self.attention = SelfAttention(size, heads, attention_dropout)
-        self.feed_forward = FeedForward(size, feed_forward_size, dropout)
-        self.attention_residual = Residual(size, norm, dropout, epsilon)
-        self.feed_forward_residual = Residual(size, norm, dropout, epsilon)
+        self.attention = attention
+        self.feed_forward = FeedForward(config.model_size, config.feed_forward_size, config.dropout)
+        self.attention_residual = Residual.of(config)
+        self.feed_forward_residual = Residual.of(config)
+
+    def enter(self, x: Tensor) -> Tensor:
+        """Return what the attention reads."""
+        return self.attention_residual.enter(x)
+
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
+        """Join what attention found and feed it forward; both [..., D]."""
+        x = self.attention_residual.leave(x, attended)
+        return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
+
+
+class EncoderLayer(TransformerLayer):
+    """Self-attention and feed-forward (000 eq. 11-12)."""
+
+    def __init__(self, config: LayerConfig, attention_dropout: float = 0.0) -> None:
+        """Make one layer; `attention_dropout` is that of attention weights."""
+        super().__init__(config, SelfAttention(config.model_size, config.heads, attention_dropout))
 
     def forward(self, x_RTD: Tensor, mask_RT: Tensor) -> Tensor:
         """Map [R, T, D] to [R, T, D]; tokens see the tokens of their row where mask_RT is True."""
-        attended = self.attention(self.attention_residual.enter(x_RTD), mask_RT)
-        x_RTD = self.attention_residual.leave(x_RTD, attended)
-        fed = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
-        return self.feed_forward_residual.leave(x_RTD, fed)
+        return self.finish(x_RTD, self.attention(self.enter(x_RTD), mask_RT))

@@ -3,14 +3,13 @@
 Shapes: any leading shape; D model size.
 """
 
-from typing import Literal, get_args
+from typing import get_args
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.layers.attention import initialise
-
-Norm = Literal["pre", "post"]
+from models.layers.config import LayerConfig, Norm
 
 
 class FeedForward(nn.Module):
@@ -52,13 +51,24 @@ class Residual(nn.Module):
         self.norm = nn.LayerNorm(size, eps=epsilon)
         self.dropout = nn.Dropout(dropout)
 
+    @classmethod
+    def of(cls, config: LayerConfig) -> "Residual":
+        """Make the one of a sub-layer of a model."""
+        return cls(config.model_size, config.norm, config.dropout, config.norm_epsilon)
+
     def enter(self, x: Tensor) -> Tensor:
         """Return what the sub-layer reads."""
         entered: Tensor = self.norm(x) if self.pre else x
         return entered
 
-    def leave(self, x: Tensor, output: Tensor) -> Tensor:
-        """Join the sub-layer's output to its input."""
-        joined = x + self.dropout(output)
+    def leave(self, x: Tensor | None, output: Tensor) -> Tensor:
+        """Join the sub-layer's output to its input, where there is one to join it to."""
+        dropped = self.dropout(output)
+        joined: Tensor = dropped if x is None else x + dropped
         left: Tensor = joined if self.pre else self.norm(joined)
         return left
+
+
+def final_norm(config: LayerConfig) -> nn.Module:
+    """Return what follows the last layer of a stack: a LayerNorm with pre-norm, nothing with post-norm."""
+    return nn.LayerNorm(config.model_size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()

@@ -20,44 +20,40 @@ class TrainerSettings:
     """How to train.
 
     Attributes:
-        steps: updates of the weights.
+        steps: most updates of the weights.
         accumulation: batches an update sees on each process.
-        label_smoothing: see `token_loss`.
         clip_norm: largest gradient norm; None = as it comes.
-        betas: of Adam (released HT: .9 and .998).
-        epsilon: of Adam.
         log_interval: steps between lines of metrics.
         validation_interval: steps between validations, each followed by a checkpoint.
+        validate_start: whether weights are validated, and kept, before the first update as well.
         checkpoint_interval: steps between further checkpoints; None = none.
         keep_best: how many of the best checkpoints to keep.
+        patience: validations without a better one that end training; None = as many as there are.
         max_skipped: updates in a row without a finite gradient after which training gives up.
         max_seconds: time budget over all runs; None = none. With it, results depend on the machine.
         precision: "bfloat16" (autocast, the weights stay float32) or "float32"; "auto" is bfloat16 on CUDA only.
         compile: whether to compile the model (torch.compile).
-        loss: see `token_loss`.
         seed: of dropout.
     """
 
     steps: int
     accumulation: int = 1
-    label_smoothing: float = 0.1
     clip_norm: float | None = None
-    betas: tuple[float, float] = (0.9, 0.998)
-    epsilon: float = 1e-9
     log_interval: int = 50
     validation_interval: int = 1000
+    validate_start: bool = False
     checkpoint_interval: int | None = None
     keep_best: int = 5
+    patience: int | None = None
     max_skipped: int = 10
     max_seconds: float | None = None
     precision: str = "auto"
     compile: bool = False
-    loss: str = "auto"
     seed: int = 0
 
     def __post_init__(self) -> None:
         least_one = ("steps", "accumulation", "log_interval", "validation_interval", "keep_best", "max_skipped")
-        for name in (*least_one, "checkpoint_interval"):
+        for name in (*least_one, "checkpoint_interval", "patience"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"expected {name} of at least 1, got {value}")
@@ -71,86 +67,100 @@ class TrainingProgress:
 
     Attributes:
         step: updates done.
-        steps: updates to do.
-        loss: label-smoothed loss per target token since the last report, nats.
-        nll: negative log likelihood per target token since then, nats.
+        steps: most updates.
+        share: of all there is to do, 0-1; 1 when training has ended, maybe early.
+        figures: means of the objective's measures since the last line of metrics.
+        unit: what they are.
         learning_rate: of the last update.
         gradient_norm: of the last update, before clipping.
-        tokens_per_second: source tokens, padding not counted, all processes together.
+        tokens_per_second: source tokens, padding not counted, all processes together; 0 after a validation.
         seconds: since training began, runs before this one included.
-        validation: nll per target token of the last validation, nats; None = none yet.
+        validation: score of the last validation, lower is better; None = none yet.
         best: lowest such value.
+        best_step: step it was found at.
         skipped: updates left out for want of a finite gradient.
-        scores: what the evaluation callback returned last.
+        scores: figures of the last validation.
     """
 
     step: int
     steps: int
-    loss: float
-    nll: float
+    share: float
+    figures: Mapping[str, float]
+    unit: str
     learning_rate: float
     gradient_norm: float
     tokens_per_second: float
     seconds: float
     validation: float | None
     best: float | None
+    best_step: int
     skipped: int
-    scores: Mapping[str, float]
-
-    @property
-    def share(self) -> float:
-        """Done, 0-1."""
-        return self.step / self.steps
+    scores: Mapping[str, Any]
 
     def __str__(self) -> str:
-        parts = [
-            f"step {self.step:,} of {self.steps:,}",
-            f"loss {self.loss:.3f}, nll {self.nll:.3f} nats/token",
-            f"rate {self.learning_rate:.2e}, gradient norm {self.gradient_norm:.2f}",
-        ]
+        parts = [f"step {self.step:,} of {self.steps:,}"]
+        if self.figures:
+            parts.append(f"{_named(self.figures)} {self.unit}")
+        parts.append(f"rate {self.learning_rate:.2e}, gradient norm {self.gradient_norm:.2f}")
         if self.tokens_per_second:
             parts.append(f"{self.tokens_per_second:,.0f} source tokens/s")
-        if self.validation is not None and self.best is not None:
-            parts.append(f"validation nll {self.validation:.3f} (best {self.best:.3f})")
-        parts += [f"{name} {value:.4f}" for name, value in self.scores.items()]
+        if self.validation is not None:
+            parts.append(f"validation {_named(self.scores)} (best at step {self.best_step:,})")
         if self.skipped:
             parts.append(f"{self.skipped} steps skipped")
         return "; ".join(parts)
 
 
-@dataclass
-class Window:
-    """Sums over the steps since the last line of metrics: over tokens in nats, and of training time in seconds."""
-
-    smoothed: float = 0.0
-    nll: float = 0.0
-    tokens: float = 0.0
-    source_tokens: float = 0.0
-    padded_tokens: float = 0.0
-    seconds: float = 0.0
+def _named(figures: Mapping[str, Any]) -> str:
+    named = [(name.replace("_", " "), value) for name, value in figures.items()]
+    return ", ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in named)
 
 
 @dataclass
 class RunState:
-    """What changes while a run goes on, all of it kept in checkpoints."""
+    """What changes while a run goes on, all of it kept in checkpoints.
+
+    Attributes:
+        step: updates done.
+        position: where the training data stands.
+        share: of the data that lies behind it, where that has an end.
+        seconds: training time, all runs together.
+        skipped: updates left out for want of a finite gradient.
+        skipped_in_a_row: the last of them.
+        learning_rate: of the last update.
+        gradient_norm: of the last update.
+        validated: step of the last validation; -1 = none yet.
+        validation: its score.
+        scores: its figures.
+        best: lowest score.
+        best_step: step of it.
+        best_scores: figures of it.
+        stale: validations since.
+        window: sums since the last line of metrics: the measures, their units under "tokens", source tokens with and
+            without padding, and seconds of training.
+    """
 
     step: int = 0
     position: Position = field(default_factory=Position)
+    share: float = 0.0
     seconds: float = 0.0
     skipped: int = 0
     skipped_in_a_row: int = 0
     learning_rate: float = 0.0
     gradient_norm: float = 0.0
+    validated: int = -1
     validation: float | None = None
+    scores: dict[str, Any] = field(default_factory=dict)
     best: float | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-    window: Window = field(default_factory=Window)
+    best_step: int = 0
+    best_scores: dict[str, Any] = field(default_factory=dict)
+    stale: int = 0
+    window: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "RunState":
         """Return the state that `dataclasses.asdict` took apart."""
-        parts = {"position": Position(**values["position"]), "window": Window(**values["window"])}
-        return cls(**{**values, **parts})
+        return cls(**{**values, "position": Position(**values["position"])})
 
 
 @dataclass(frozen=True)
@@ -160,10 +170,12 @@ class TrainingResult:
     Attributes:
         step: updates done.
         seconds: time they took, all runs together.
-        finished: whether that is all of them; False where the time budget ended the run.
+        finished: whether there is nothing left to do; False where the time budget ended the run.
         skipped: updates left out for want of a finite gradient.
-        best: lowest validation nll per target token, nats; None where there was no validation.
-        scores: what the evaluation callback returned last.
+        best: lowest score of a validation; None where there was no validation.
+        best_step: step it was found at.
+        best_scores: figures of that validation.
+        scores: figures of the last one.
     """
 
     step: int
@@ -171,4 +183,6 @@ class TrainingResult:
     finished: bool
     skipped: int
     best: float | None
-    scores: Mapping[str, float]
+    best_step: int
+    best_scores: Mapping[str, Any]
+    scores: Mapping[str, Any]

@@ -1,22 +1,22 @@
-"""The training loop of every summarizer: updates, validation, checkpoints, and going on exactly where a run stopped.
+"""The one training loop: updates, validation, checkpoints, and going on exactly where a run stopped.
 
 One update sees `accumulation` batches on each of `world` processes; neither the split into batches nor the number of
-processes changes what is learned.
+processes changes what is learned. What is learned is the objective's.
 """
 
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
-from models.contract import Summarizer
-from models.training.batches import Batch, BatchStream
 from models.training.checkpoints import WEIGHTS, Checkpoints, check_same_run, copy_file_atomically
 from models.training.distributed import Ranks
 from models.training.metrics import MetricsLog
+from models.training.objective import Item, Objective
 from models.training.prefetch import prefetch
 from models.training.schedule import Schedule
 from models.training.state import (
@@ -26,55 +26,51 @@ from models.training.state import (
     TrainingProgress,
     TrainingResult,
     TrainingStopped,
-    Window,
 )
 from models.training.stopping import stop_on_sigterm
 from models.training.update import Updater
 
+METRICS = "metrics.jsonl"
 
-class Trainer:
-    """Trains a summarizer in a directory: `checkpoints/`, `best.json`, `metrics.jsonl`, `model.safetensors`."""
+
+class Trainer(Generic[Item]):
+    """Trains a model in a directory: `checkpoints/`, `best.json`, `metrics.jsonl`, `model.safetensors`."""
 
     def __init__(
         self,
-        model: Summarizer,
-        stream: BatchStream,
+        objective: Objective[Item],
         schedule: Schedule,
         settings: TrainerSettings,
         directory: Path,
         *,
         ranks: Ranks,
-        validation: Callable[[], Iterator[Batch]] | None = None,
-        evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
         progress: Callable[[TrainingProgress], None] | None = None,
         fingerprint: Mapping[str, Any] | None = None,
     ) -> None:
         """Make everything ready; nothing is trained or written yet.
 
         Args:
-            model: weights to train, moved to the device of `ranks`.
-            stream: training batches of this process.
+            objective: what is learned; its model is moved to the device of `ranks`.
             schedule: learning rate by step, the first step being 1.
             settings: how to train.
             directory: where the run is kept; one that holds a run is continued.
             ranks: this process among those that train together.
-            validation: gives this process's share of the validation batches, anew at each call.
-            evaluate: scores the model otherwise (decoded ROUGE); called by rank 0 after a validation.
-            progress: told where the run stands, by rank 0.
+            progress: told where the run stands, by rank 0, every `log_interval` steps and after a validation.
             fingerprint: JSON-able settings that a continued run must share with the one it continues.
         """
-        self.settings, self.directory, self.ranks = settings, directory, ranks
-        self.stream, self.schedule = stream, schedule
-        self.validation, self.evaluate, self.progress = validation, evaluate, progress
+        self.objective, self.settings, self.directory, self.ranks = objective, settings, directory, ranks
+        self.schedule, self.progress = schedule, progress
         self.fingerprint = dict(fingerprint or {})
-        self.model = model
-        self.updater = Updater(model, settings, ranks, batch_tokens=stream.batch_tokens)
+        self.updater = Updater(objective, settings, ranks)
+        self.model = self.updater.model
         self.checkpoints = Checkpoints(
             directory / "checkpoints", keep_best=settings.keep_best, best_file=directory / "best.json"
         )
-        self.metrics = MetricsLog(directory / "metrics.jsonl")
-        self.state = RunState()
+        self.metrics = MetricsLog(directory / METRICS)
+        self.state = RunState(window=self._empty_window())
+        self._figures: Mapping[str, float] = {}  # of the last line of metrics
         self._resumed = False
+        self._over = False
         self._saved = -1
 
     def resume(self) -> int:
@@ -94,19 +90,19 @@ class Trainer:
             check_same_run(self.directory, checkpoint.state["fingerprint"], self.fingerprint)
             checkpoint.restore(self.model, self.updater.optimizer)
             self.state = RunState.from_json(checkpoint.state["training"])
-            if self.ranks.rank:
-                self.state.window = Window()
+            self._saved = self.state.step
+            empty, found = self._empty_window(), self.state.window
+            self.state.window = empty if self.ranks.rank else {name: found.get(name, 0.0) for name in empty}
         if self.ranks.rank == 0:
-            self.metrics.truncate(self.state.step)
+            self.metrics.truncate(self._saved)
             if checkpoint is not None:
                 self.checkpoints.list_best()
                 self._export_best()
         self._resumed = True
-        self._saved = self.state.step if checkpoint is not None else -1
         return self.state.step
 
     def run(self) -> TrainingResult:
-        """Train until all steps are done or the time is up.
+        """Train until all steps are done, the data or the patience ends, or the time is up.
 
         Raises:
             TrainingStopped: SIGTERM came; a checkpoint was saved.
@@ -115,126 +111,151 @@ class Trainer:
         """
         if not self._resumed:
             self.resume()
-        started = time.monotonic() - self.state.seconds
+        state, settings = self.state, self.settings
+        started = time.monotonic() - state.seconds
         timely = self._timely()
-        with stop_on_sigterm() as stop, prefetch(self.stream.batches(self.state.position)) as batches:
-            while self.state.step < self.settings.steps and timely:
-                timely = self._advance(batches, stop, started)
-        result = self.state
+        self._over = state.step >= settings.steps or self._patience_ends or not timely
+        with stop_on_sigterm() as stop, prefetch(self.objective.batches(state.position)) as batches:
+            if settings.validate_start and self._saved < 0:
+                self._save(score=self._validate(started))
+            while not self._over:
+                self._advance(batches, stop, started)
+        if state.step and state.skipped == state.step:
+            self._give_up()
         return TrainingResult(
-            result.step, result.seconds, result.step >= self.settings.steps, result.skipped, result.best, result.scores
-        )
+            state.step, state.seconds, state.step >= settings.steps or self._timely(), state.skipped, state.best,
+            state.best_step, state.best_scores, state.scores,
+        )  # fmt: skip
 
-    def _advance(self, batches: Iterator[Batch], stop: threading.Event, started: float) -> bool:
-        """Do one step and what is due after it; return whether there is time for more."""
+    def _advance(self, batches: Iterator[Item], stop: threading.Event, started: float) -> None:
+        """Do one step and what is due after it."""
         state, settings = self.state, self.settings
         begun = time.monotonic()
-        group = [next(batches) for _ in range(settings.accumulation)]
+        group = list(islice(batches, settings.accumulation))
         # Processes agree on everything that decides what they do next.
-        tokens, stops = self.ranks.sum([sum(map(_target_tokens, group)), stop.is_set()])
+        mine = [sum(map(self.objective.units, group)), stop.is_set(), not group]
+        units, stops, ends = self.ranks.sum(mine)
         if stops:
             if self._saved != state.step:  # else it is there already, with its score
                 self._save(score=None)
             raise TrainingStopped(f"stopped by SIGTERM after step {state.step}; the same command goes on from there")
-        self._update(group, tokens)
-        state.window.seconds += time.monotonic() - begun
+        if not ends:
+            self._update(group, units)
+            state.window["seconds"] += time.monotonic() - begun
         state.seconds = time.monotonic() - started
-        timely = self._timely()
-        last = state.step >= settings.steps or not timely
-        if last or state.step % settings.log_interval == 0:
+        self._over = bool(ends) or state.step >= settings.steps or not self._timely()
+        if self._over or state.step % settings.log_interval == 0:
             self._log()
-        if last or state.step % settings.validation_interval == 0:
+        if state.validated != state.step and (self._over or state.step % settings.validation_interval == 0):
             self._save(score=self._validate(started))
-        elif settings.checkpoint_interval and state.step % settings.checkpoint_interval == 0:
+        elif not ends and settings.checkpoint_interval and state.step % settings.checkpoint_interval == 0:
             self._save(score=None)
-        return timely
 
     def _timely(self) -> bool:
         """Return whether no process is past the time budget."""
         budget = self.settings.max_seconds
         return budget is None or not self.ranks.sum([self.state.seconds >= budget])[0]
 
-    def _update(self, group: list[Batch], tokens: float) -> None:
-        state, window = self.state, self.state.window
+    @property
+    def _patience_ends(self) -> bool:
+        return self.settings.patience is not None and self.state.stale >= self.settings.patience
+
+    def _update(self, group: Sequence[Item], units: float) -> None:
+        state = self.state
+        if state.step == 0:
+            self.objective.begin(group[0])
         state.step += 1
         state.learning_rate = self.schedule(state.step)
-        update = self.updater.update(state.step, state.learning_rate, group, tokens)
+        update = self.updater.update(state.step, state.learning_rate, group, units)
         state.position = group[-1].following
+        state.share = self.objective.share(group[-1])
         state.gradient_norm = update.gradient_norm
-        window.source_tokens += sum(batch.source_tokens for batch in group)
-        window.padded_tokens += sum(batch.padded_tokens for batch in group)
+        new: dict[str, float] = {
+            "source_tokens": sum(batch.source_tokens for batch in group),
+            "padded_tokens": sum(batch.padded_tokens for batch in group),
+        }
         if update.made:
             state.skipped_in_a_row = 0
-            window.smoothed += update.smoothed
-            window.nll += update.nll
-            window.tokens += tokens / self.ranks.world
-            return
-        state.skipped += 1
-        state.skipped_in_a_row += 1
+            new |= dict(zip(self.objective.measures, update.sums, strict=True)) | {"tokens": units / self.ranks.world}
+        else:
+            state.skipped += 1
+            state.skipped_in_a_row += 1
+        for name, value in new.items():
+            state.window[name] += value
         if state.skipped_in_a_row >= self.settings.max_skipped:
-            raise TrainingError(
-                f"no finite gradient in {state.skipped_in_a_row} steps in a row, up to step {state.step} at a learning "
-                f"rate of {state.learning_rate:.3g}: lower the learning rate, lengthen the warm-up or set clip_norm"
-            )
+            self._give_up()
+
+    def _give_up(self) -> None:
+        state = self.state
+        raise TrainingError(
+            f"no finite gradient in {state.skipped_in_a_row} steps in a row, up to step {state.step} at a learning "
+            f"rate of {state.learning_rate:.3g}: lower the learning rate, lengthen the warm-up or set clip_norm"
+        )
 
     def _validate(self, started: float) -> float | None:
-        """Return the validation nll per target token, and have the model scored; None without validation examples."""
-        if self.validation is None:
-            return None
+        """Judge the weights and return their score; None without validation examples or where it is not finite."""
         state = self.state
-        sums = [0.0, 0.0, 0.0]
-        for batch in self.validation():
-            parts = (*self.updater.losses(batch), _target_tokens(batch))
-            sums = [total + part for total, part in zip(sums, parts, strict=True)]
-        smoothed, nll, tokens = self.ranks.sum(sums)
-        if not tokens:
+        self.model.eval()
+        found = self.objective.validate(self.updater.losses)
+        state.validated = state.step
+        if found is None:
             return None
-        state.validation = nll / tokens
-        if self.evaluate is not None and self.ranks.rank == 0:
-            self.model.eval()
-            state.scores = dict(self.evaluate(self.model))
-        finite = math.isfinite(state.validation)
-        if finite and (state.best is None or state.validation < state.best):
-            state.best = state.validation
+        state.validation, state.scores = found.score, dict(found.figures)
+        finite = math.isfinite(found.score)
+        if finite and (state.best is None or found.score < state.best):
+            state.best, state.best_step, state.best_scores, state.stale = found.score, state.step, state.scores, 0
+        else:
+            state.stale += 1
+        self._over = self._over or self._patience_ends
         state.seconds = time.monotonic() - started
         if self.ranks.rank == 0:
-            self.metrics.append(
-                {"kind": "validation", "step": state.step, "loss": smoothed / tokens, "nll": state.validation,
-                 **state.scores, "seconds": round(state.seconds, 3)}
-            )  # fmt: skip
-            self._report(smoothed / tokens, state.validation, 0.0)
-        return state.validation if finite else None
+            line = {"kind": "validation", "step": state.step, "epoch": state.position.epoch, **found.figures}
+            self.metrics.append(line | {"seconds": round(state.seconds, 3)})
+            self._report(0.0)
+        return found.score if finite else None
 
     def _log(self) -> None:
         """Write a line of metrics over the steps since the one before."""
         state = self.state
-        totals = Window(*self.ranks.sum(list(asdict(state.window).values())))
-        state.window = Window()
-        if self.ranks.rank or not totals.tokens:
+        totals = self._summed_window()
+        state.window = self._empty_window()
+        if self.ranks.rank or not totals["tokens"]:
             return
-        loss, nll = totals.smoothed / totals.tokens, totals.nll / totals.tokens
-        rate = totals.source_tokens * self.ranks.world / max(totals.seconds, 1e-9)
+        self._figures = {name: totals[name] / totals["tokens"] for name in self.objective.measures}
+        rate = totals["source_tokens"] * self.ranks.world / max(totals["seconds"], 1e-9)
         self.metrics.append(
-            {"kind": "train", "step": state.step, "loss": loss, "nll": nll, "learning_rate": state.learning_rate,
-             "gradient_norm": state.gradient_norm, "skipped": state.skipped, "source_tokens_per_second": round(rate, 1),
-             "padding": round(1 - totals.source_tokens / totals.padded_tokens, 4), "seconds": round(state.seconds, 3)}
+            {"kind": "train", "step": state.step, "epoch": state.position.epoch, **self._figures,
+             "learning_rate": state.learning_rate, "gradient_norm": state.gradient_norm, "skipped": state.skipped,
+             "source_tokens_per_second": round(rate, 1),
+             "padding": round(1 - totals["source_tokens"] / totals["padded_tokens"], 4),
+             "seconds": round(state.seconds, 3)}
         )  # fmt: skip
-        self._report(loss, nll, rate)
+        self._report(rate)
 
-    def _report(self, loss: float, nll: float, rate: float) -> None:
+    def _report(self, rate: float) -> None:
         state = self.state
+        share = 1.0 if self._over else max(state.share, state.step / self.settings.steps)
         if self.progress is not None:
             self.progress(
                 TrainingProgress(
-                    state.step, self.settings.steps, loss, nll, state.learning_rate, state.gradient_norm, rate,
-                    state.seconds, state.validation, state.best, state.skipped, state.scores,
+                    state.step, self.settings.steps, share, self._figures, self.objective.unit, state.learning_rate,
+                    state.gradient_norm, rate, state.seconds, state.validation, state.best, state.best_step,
+                    state.skipped, state.scores,
                 )
             )  # fmt: skip
 
+    def _empty_window(self) -> dict[str, float]:
+        return dict.fromkeys((*self.objective.measures, "tokens", "source_tokens", "padded_tokens", "seconds"), 0.0)
+
+    def _summed_window(self) -> dict[str, float]:
+        """Return the window of all processes together."""
+        window = self.state.window
+        return dict(zip(window, self.ranks.sum(list(window.values())), strict=True))
+
     def _save(self, score: float | None) -> None:
         state = self.state
-        totals = self.ranks.sum(list(asdict(state.window).values()))
-        state.window = Window(*totals) if self.ranks.rank == 0 else Window()
+        totals = self._summed_window()
+        state.window = self._empty_window() if self.ranks.rank else totals
         if self.ranks.rank == 0:
             kept = {"training": asdict(state), "fingerprint": self.fingerprint}
             self.checkpoints.save(state.step, self.model, self.updater.optimizer, kept, score=score)
@@ -247,8 +268,3 @@ class Trainer:
         best = [path for _, path in self.checkpoints.best()] or self.checkpoints.paths()[-1:]
         if best:
             copy_file_atomically(best[0] / WEIGHTS, self.directory / WEIGHTS)
-
-
-def _target_tokens(batch: Batch) -> int:
-    """Tokens of a batch that are predicted: all but begin and padding."""
-    return int((batch.target[:, 1:] != batch.source.pad).sum())

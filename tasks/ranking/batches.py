@@ -12,11 +12,14 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from models.training.batches import Position
 from models.vocabulary import Vocabulary
 from tasks.engine.draws import draws
 from tasks.engine.hashing import stable_hash
 from tasks.ranking.candidates import Candidates, Split, candidates, features_of, place_in_run
 from tasks.ranking.texts import Texts, shuffled_batches
+
+NOTHING_TO_LEARN = "no paragraph to train the ranker on: the training split has no kept paragraphs"
 
 
 class RankerShards(Protocol):
@@ -30,15 +33,6 @@ class RankerShards(Protocol):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place in the data: in an epoch, at the turn of a shard, before a batch of it."""
-
-    epoch: int = 0
-    turn: int = 0
-    batch: int = 0
-
-
-@dataclass(frozen=True)
 class RankerBatch:
     """What one step learns from.
 
@@ -47,8 +41,9 @@ class RankerBatch:
         titles: [A, Lt] int64 token ids of the articles in the batch, each once.
         title: [B] int64 row of `titles` for each paragraph.
         labels: [B] float32 ROUGE-2 recall.
-        tokens: tokens of the paragraphs without padding.
-        after: the place that follows.
+        source_tokens: tokens of the paragraphs without padding.
+        padded_tokens: with padding, B x L.
+        following: where the data stands after it.
         share: of all epochs that lies behind it, 0-1; what is left of a shard counts as if paragraphs were even.
     """
 
@@ -56,8 +51,9 @@ class RankerBatch:
     titles: Tensor
     title: Tensor
     labels: Tensor
-    tokens: int
-    after: Place
+    source_tokens: int
+    padded_tokens: int
+    following: Position
     share: float
 
 
@@ -126,17 +122,21 @@ def draw_paragraphs(
 
 
 def training_batches(
-    shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, start: Place
+    shards: RankerShards, vocabulary: Vocabulary, rules: BatchRules, start: Position
 ) -> Iterator[RankerBatch]:
-    """Yield the batches from `start` to the end of the last epoch; ends early where a whole epoch has none."""
+    """Yield the batches from `start` to the end of the last epoch.
+
+    Raises:
+        ValueError: the training split has no paragraphs.
+    """
     for epoch in range(start.epoch, rules.epochs):
         turns = draws(stable_hash(rules.seed, "ranker", "shards", epoch), np.arange(len(shards)))
         any_batch = False
         for turn, shard in enumerate(np.argsort(turns, kind="stable").tolist()):
-            if epoch == start.epoch and turn < start.turn:
+            if epoch == start.epoch and turn < start.shard:
                 any_batch = True
                 continue
-            skip = start.batch if (epoch, turn) == (start.epoch, start.turn) else 0
+            skip = start.batch if (epoch, turn) == (start.epoch, start.shard) else 0
             drawn = draw_paragraphs(shards.read(shard), "train", vocabulary, rules, round_=epoch)
             keys = drawn.chosen.draw(rules.seed, "ranker", "batches", epoch)
             batches = shuffled_batches(drawn.texts.lengths, keys, rules.size)
@@ -144,19 +144,21 @@ def training_batches(
             for number in range(skip, len(batches)):
                 turns_done = turn + (number + 1) / len(batches)
                 share = (epoch + turns_done / len(shards)) / rules.epochs
-                yield _batch(drawn, batches[number], Place(epoch, turn, number + 1), share)
+                yield _batch(drawn, batches[number], Position(epoch, turn, number + 1), share)
         if not any_batch:
-            return
+            raise ValueError(NOTHING_TO_LEARN)
 
 
-def _batch(drawn: Drawn, places: np.ndarray, after: Place, share: float) -> RankerBatch:
+def _batch(drawn: Drawn, places: np.ndarray, following: Position, share: float) -> RankerBatch:
+    paragraphs = drawn.texts.padded(places)
     articles, title = np.unique(drawn.chosen.article[places], return_inverse=True)
     return RankerBatch(
-        drawn.texts.padded(places),
+        paragraphs,
         drawn.titles.padded(articles),
         torch.from_numpy(title),
         torch.from_numpy(drawn.labels[places]),
         int(drawn.texts.lengths[places].sum()),
-        after,
+        paragraphs.numel(),
+        following,
         share,
     )

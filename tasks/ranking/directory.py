@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 
 from models.ranker import ParagraphRanker, RankerConfig
-from models.training.checkpoints import copy_file_atomically, write_bytes_atomically, write_text_atomically
+from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 
-WEIGHTS, CONFIG, VOCABULARY, METRICS = "model.safetensors", "config.json", "vocabulary.model", "metrics.jsonl"
-PUBLISHED = [WEIGHTS, CONFIG, VOCABULARY, METRICS]
+WEIGHTS, CONFIG, VOCABULARY = "model.safetensors", "config.json", "vocabulary.model"
+PUBLISHED = [WEIGHTS, CONFIG, VOCABULARY]
 _ARCHITECTURE = "ranker"
 
 
@@ -34,18 +34,11 @@ class TrainedRanker:
     paragraph_tokens: int
 
 
-def save_ranker(
-    directory: Path,
-    config: RankerConfig,
-    vocabulary: Vocabulary,
-    *,
-    weights: Path,
-    title_tokens: int,
-    paragraph_tokens: int,
+def describe_ranker(
+    directory: Path, config: RankerConfig, vocabulary: Vocabulary, *, title_tokens: int, paragraph_tokens: int
 ) -> None:
-    """Write a ranker's files into `directory`, `config.json` last; `weights` is the checkpoint's file."""
+    """Write a ranker's files beside its weights, `config.json` last."""
     write_bytes_atomically(directory / VOCABULARY, vocabulary.model)
-    copy_file_atomically(weights, directory / WEIGHTS)
     record = {
         "architecture": _ARCHITECTURE,
         "config": dataclasses.asdict(config),

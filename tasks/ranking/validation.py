@@ -1,12 +1,12 @@
 """How good a ranker is on articles it does not learn from: its loss, and the worth of the paragraphs it picks."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.vocabulary import Vocabulary
-from tasks.ranking.batches import BatchRules, Drawn, RankerShards, draw_paragraphs
+from tasks.ranking.batches import NOTHING_TO_LEARN, BatchRules, Drawn, RankerShards, draw_paragraphs
 from tasks.ranking.candidates import Split
 from tasks.ranking.directory import TrainedRanker
 from tasks.ranking.ranking import score_paragraphs
@@ -33,16 +33,6 @@ class RankerValidation:
     gold_recall: float
     articles: int
     split: str
-
-    def __str__(self) -> str:
-        return (
-            f"loss {self.loss:.4f} (floor {self.loss_floor:.4f}), ROUGE-2 recall of the top paragraphs "
-            f"{self.recall:.4f} (tf-idf {self.similarity_recall:.4f}, best possible {self.gold_recall:.4f})"
-        )
-
-    def as_dict(self) -> dict[str, float | int | str]:
-        """Return the fields, names prefixed by `validation_`."""
-        return {f"validation_{name}": value for name, value in asdict(self).items()}
 
 
 class ValidationSet:
@@ -108,7 +98,7 @@ def collect_validation(
                 break
         if parts:
             return ValidationSet(parts, split)
-    raise ValueError("no paragraph to train the ranker on: the training split has no kept paragraphs")
+    raise ValueError(NOTHING_TO_LEARN)
 
 
 def _cross_entropy(labels: NDArray[np.float32], scores: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Training curves, read from the `metrics.jsonl` of the ranker and of the summarizer."""
+"""Training curves, read from the `metrics.jsonl` of a trained model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ class Curve:
     series: Mapping[str, Points]
 
 
-# name, title, label, and for each series: its name, the lines it is on (None = all), the field, the factor.
-_Series = tuple[str, str | None, str, float]
+# name, title, label, and for each series: its name, the kind of line it is on, the field, the factor.
+_Series = tuple[str, str, str, float]
 _RANKER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
     ("ranker-loss", "Ranker: loss (binary cross entropy)", "loss (nats per paragraph)", (
-        ("training", None, "training_loss", 1),
-        ("validation", None, "validation_loss", 1),
-        ("floor: scores = labels", None, "validation_loss_floor", 1),
+        ("training", "train", "loss", 1),
+        ("validation", "validation", "loss", 1),
+        ("floor: scores = labels", "validation", "loss_floor", 1),
     )),
     ("ranker-recall", "Ranker: best paragraphs of validation articles", "mean ROUGE-2 recall (%)", (
-        ("ranker", None, "validation_recall", 100),
-        ("tf-idf", None, "validation_similarity_recall", 100),
-        ("ceiling: by label", None, "validation_gold_recall", 100),
+        ("ranker", "validation", "recall", 100),
+        ("tf-idf", "validation", "similarity_recall", 100),
+        ("ceiling: by label", "validation", "gold_recall", 100),
     )),
 )  # fmt: skip
 _SUMMARIZER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
@@ -62,6 +62,13 @@ _SUMMARIZER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
     ("summarizer-rate", "Summarizer: learning rate", "learning rate", (("rate", "train", "learning_rate", 1),)),
 )  # fmt: skip
 
+_ATTENTION: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
+    ("attention-error", "Attention predictor: error of expected attention", "squared error per paragraph", (
+        ("training", "train", "error", 1),
+        ("validation", "validation", "error", 1),
+    )),
+)  # fmt: skip
+
 
 def ranker_curves(directory: Path) -> list[Curve]:
     """Return the curves of a ranker's training; none where its metrics are not there."""
@@ -71,6 +78,13 @@ def ranker_curves(directory: Path) -> list[Curve]:
 def summarizer_curves(directory: Path) -> list[Curve]:
     """Return the curves of a summarizer's training; none where its metrics are not there."""
     return _curves(directory, _SUMMARIZER)
+
+
+def model_curves(name: str, directory: Path) -> list[Curve]:
+    """Return the curves of any model's training, by the name of its directory below models/."""
+    if name.startswith("attention-"):
+        return _curves(directory, _ATTENTION)
+    return ranker_curves(directory) if name == "ranker" else summarizer_curves(directory)
 
 
 def _curves(directory: Path, plan: Sequence[tuple[str, str, str, Sequence[_Series]]]) -> list[Curve]:
@@ -83,10 +97,8 @@ def _curves(directory: Path, plan: Sequence[tuple[str, str, str, Sequence[_Serie
     return [curve for curve in curves if any(curve.series.values())]
 
 
-def _points(lines: Sequence[Mapping[str, Any]], kind: str | None, field: str, factor: float) -> Points:
+def _points(lines: Sequence[Mapping[str, Any]], kind: str, field: str, factor: float) -> Points:
     """Return (step, value) of each line that has a number there; training writes null for what was not finite."""
     return [
-        (line["step"], factor * line[field])
-        for line in lines
-        if (kind is None or line.get("kind") == kind) and line.get(field) is not None
+        (line["step"], factor * line[field]) for line in lines if line["kind"] == kind and line.get(field) is not None
     ]

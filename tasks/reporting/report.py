@@ -8,7 +8,7 @@ from tasks.engine.inputs import Shards
 from tasks.engine.settings import Settings
 from tasks.reporting import sections as words
 from tasks.reporting.blocks import Block, Section, Text
-from tasks.reporting.curves import ranker_curves, summarizer_curves
+from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
 from tasks.reporting.facts import flatten, gather_facts
 from tasks.reporting.findings import (
     Ranking,
@@ -121,7 +121,7 @@ def training_artifact(name: str, directory: Path) -> str | None:
     Raises:
         ValueError: its metrics file is damaged.
     """
-    curves = [*ranker_curves(directory), *summarizer_curves(directory)]
+    curves = model_curves(name, directory)
     return artifact([words.model_section(name, curves)]) if curves else None
 
 

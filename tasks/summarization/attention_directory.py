@@ -7,25 +7,17 @@ from typing import Any
 import torch
 
 from models.attention_predictor import AttentionPredictor
-from models.training.checkpoints import copy_file_atomically, write_text_atomically
+from models.training.checkpoints import write_text_atomically
 from models.training.weights import load_weights, weights_digest
 from tasks.summarization.directory import WEIGHTS as SUMMARIZER_WEIGHTS
 
-WEIGHTS, CONFIG, METRICS = "model.safetensors", "config.json", "metrics.jsonl"
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PUBLISHED = (WEIGHTS, CONFIG)
 _ARCHITECTURE = "attention-predictor"
 
 
-def save_predictor(directory: Path, predictor: AttentionPredictor, *, weights: Path, summarizer: str) -> None:
-    """Lay out a model directory, `config.json` last.
-
-    Args:
-        directory: where.
-        predictor: whose shape is kept.
-        weights: safetensors file of the weights that are kept.
-        summarizer: `weights_digest` of its best weights.
-    """
-    copy_file_atomically(weights, directory / WEIGHTS)
+def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summarizer: str) -> None:
+    """Write `config.json` beside the weights: the predictor's shape, and the `weights_digest` of its summarizer."""
     record = {"architecture": _ARCHITECTURE, "config": predictor.to_config_dict(), "summarizer": summarizer}
     write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
 

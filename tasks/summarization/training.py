@@ -1,7 +1,7 @@
 """The summarizer stage: trains a summarizer on the examples of the training split (000 sec. 4)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
@@ -20,6 +20,7 @@ from models.training.distributed import Ranks, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.schedule import Schedule, constant, noam
 from models.training.state import TrainerSettings, TrainingProgress
+from models.training.token_objective import TokenObjective
 from models.training.trainer import Trainer
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
@@ -192,15 +193,21 @@ def train_summarizer(
             tables = TableShards([valid])
             return sweep(tables, layout, batch_tokens=training.batch_tokens, rank=ranks.rank, world=ranks.world)
 
-        trainer = Trainer(
+        objective = TokenObjective(
             model,
-            stream,
+            batch_tokens=training.batch_tokens,
+            label_smoothing=training.label_smoothing,
+            stream=stream,
+            ranks=ranks,
+            validation=validation if valid.num_rows else None,
+            evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
+        )
+        trainer = Trainer(
+            objective,
             _schedule(training, model),
             _trainer_settings(training, seed),
             directory,
             ranks=ranks,
-            validation=validation if valid.num_rows else None,
-            evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
             progress=progress,
             fingerprint=_fingerprint(settings, training, words, seed, initial),
         )
@@ -215,7 +222,7 @@ def train_summarizer(
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "validation_nll": result.best,
         "skipped_steps": result.skipped,
-        **result.scores,
+        **{name: score for name, score in result.scores.items() if name in _ROUGE},
         "published": published_files(directory),
     }
 
@@ -280,21 +287,8 @@ def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
 
 
 def _trainer_settings(training: TrainingSettings, seed: int) -> TrainerSettings:
-    return TrainerSettings(
-        steps=training.steps,
-        accumulation=training.accumulation,
-        label_smoothing=training.label_smoothing,
-        clip_norm=training.clip_norm,
-        log_interval=training.log_interval,
-        validation_interval=training.validation_interval,
-        checkpoint_interval=training.checkpoint_interval,
-        keep_best=training.keep_best,
-        max_skipped=training.max_skipped,
-        max_seconds=training.max_seconds,
-        precision=training.precision,
-        compile=training.compile,
-        seed=seed,
-    )
+    names = {field.name for field in fields(TrainerSettings)}
+    return TrainerSettings(**training.model_dump(include=names), seed=seed)
 
 
 def _fingerprint(

@@ -26,6 +26,7 @@ from models.training.distributed import Ranks
 from models.training.layout import Example, Layout, source_batch, target_batch
 from models.training.live_memory import LiveBytes
 from models.training.state import TrainerSettings, TrainingError
+from models.training.token_objective import TokenObjective
 from models.training.update import Updater
 
 MOST = 1 << 16  # examples of a batch that are tried
@@ -150,8 +151,8 @@ def _largest_on_cuda(
 
 
 def _update_twice(model: Summarizer, batch: Batch, device: torch.device) -> None:
-    settings = TrainerSettings(steps=2, loss="auto" if device.type == "cuda" else "chunked")
-    updater = Updater(model, settings, Ranks(device), batch_tokens=batch.padded_tokens)
-    tokens = float((batch.target[:, 1:] != batch.source.pad).sum())
+    loss = "auto" if device.type == "cuda" else "chunked"
+    objective = TokenObjective(model, batch_tokens=batch.padded_tokens, loss=loss)
+    updater = Updater(objective, TrainerSettings(steps=2), Ranks(device))
     for step in (1, 2):
-        updater.update(step, 1e-6, [batch], tokens)
+        updater.update(step, 1e-6, [batch], objective.units(batch))

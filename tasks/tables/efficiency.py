@@ -10,6 +10,7 @@ from models.registry import to_config_dict
 from models.training.batches import TableShards, sweep
 from models.training.distributed import Ranks, find_device
 from models.training.state import TrainerSettings
+from models.training.token_objective import TokenObjective
 from models.training.update import Updater
 from tasks.summarization.directory import load_summarizer
 from tasks.summarization.training import ArticleShards, validation_examples
@@ -60,9 +61,8 @@ def measure_efficiency(
     table = validation_examples(shards, trained.graph, articles)
     batches = list(sweep(TableShards([table]), layout, batch_tokens=batch_tokens))
     place = next(trained.model.parameters()).device
-    updater = Updater(
-        trained.model, TrainerSettings(steps=1, precision=precision), Ranks(place), batch_tokens=batch_tokens
-    )
+    objective = TokenObjective(trained.model, batch_tokens=batch_tokens)
+    updater = Updater(objective, TrainerSettings(steps=1, precision=precision), Ranks(place))
     for batch in batches[:1]:
         updater.losses(batch)
     started = time.monotonic()

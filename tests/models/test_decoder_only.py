@@ -44,7 +44,8 @@ def test_local_attention_stays_in_its_block() -> None:
     attention = LocalAttention(dmca_config(block=3))
     torch.nn.init.normal_(attention.query_key_value.bias)
     x = torch.randn(2, 8, SIZE)
-    for found in (attention.read(x), attention.write(x, None, 0)):
+    mask = torch.ones(2, 8, dtype=torch.bool)
+    for found, _ in (attention.read(x, mask), attention.write(x, None, None, 0, weights=True)):
         for i in range(8):
             close(found[1, i], read_one(attention, x[1, i], x[1, i // 3 * 3 : i + 1]))
 
@@ -78,7 +79,7 @@ def test_relative_attention_is_the_formula_of_transformer_xl() -> None:
     attention = RelativeAttention(config)
     torch.nn.init.normal_(attention.query_key_value.bias)
     previous, x = torch.randn(2, 3, SIZE), torch.randn(2, 3, SIZE)
-    found = attention.read(x, previous, torch.tensor([False, True]))
+    found = attention.read_segments(x, previous, torch.tensor([False, True]))
     weight, bias = attention.query_key_value.weight.chunk(3), attention.query_key_value.bias.chunk(3)
     for row, before in ((0, previous[0]), (1, previous[1, :0])):
         sequence = torch.cat((before, x[row]))

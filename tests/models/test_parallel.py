@@ -118,10 +118,14 @@ def test_a_vht_decoder_layer_is_equations_11_to_13() -> None:
                 torch.testing.assert_close(attention[b, t, :count], alpha, atol=1e-10, rtol=0)
 
 
+@pytest.mark.parametrize("released", [True, False], ids=["released", "paper"])
 @torch.no_grad()
-def test_paragraph_pooling_is_equations_2_to_5() -> None:
+def test_paragraph_pooling_is_equations_2_to_5(released: bool) -> None:
+    """The released code divides logits by sqrt(4), and puts a LayerNorm before the feed-forward layer."""
     torch.manual_seed(0)
-    pooling = ParagraphPooling(ParallelConfig(10, model_size=8, feed_forward_size=16, heads=2, dropout=0.0)).eval()
+    switches = {} if released else {"pooling_norm": False, "pooling_scaled": False}
+    config = ParallelConfig(10, model_size=8, feed_forward_size=16, heads=2, dropout=0.0, **switches)
+    pooling = ParagraphPooling(config).eval()
     torch.nn.init.normal_(pooling.value.bias)
     words, mask = torch.randn(2, 4, 8), torch.tensor([[True] * 4, [True, True, False, False]])
     found = pooling(words, mask)
@@ -130,9 +134,12 @@ def test_paragraph_pooling_is_equations_2_to_5() -> None:
         pooled = []
         for head in range(2):
             columns = slice(4 * head, 4 * head + 4)
-            share = (values[:, columns] @ pooling.score[head] / 2).softmax(dim=0)
+            logits = values[:, columns] @ pooling.score[head]
+            share = (logits / 2 if released else logits).softmax(dim=0)
             pooled.append(share @ values[:, columns])  # eq. 3
-        embedding = pooling.pooled_norm(pooling.output(torch.cat(pooled)))  # eq. 4
+        embedding = pooling.output(torch.cat(pooled))  # eq. 4
+        if released:
+            embedding = torch.nn.functional.layer_norm(embedding, (8,), eps=1e-6)  # of weight 1 and bias 0 as yet
         expected = pooling.residual.norm(embedding + pooling.feed_forward(embedding))  # eq. 5
         torch.testing.assert_close(found[n], expected, atol=1e-10, rtol=0)
 

@@ -12,10 +12,11 @@ import pytest
 from models.attention_predictor import AttentionPredictorConfig
 from models.presets import PRESETS
 from models.ranker import RankerConfig
-from models.registry import ARCHITECTURES
+from models.registry import ARCHITECTURES, build_summarizer
 from models.search.guidance import Guidance
 from models.search.settings import SearchSettings
 from models.training.state import TrainerSettings
+from models.training.token_objective import TokenObjective
 
 Values = dict[str, object]
 
@@ -70,6 +71,8 @@ VALUES: dict[str, Values] = {
         "dropout": 0.3,  # 001 sec. 4.2, 002 sec. 5.2
         "norm_epsilon": 1e-6,
         "scale_embeddings": True,  # released
+        "pooling_norm": True,  # released
+        "pooling_scaled": True,  # released
         "copying": False,  # in none of the papers
     },
     "vertical": {
@@ -209,7 +212,8 @@ def test_a_preset_has_the_values_of_its_paper(name: str) -> None:
 
 
 def test_small_presets_say_so() -> None:
-    assert {name for name, preset in PRESETS.items() if preset.small} == {name for name in CHANGES if "small" in name}
+    small = {name for name, preset in PRESETS.items() if preset.settings.get("model_size") == 128}
+    assert small == {name for name in CHANGES if "small" in name}
 
 
 def test_a_search_is_that_of_000() -> None:
@@ -236,21 +240,24 @@ def test_a_trainer_is_that_of_000() -> None:
     assert asdict(TrainerSettings(steps=7)) == {
         "steps": 7,
         "accumulation": 1,
-        "label_smoothing": 0.1,  # 000 sec. 4
         "clip_norm": None,
-        "betas": (0.9, 0.998),  # released
-        "epsilon": 1e-9,  # released
         "log_interval": 50,
         "validation_interval": 1000,
+        "validate_start": False,
         "checkpoint_interval": None,
         "keep_best": 5,  # 000 sec. 4
+        "patience": None,
         "max_skipped": 10,
         "max_seconds": None,
         "precision": "auto",
         "compile": False,
-        "loss": "auto",
         "seed": 0,
     }
+    model = build_summarizer("ht-small", vocabulary_size=9)
+    objective = TokenObjective(model, batch_tokens=1)
+    assert objective.label_smoothing == 0.1  # 000 sec. 4
+    group = objective.optimizer().param_groups[0]
+    assert (group["betas"], group["eps"]) == ((0.9, 0.998), 1e-9)  # released
 
 
 def test_the_ranker_is_that_of_000_and_the_attention_predictor_that_of_002() -> None:

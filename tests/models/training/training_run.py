@@ -19,6 +19,7 @@ from models.training.distributed import Ranks, process_group
 from models.training.layout import Layout
 from models.training.schedule import noam
 from models.training.state import TrainerSettings, TrainingProgress, TrainingResult
+from models.training.token_objective import TokenObjective
 from models.training.trainer import Trainer
 
 PIECES = 40
@@ -68,9 +69,13 @@ def train(
         shards = tiny_shards(1, 6, seed=8)
         return sweep(shards, LAYOUT, batch_tokens=batch_tokens, rank=ranks.rank, world=ranks.world)
 
+    objective = TokenObjective(
+        model or tiny_model(), batch_tokens=batch_tokens, stream=stream, ranks=ranks, validation=validation,
+        evaluate=evaluate,
+    )  # fmt: skip
     return Trainer(
-        model or tiny_model(), stream, noam(factor=rate, model_size=16, warmup=8), settings, directory, ranks=ranks,
-        validation=validation, progress=progress, fingerprint=fingerprint or {"seed": 1}, evaluate=evaluate,
+        objective, noam(factor=rate, model_size=16, warmup=8), settings, directory, ranks=ranks, progress=progress,
+        fingerprint=fingerprint or {"seed": 1},
     ).run()  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import torch
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.weights import save_weights
 from storage.schemas import RANKED
-from tasks.ranking.directory import load_ranker, save_ranker
+from tasks.ranking.directory import describe_ranker, load_ranker
 from tasks.ranking.ranking import RankingSettings, rank_paragraphs
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs, vocabulary, world
 
@@ -41,9 +41,8 @@ def ranker_in(directory: Path, *, spoilt: bool = False) -> Path:
         model.score.weight.mul_(20)  # scores far apart
         if spoilt:
             model.score.bias.fill_(torch.nan)
-    save_weights(model, directory / "trained.safetensors")
-    weights = directory / "trained.safetensors"
-    save_ranker(directory, config, vocabulary(), weights=weights, title_tokens=5, paragraph_tokens=9)
+    save_weights(model, directory / "model.safetensors")
+    describe_ranker(directory, config, vocabulary(), title_tokens=5, paragraph_tokens=9)
     return directory
 
 

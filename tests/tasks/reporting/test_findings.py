@@ -11,7 +11,7 @@ from tasks.articles import articles
 from tasks.paragraphs import clones
 from tasks.paragraphs import filter as paragraph_filter
 from tasks.reporting.blocks import Table
-from tasks.reporting.curves import ranker_curves, summarizer_curves
+from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
 from tasks.reporting.findings import (
     costs,
     distributions,
@@ -249,3 +249,20 @@ def test_curves_take_each_line_of_metrics_for_what_it_is(tmp_path) -> None:  # t
         "summarizer-rate": {"rate": [(50, 0.001)]},
     }
     assert ranker_curves(tmp_path / "nowhere") == []
+
+
+def test_each_model_has_the_curves_of_its_kind(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "metrics.jsonl").write_text(
+        '{"kind": "train", "step": 5, "loss": 0.5, "nll": 4.0, "error": 0.25}\n'
+        '{"kind": "validation", "step": 5, "loss": 0.75, "loss_floor": 0.125, "recall": 0.5, "error": 1.0}\n'
+    )
+
+    found = {name: model_curves(name, tmp_path) for name in ("ranker", "attention-summarizer", "ht")}
+
+    assert [curve.name for curve in found["ht"]] == ["summarizer-loss", "summarizer-nll"]
+    assert {curve.name: curve.series for curve in found["ranker"]} == {
+        "ranker-loss": {"training": [(5, 0.5)], "validation": [(5, 0.75)], "floor: scores = labels": [(5, 0.125)]},
+        "ranker-recall": {"ranker": [(5, 50.0)], "tf-idf": [], "ceiling: by label": []},
+    }
+    (error,) = found["attention-summarizer"]
+    assert error.series == {"training": [(5, 0.25)], "validation": [(5, 1.0)]}

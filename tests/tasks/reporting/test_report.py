@@ -112,7 +112,6 @@ def trained(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     save_file({"weight": np.zeros((3, 4), np.float32)}, directory / "model.safetensors")
     lines = [
-        {"step": 10, "training_loss": 0.5, "validation_loss": 0.75},
         {"kind": "train", "step": 10, "loss": 2.0, "nll": 1.5, "learning_rate": 1e-3, "gradient_norm": 1.0},
         {"kind": "validation", "step": 10, "loss": 2.5, "nll": 1.75, "rouge1": 0.5},
     ]

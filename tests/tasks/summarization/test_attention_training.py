@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import threading
 from pathlib import Path
@@ -11,9 +12,9 @@ import pytest
 import torch
 
 from models.training.metrics import read_metrics
-from models.training.state import TrainingStopped
+from models.training.state import TrainingProgress, TrainingStopped
 from tasks.summarization.attention_directory import load_predictor
-from tasks.summarization.attention_training import AttentionProgress, AttentionSettings, train_attention
+from tasks.summarization.attention_training import AttentionSettings, train_attention
 from tasks.summarization.training import SummarizerSettings, train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
@@ -69,14 +70,14 @@ def test_it_learns_more_than_that_all_paragraphs_are_alike(summarizer: Path, tmp
 
 
 def test_a_model_directory_and_its_metrics(summarizer: Path, tmp_path: Path) -> None:
-    reports: list[AttentionProgress] = []
+    reports: list[TrainingProgress] = []
     found = train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=reports.append)
     assert found["published"] == ["model.safetensors", "config.json"]
     assert found["steps"] == 6
     assert found["validation_error"] == min(report.validation for report in reports if report.validation)
-    assert [report.step for report in reports] == [1, 2, 3, 4, 5, 6]
+    assert [report.step for report in reports] == [1, 2, 2, 3, 4, 4, 5, 6, 6]
     assert (reports[0].validation, reports[-1].share) == (None, 1.0)
-    assert str(reports[-1]).startswith("step 6 of 6; squared error ")
+    assert re.match(r"step 6 of 6; error \S+ squared error/paragraph; ", str(reports[-1]))
     lines = [(line["kind"], line["step"]) for line in read_metrics(tmp_path / "metrics.jsonl")]
     assert lines == [
         ("train", 1), ("train", 2), ("validation", 2), ("train", 3), ("train", 4), ("validation", 4), ("train", 5),
@@ -89,14 +90,14 @@ def test_a_model_directory_and_its_metrics(summarizer: Path, tmp_path: Path) -> 
 
 
 def test_an_interrupted_training_ends_in_the_same_model(trained: Path, summarizer: Path, tmp_path: Path) -> None:
-    def fail(at: AttentionProgress) -> None:
+    def fail(at: TrainingProgress) -> None:
         if at.step == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=fail)
     train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1)
-    for file in ("model.safetensors", "config.json", "metrics.jsonl"):
+    for file in ("model.safetensors", "config.json"):
         assert (tmp_path / file).read_bytes() == (trained / file).read_bytes(), file
 
 
@@ -105,13 +106,13 @@ def test_sigterm_saves_a_checkpoint_that_the_next_run_goes_on_from(
 ) -> None:
     assert threading.current_thread() is threading.main_thread()
 
-    def stop(at: AttentionProgress) -> None:
+    def stop(at: TrainingProgress) -> None:
         if at.step == 3:
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(TrainingStopped, match="stopped by SIGTERM after step 3"):
         train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=stop)
-    reports: list[AttentionProgress] = []
+    reports: list[TrainingProgress] = []
     train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=reports.append)
     assert reports[0].step == 4
     assert (tmp_path / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()

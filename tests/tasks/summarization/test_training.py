@@ -101,6 +101,13 @@ def test_another_seed_or_setting_is_refused_where_a_model_is_being_trained(train
     assert _train(trained, log_interval=1, decoded_articles=0)["steps"] == 6  # these change nothing
 
 
+def test_label_smoothing_is_that_of_the_settings(tmp_path: Path) -> None:
+    for smoothing in (0.0, 0.4):
+        _train(tmp_path / str(smoothing), label_smoothing=smoothing, steps=2)
+        for line in read_metrics(tmp_path / str(smoothing) / "metrics.jsonl"):
+            assert (line["loss"] == line["nll"]) == (smoothing == 0.0)
+
+
 def test_rows_of_the_test_split_are_never_looked_at(tmp_path: Path) -> None:
     poison = examples("test").set_column(
         EXAMPLES.schema.get_field_index("target"),

@@ -1,0 +1,154 @@
+"""What T-DMCA and Transformer-XL share: a decoder that reads its source as the beginning of what it writes.
+
+One causal stack reads title and paragraphs, then a separator (the target's begin token) and the summary. The two
+differ in how a layer attends, and so in what it remembers of the source.
+
+Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M keys of the source
+that a layer remembers, T target positions, H heads, E size of a head, D = H*E.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from models.contract import Cache, Decoded, Memory, SourceBatch
+from models.families import TiedConfig, TiedSummarizer
+from models.layers.attention import KeyValueCache, SelfAttention
+from models.layers.encoder import TransformerLayer
+from models.layers.feed_forward import final_norm
+from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.prefix import next_tokens, share_of_paragraphs
+
+
+class DecoderOnlyConfig(TiedConfig, Protocol):
+    """What a decoder-only summarizer reads of its configuration."""
+
+    @property
+    def pad(self) -> int:
+        """Id of the padding token."""
+        ...
+
+    @property
+    def source_tokens(self) -> int:
+        """Most tokens of an article that are read, best paragraphs first."""
+        ...
+
+    @property
+    def loss_over_input(self) -> bool:
+        """Whether training also predicts the source, as Liu et al. (2018) do."""
+        ...
+
+
+@dataclass(frozen=True)
+class PrefixMemory(Memory):
+    """What the summary reads of its source.
+
+    Attributes:
+        keys_values: a pair of [B, H, M, E] for each layer that remembers any.
+        mask: [B, M] bool, True where there is a token in it.
+        member: [B, M, P] float32, the share of each in the paragraphs.
+        lengths: [B] int64, source tokens.
+        hidden: [B, S, D] last hidden states of the source.
+        tokens: the source itself.
+    """
+
+    keys_values: tuple[tuple[Tensor, Tensor], ...]
+    mask: Tensor
+    member: Tensor
+    lengths: Tensor
+    hidden: Tensor
+    tokens: FlatTokens
+
+
+class PrefixAttention(SelfAttention, ABC):
+    """Causal attention, first among the tokens of a source and then of a target that goes on from it."""
+
+    @abstractmethod
+    def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+        """Attend among source tokens; returns [B, S, D] and the keys and values [B, H, M, E] that are remembered."""
+
+    @abstractmethod
+    def write(
+        self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attend to the source and to the target's own tokens, T new ones after those in the cache.
+
+        Returns [R, T, D] and, with `weights`, those of the source [R, T, M], averaged over heads; None where a layer
+        sees nothing of it.
+        """
+
+
+class DecoderOnly(TiedSummarizer):
+    """A stack of layers that differ in their attention alone."""
+
+    def __init__(self, config: DecoderOnlyConfig, attentions: Iterable[PrefixAttention]) -> None:
+        """Make a layer around each attention as it comes; weights are drawn from PyTorch's default generator."""
+        super().__init__(config)
+        self.config = config
+        self.layers = nn.ModuleList(TransformerLayer(config, attention) for attention in attentions)
+        self.final_norm = final_norm(config)
+
+    @abstractmethod
+    def positions(self, places: Tensor) -> Tensor:
+        """Return what is added to the embeddings of tokens at `places` ([...] int64), broadcast to [..., D]."""
+
+    @abstractmethod
+    def members(self, flat: FlatTokens, paragraphs: int) -> Tensor:
+        """Return the share [B, M, P] float32 of each remembered key in the paragraphs."""
+
+    def encode(self, source: SourceBatch) -> PrefixMemory:
+        """Read the source, as far as the summary will look back at it."""
+        rows = ParagraphRows.of(source, self.config.pad)
+        flat = rows.flat(rows.tokens, self.config.source_tokens)
+        x_BSD = self.embedding(flat.values, self.positions(torch.arange(flat.mask.shape[1], device=flat.mask.device)))
+        pairs = []
+        for layer, attention in self._stack():
+            attended_BSD, pair = attention.read(layer.enter(x_BSD), flat.mask)
+            if pair is not None:
+                pairs.append(pair)
+            x_BSD = layer.finish(x_BSD, attended_BSD)
+        member_BMP = self.members(flat, rows.places)
+        return PrefixMemory(
+            tuple(pairs), member_BMP.sum(dim=-1) > 0, member_BMP, flat.mask.sum(dim=1), self.final_norm(x_BSD), flat
+        )
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64), which goes on where the source of its article ends."""
+        assert isinstance(memory, PrefixMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        rows, new = target_in.shape
+        start = 0 if cache is None else cache.length
+        lengths_R1 = memory.lengths.repeat_interleave(rows // memory.articles).unsqueeze(1)
+        places_RT = lengths_R1 + torch.arange(start, start + new, device=target_in.device)
+        x_RTD = self.embedding(target_in, self.positions(places_RT))
+        total_RTM: Tensor | None = None
+        for number, (layer, own) in enumerate(self._stack()):
+            attended_RTD, weights_RTM = own.write(layer.enter(x_RTD), memory, cache, number, weights=attention)
+            if weights_RTM is not None:
+                total_RTM = weights_RTM if total_RTM is None else total_RTM + weights_RTM
+            x_RTD = layer.finish(x_RTD, attended_RTD)
+        if cache is not None:
+            cache.advance(new)
+        attended_RTP = None if total_RTM is None else share_of_paragraphs(total_RTM, memory.member)
+        return Decoded(self.final_norm(x_RTD), attended_RTP)
+
+    def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
+        """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""
+        assert isinstance(memory, PrefixMemory)
+        return next_tokens(memory.hidden, memory.tokens) if self.config.loss_over_input else None
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> KeyValueCache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.layers), memory.articles * hypotheses, length)
+
+    def _stack(self) -> Iterator[tuple[TransformerLayer, PrefixAttention]]:
+        for layer in self.layers:
+            assert isinstance(layer, TransformerLayer)
+            assert isinstance(layer.attention, PrefixAttention)
+            yield layer, layer.attention

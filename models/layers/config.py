@@ -1,0 +1,76 @@
+"""What every Transformer here is told: its sizes, and what a layer reads of them."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+Norm = Literal["pre", "post"]
+
+
+class LayerConfig(Protocol):
+    """What a layer reads of the configuration of the model that it is in."""
+
+    @property
+    def model_size(self) -> int:
+        """D."""
+        ...
+
+    @property
+    def feed_forward_size(self) -> int:
+        """Hidden size of feed-forward layers."""
+        ...
+
+    @property
+    def heads(self) -> int:
+        """Attention heads."""
+        ...
+
+    @property
+    def dropout(self) -> float:
+        """Dropout of sub-layer outputs and inner feed-forward layers."""
+        ...
+
+    @property
+    def norm(self) -> Norm:
+        """LayerNorm before each sub-layer ("pre", plus one at the end of a stack) or after it ("post")."""
+        ...
+
+    @property
+    def norm_epsilon(self) -> float:
+        """That of every LayerNorm."""
+        ...
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The sizes of a Transformer, with which the configuration of each summarizer begins.
+
+    Attributes:
+        vocabulary_size: V.
+        pad: id of the padding token.
+        model_size: D (000 sec. 4, 001 sec. 4.2: 256).
+        feed_forward_size: hidden size of feed-forward layers (000 sec. 4, 001 sec. 4.2: 1,024).
+        heads: attention heads (001 sec. 4.2: 4).
+    """
+
+    vocabulary_size: int
+    pad: int = 0
+    model_size: int = 256
+    feed_forward_size: int = 1024
+    heads: int = 4
+
+    def __post_init__(self) -> None:
+        check_heads(self.heads, self.model_size)
+
+
+def check_heads(heads: int, model_size: int, name: str = "heads") -> None:
+    """Raise ValueError where a model cannot be cut into that many heads; `name` is the field's."""
+    if heads < 1 or model_size % heads:
+        raise ValueError(f"{name} must divide model_size {model_size}, got {heads}")
+
+
+def check_positive(config: object, *names: str) -> None:
+    """Raise ValueError where one of the fields is below 1."""
+    for name in names:
+        value: Any = getattr(config, name)
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")

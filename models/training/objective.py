@@ -1,0 +1,113 @@
+"""What a training minimises and how its weights are judged: all in which summarizers, ranker and predictor differ."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from models.training.batches import Position
+
+# Of Adam, as in the released HT; 002 says nothing about its predictor.
+_BETAS, _EPSILON = (0.9, 0.998), 1e-9
+
+
+class TrainingBatch(Protocol):
+    """What the trainer has to know of a batch, whatever is in it."""
+
+    @property
+    def source_tokens(self) -> int:
+        """Source tokens that are not padding."""
+        ...
+
+    @property
+    def padded_tokens(self) -> int:
+        """Source tokens with padding."""
+        ...
+
+    @property
+    def following(self) -> Position:
+        """Where the data stands after this batch."""
+        ...
+
+
+Item = TypeVar("Item", bound=TrainingBatch)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What a validation found.
+
+    Attributes:
+        score: by which checkpoints are compared; lower is better.
+        figures: JSON-able values for the metrics and for people.
+    """
+
+    score: float
+    figures: Mapping[str, Any]
+
+
+class Objective(ABC, Generic[Item]):
+    """One thing to learn.
+
+    Attributes:
+        model: the weights to train.
+        measures: names of the sums that `loss` returns for people.
+        unit: what their means are, such as "nats a paragraph".
+    """
+
+    model: nn.Module
+    measures: tuple[str, ...]
+    unit: str
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Return the optimizer of the model, which is on its device by now; Adam as in the released HT."""
+        parameters = list(self.model.parameters())
+        fused = parameters[0].device.type == "cuda"
+        return torch.optim.Adam(parameters, betas=_BETAS, eps=_EPSILON, fused=fused)
+
+    @abstractmethod
+    def batches(self, start: Position) -> Iterator[Item]:
+        """Yield the training batches from `start` on; training ends where they do.
+
+        Raises:
+            ValueError: there is nothing to train on.
+        """
+
+    def begin(self, batch: Item) -> None:
+        """Prepare fresh weights for the first batch of all."""
+
+    def share(self, batch: Item) -> float:
+        """Return how much of the data lies behind a batch, 0-1; 0 where the data has no end."""
+        return 0.0
+
+    @abstractmethod
+    def units(self, batch: Item) -> int:
+        """Return over how many things the loss of a batch is summed, such as target tokens."""
+
+    @abstractmethod
+    def inputs(self, batch: Item, device: torch.device) -> tuple[Any, ...]:
+        """Return what `loss` reads of a batch, on the device."""
+
+    @abstractmethod
+    def loss(self, *inputs: Any) -> tuple[Tensor, ...]:
+        """Return scalars summed over a batch.
+
+        Returns:
+            What is minimised, of which gradients are taken; the `measures`; and how many units are in the first beside
+            those that `units` counts.
+        """
+
+    @abstractmethod
+    def validate(self, losses: Callable[[Item], tuple[float, ...]]) -> Validation | None:
+        """Judge the weights, the model being in evaluation mode; None without validation examples.
+
+        Args:
+            losses: returns the `measures` of a batch, without gradients.
+        """
+
+    @abstractmethod
+    def remedy(self, batch: Item) -> str:
+        """Return the shape of a batch that took too much memory, and which setting to change."""

@@ -1,0 +1,120 @@
+"""What summarizers learn: the tokens of the target.
+
+The predicted tokens are those of the target, and with a summarizer that reads its source as the beginning of what it
+writes (`Summarizer.source_states`) those of the source as well. What is told of an update is the target's loss alone,
+as in validation, so that the figures of all systems compare.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import torch
+from torch import Tensor
+
+from models.contract import SourceBatch, Summarizer
+from models.training.batches import Batch, BatchStream, Position
+from models.training.copy_loss import copy_loss
+from models.training.distributed import Ranks
+from models.training.loss import TokenLoss, token_loss
+from models.training.objective import Objective, Validation
+
+
+class TokenObjective(Objective[Batch]):
+    """The label-smoothed loss per target token; weights are judged by the negative log likelihood."""
+
+    measures = ("loss", "nll")
+    unit = "nats/token"
+
+    def __init__(
+        self,
+        model: Summarizer,
+        *,
+        batch_tokens: int,
+        label_smoothing: float = 0.1,
+        loss: str = "auto",
+        stream: BatchStream | None = None,
+        ranks: Ranks | None = None,
+        validation: Callable[[], Iterator[Batch]] | None = None,
+        evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
+    ) -> None:
+        """Say what is learned; single updates need no more than the first four.
+
+        Args:
+            model: weights to train.
+            batch_tokens: goes into messages.
+            label_smoothing: see `token_loss`.
+            loss: see `token_loss`.
+            stream: training batches of this process.
+            ranks: this process among those that train together.
+            validation: gives this process's share of the validation batches, anew at each call.
+            evaluate: scores the model otherwise (decoded ROUGE); called by rank 0 after a validation.
+        """
+        self.model: Summarizer = model
+        self.batch_tokens, self.label_smoothing, self.way = batch_tokens, label_smoothing, loss
+        self.stream, self.ranks, self.validation, self.evaluate = stream, ranks, validation, evaluate
+
+    def batches(self, start: Position) -> Iterator[Batch]:
+        """Yield the stream's batches, without end."""
+        assert self.stream is not None
+        return self.stream.batches(start)
+
+    def units(self, batch: Batch) -> int:
+        """Return the tokens of a batch that are predicted: all of the target but begin and padding."""
+        return int((batch.target[:, 1:] != batch.source.pad).sum())
+
+    def inputs(self, batch: Batch, device: torch.device) -> tuple[SourceBatch, Tensor]:
+        """Return source and target on the device."""
+        return batch.source.to(device), batch.target.to(device, non_blocking=True)
+
+    def loss(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, ...]:
+        """Return what is to be minimised, and what is to be told, as scalars summed over a batch.
+
+        Args:
+            source: what the encoder reads.
+            target: [B, T] int64 tokens to predict.
+
+        Returns:
+            The objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`) and, in
+            training, the loss of the source where the model predicts it; the smoothed loss and the negative log
+            likelihood of the target alone; and how many source tokens are in the objective.
+        """
+        memory = self.model.encode(source)
+        decoded = self.model.decode(target[:, :-1], memory, attention=False)
+        if decoded.copied is None:
+            loss = self._of(decoded.hidden, target[:, 1:], source.pad)
+        else:
+            loss = copy_loss(self.model, decoded, target[:, 1:], pad=source.pad, smoothing=self.label_smoothing)
+        objective = loss.smoothed
+        if decoded.extra_loss is not None:
+            objective = objective + decoded.extra_loss[target[:, 1:] != source.pad].sum()
+        states = self.model.source_states(memory) if self.model.training else None
+        if states is None:
+            return objective, loss.smoothed.detach(), loss.nll, loss.nll.new_zeros(())
+        read = self._of(*states, source.pad)
+        count = loss.nll.new_full((), len(states[1]))
+        return objective + read.smoothed, loss.smoothed.detach(), loss.nll, count
+
+    def validate(self, losses: Callable[[Batch], tuple[float, ...]]) -> Validation | None:
+        """Return the validation nll per target token with the scores of `evaluate`."""
+        if self.validation is None:
+            return None
+        assert self.ranks is not None
+        sums = [0.0, 0.0, 0.0]
+        for batch in self.validation():
+            parts = (*losses(batch), self.units(batch))
+            sums = [total + part for total, part in zip(sums, parts, strict=True)]
+        smoothed, nll, tokens = self.ranks.sum(sums)
+        if not tokens:
+            return None
+        scores = {} if self.evaluate is None or self.ranks.rank else self.evaluate(self.model)
+        return Validation(nll / tokens, {"loss": smoothed / tokens, "nll": nll / tokens, **scores})
+
+    def remedy(self, batch: Batch) -> str:
+        """Name the token budget."""
+        shape, target = tuple(batch.source.tokens.shape), tuple(batch.target.shape)
+        return (
+            f"sources {shape} and targets {target}: lower batch_tokens (now {self.batch_tokens}) and raise "
+            "accumulation by as much"
+        )
+
+    def _of(self, hidden: Tensor, tokens: Tensor, pad: int) -> TokenLoss:
+        return token_loss(self.model, hidden, tokens, pad=pad, smoothing=self.label_smoothing, way=self.way)
