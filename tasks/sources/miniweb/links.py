@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 from unicodedata import normalize
 
 from tasks.engine.hashing import unit_interval
@@ -13,14 +14,14 @@ from tasks.sources.miniweb.world import REGION_TOPICS, World
 
 DOMAIN = "miniweb.test"
 SEARCH_RESULTS = 10
-MIRRORS, LINK_HOST, SEARCH_HOST = ("mirror", "wikicopy"), "go", "search"
+LINK_HOST, SEARCH_HOST = "go", "search"
 
 
 class Fate(StrEnum):
     """What becomes of a URL."""
 
     OK = "ok"
-    GUIDE = "guide"  # a page about eight topics of a region, cited by most of them
+    GUIDE = "guide"  # a page about six topics of a region, cited by most of them
     CLONE = "clone"  # the lead, word for word
     NEAR_CLONE = "near_clone"  # the lead with a few words exchanged
     NOT_FOUND = "not_found"  # 404
@@ -51,19 +52,53 @@ CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
 REDIRECTS = {Fate.MOVED: 301, Fate.FOUND: 302, Fate.TEMPORARY: 307}
-UNREADABLE = frozenset(
-    {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
-)  # fmt: skip
+# Where a cited URL lies that is redirected to the page, and the status of a single redirect.
+DETOURS = {
+    Fate.MOVED: "old", Fate.FOUND: "to", Fate.TEMPORARY: "today", Fate.CHAIN: "hop/3", Fate.LOOP: "loop/a",
+}  # fmt: skip
+REDIRECTS = {Fate.MOVED: 301, Fate.FOUND: 302, Fate.TEMPORARY: 307}
+UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
 
-GENRES = ("atlas", "gazette", "archive", "weekend", "academy", "courier", "almanac", "journal", "visit", "forum",
-          "reviews",           "tickets")  # fmt: skip
+
+class Genre(NamedTuple):
+    """What the hosts of a genre serve.
+
+    Attributes:
+        site: name of the site.
+        section: first part of a page's path.
+        headline: of a page; {} is the topic's name.
+        design: key of `html.DESIGNS`.
+        recipe: what a page consists of: s = salient facts, a = facts no lead states, r = a related topic, m = a mention
+            of the title that tells nothing, k = a remark about nothing in particular.
+    """
+
+    site: str
+    section: str
+    headline: str
+    design: str
+    recipe: str
+
+
+SITES = {
+    "atlas": Genre("The Open Atlas", "entry", "{}", "reference", "ssras"),
+    "gazette": Genre("The Morning Gazette", "news", "Report: {} in the news", "paper", "smsar"),
+    "archive": Genre("Archive of the Historical Society", "papers", "Papers concerning {}", "reference", "srasa"),
+    "weekend": Genre("Weekend Magazine", "stories", "A long look at {}", "paper", "smaskr"),
+    "academy": Genre("Bulletin of the Academy", "bulletin", "Notes on {}", "reference", "ssara"),
+    "courier": Genre("Evening Courier", "local", "Local desk: {}", "paper", "smsrk"),
+    "almanac": Genre("Almanac of Facts", "facts", "{}: facts and figures", "reference", "sasrm"),
+    "journal": Genre("A Notebook", "posts", "On {}, and other things", "blog", "ksmam"),
+    "visit": Genre("Visit Us", "places", "Discover {}", "blog", "msmram"),
+    "forum": Genre("The Long Table", "thread", "Thread: {}", "board", "mksmm"),
+    "reviews": Genre("Honest Reviews", "about", "{}: all reviews", "board", "mmsmm"),
+    "tickets": Genre("Box Office", "event", "{}: tickets and merchandise", "board", "mmkmm"),
+    "mirror": Genre("Free Mirror", "wiki", "{}", "reference", ""),
+    "wikicopy": Genre("Knowledge Copy", "wiki", "{}", "reference", ""),
+}
+GENRES = tuple(SITES)[:12]
+MIRRORS = tuple(SITES)[12:]
 WITHOUT_ROBOTS = ("journal",)  # genres whose hosts have no robots.txt
 _CITED_GENRES, _FOUND_GENRES = GENRES[:10], GENRES[7:]
-_SECTIONS = {
-    "atlas": "entry", "gazette": "news", "archive": "papers", "weekend": "stories", "academy": "bulletin",
-    "courier": "local", "almanac": "facts", "journal": "posts", "visit": "places", "forum": "thread",
-    "reviews": "about", "tickets": "event",
-}  # fmt: skip
 
 # Slots of a topic: pages that its article cites, pages only a search finds, clones of its lead.
 FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
@@ -72,14 +107,7 @@ CITED_PAGES, FOUND_PAGES = 9, 4  # most of each
 
 @dataclass(frozen=True)
 class Link:
-    """A URL of the web and what asking for it comes to.
-
-    Attributes:
-        url: the URL as cited.
-        fate: what becomes of it.
-        status: HTTP status of the last response of a patient crawler; None where there is none to end with.
-        final_url: URL of that response, or None.
-    """
+    """A URL as it is cited, its fate, and the status and URL of a patient crawler's last response, None without one."""
 
     url: str
     fate: Fate
@@ -112,9 +140,9 @@ class Links:
         genre = self.genre(topic, slot)
         slug = f"{_slug(self._world.title(topic))}-{topic}-{slot}"
         if slot >= CLONE_SLOT:
-            return f"http://{genre}.{DOMAIN}/wiki/{slug}.html"
+            return f"http://{genre}.{DOMAIN}/{SITES[genre].section}/{slug}.html"
         fate = self.planned_fate(topic, slot)
-        section = "private" if fate is Fate.FORBIDDEN else _SECTIONS[genre]
+        section = "private" if fate is Fate.FORBIDDEN else SITES[genre].section
         return f"http://{self._host(genre, topic)}/{section}/{slug}.{'pdf' if fate is Fate.PDF else 'html'}"
 
     def has_page(self, topic: int, slot: int) -> bool:
@@ -149,7 +177,7 @@ class Links:
             return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
         fate = planned = self.planned_fate(topic, slot)
         cited = self._cited_url(url, planned, topic, slot)
-        if planned is Fate.LOOP or planned is Fate.FORBIDDEN:
+        if planned in (Fate.LOOP, Fate.FORBIDDEN):
             return Link(cited, planned, None, None)
         if planned is not Fate.GONE and self.is_dead(topic, slot):
             fate = Fate.NOT_FOUND
@@ -157,8 +185,7 @@ class Links:
 
     def guide_link(self, topic: int) -> Link:
         """Return the link to the regional guide that covers a topic."""
-        region, place = divmod(topic, REGION_TOPICS)
-        url = self.guide_url(region, place // len(KINDS))
+        url = self.guide_url(topic // REGION_TOPICS, topic % REGION_TOPICS // len(KINDS))
         return Link(url, Fate.GUIDE, 200, url)
 
     def references(self, topic: int) -> list[Link]:
@@ -219,23 +246,17 @@ class Links:
 
     def _cited_url(self, url: str, fate: Fate, topic: int, slot: int) -> str:
         """Return the URL that is cited for the page at `url`: another one where redirects lead to it."""
-        host = url.split("/", 3)[2]
-        path = {
-            Fate.MOVED: f"http://{host}/old/{topic}-{slot}",
-            Fate.FOUND: f"http://{LINK_HOST}.{DOMAIN}/to/{topic}-{slot}",
-            Fate.TEMPORARY: f"http://{host}/today/{topic}-{slot}",
-            Fate.CHAIN: f"http://{LINK_HOST}.{DOMAIN}/hop/3/{topic}-{slot}",
-            Fate.LOOP: f"http://{host}/loop/a/{topic}-{slot}",
-        }
-        return path.get(fate, url)
+        if fate not in DETOURS:
+            return url
+        path = DETOURS[fate]
+        host = f"{LINK_HOST}.{DOMAIN}" if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
+        return f"http://{host}/{path}/{topic}-{slot}"
 
 
 def hosts_of(settings: MiniwebSettings) -> list[str]:
     """Return the names of all hosts of the web."""
-    genres = len(GENRES)
-    names = [
-        f"{GENRES[place % genres]}{place // genres + 1 if place >= genres else ''}" for place in range(settings.hosts)
-    ]
+    copies = (divmod(place, len(GENRES)) for place in range(settings.hosts))
+    names = [f"{GENRES[place]}{copy + 1 if copy else ''}" for copy, place in copies]
     return [f"{name}.{DOMAIN}" for name in (*names, *MIRRORS, LINK_HOST, SEARCH_HOST)]
 
 

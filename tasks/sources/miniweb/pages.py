@@ -8,38 +8,17 @@ from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, RE
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.kinds.kind import Line
-from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, Links
+from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, SITES, Links
 from tasks.sources.miniweb.names import somebody
 from tasks.sources.miniweb.prose import Narrator, capital, text_of, write_lead
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, Topic, World
-
-SITES = {
-    "atlas": "The Open Atlas", "gazette": "The Morning Gazette", "archive": "Archive of the Historical Society",
-    "weekend": "Weekend Magazine", "academy": "Bulletin of the Academy", "courier": "Evening Courier",
-    "almanac": "Almanac of Facts", "journal": "A Notebook", "visit": "Visit Us", "forum": "The Long Table",
-    "reviews": "Honest Reviews", "tickets": "Box Office", "mirror": "Free Mirror", "wikicopy": "Knowledge Copy",
-}  # fmt: skip
-
-# What a page of each genre consists of: s = salient facts, a = facts no lead states, r = a related topic,
-# m = a mention of the title that tells nothing, k = a remark about nothing in particular.
-RECIPES = {
-    "atlas": "ssras", "almanac": "sasrm", "gazette": "smsar", "courier": "smsrk", "archive": "srasa",
-    "weekend": "smaskr", "academy": "ssara", "journal": "ksmam", "visit": "msmram", "forum": "mksmm",
-    "reviews": "mmsmm", "tickets": "mmkmm",
-}  # fmt: skip
 
 _HEADLINES = {
     "s": ("Background", "What is known", "In detail", "The facts"),
     "a": ("Did you know?", "In passing", "A closer look"),
     "r": ("In the neighbourhood", "See also", "Further afield"),
 }
-_TITLES = {
-    "atlas": "{}", "gazette": "Report: {} in the news", "archive": "Papers concerning {}", "visit": "Discover {}",
-    "weekend": "A long look at {}", "academy": "Notes on {}", "courier": "Local desk: {}", "forum": "Thread: {}",
-    "almanac": "{}: facts and figures", "journal": "On {}, and other things", "reviews": "{}: all reviews",
-    "tickets": "{}: tickets and merchandise",
-}  # fmt: skip
 _SYNONYMS = ((" is ", " remains "), (" was ", " had been "), (" known ", " famous "), (" first ", " initially "),
              (" received ", " got "), (" built ", " erected "), (" founded ", " started "))  # fmt: skip
 _MONTHS = ("January", "March", "April", "May", "June", "August", "October", "November")
@@ -47,29 +26,17 @@ _MONTHS = ("January", "March", "April", "May", "June", "August", "October", "Nov
 
 @dataclass(frozen=True)
 class Page:
-    """The content of a page.
-
-    Attributes:
-        url: where it lies.
-        genre: first word of its host's name.
-        title: headline.
-        author: who wrote it.
-        date: when, such as "14 May 2019".
-        blocks: main text: ("h2" | "p", text) in order.
-        caption: caption of its picture.
-        comments: (name, text) of the readers' comments below the text.
-        related: (text, URL) of further pages.
-    """
+    """The content of a page: blocks of main text are ("h2" or "p", text), comments and related pages are below it."""
 
     url: str
     genre: str
     title: str
     author: str
-    date: str
+    date: str  # such as "14 May 2019"
     blocks: tuple[tuple[str, str], ...]
     caption: str
-    comments: tuple[tuple[str, str], ...] = ()
-    related: tuple[tuple[str, str], ...] = ()
+    comments: tuple[tuple[str, str], ...] = ()  # (name, text)
+    related: tuple[tuple[str, str], ...] = ()  # (text, URL)
 
     @property
     def paragraphs(self) -> tuple[str, ...]:
@@ -106,7 +73,7 @@ class Pages:
         return Page(
             url=self._links.page_url(topic, slot),
             genre=genre,
-            title=capital(_TITLES[genre].format(subject.name)),
+            title=capital(SITES[genre].headline.format(subject.name)),
             author=somebody(dice),
             date=_date(dice),
             blocks=blocks,
@@ -141,7 +108,7 @@ class Pages:
 
     def _blocks(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
         """Yield headings and paragraphs as the genre's recipe asks, telling each aspect of the topic once."""
-        recipe = RECIPES[genre]
+        recipe = SITES[genre].recipe
         narrator = Narrator(subject, dice)
         told, aside = (self._lines(subject, salient=salient, slot=slot) for salient in (True, False))
         mentions = self._mentions(subject, slot)
@@ -185,7 +152,7 @@ class Pages:
     def _filled(self, template: str, subject: Topic, genre: str, dice: Dice) -> str:
         """Return a paragraph of the chatter with names and small numbers filled in."""
         words = {"T": subject.name, "B": subject.title, "who": somebody(dice), "n": dice.between(3, 48)}
-        words |= {"price": dice.between(2, 39), "day": dice.pick(DAYS), "site": SITES[genre]}
+        words |= {"price": dice.between(2, 39), "day": dice.pick(DAYS), "site": SITES[genre].site}
         return capital(template.format_map(words))
 
     def _clone(self, topic: int, slot: int) -> Page:
@@ -200,7 +167,7 @@ class Pages:
             url=self._links.page_url(topic, slot),
             genre=genre,
             title=subject.title,
-            author=SITES[genre],
+            author=SITES[genre].site,
             date=_date(dice),
             blocks=(("p", _reworded(lead) if slot == NEAR_CLONE_SLOT else lead), ("p", related), ("p", mention)),
             caption=_caption(subject.title, dice),

@@ -157,12 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
 def _index(web: Miniweb, path: str) -> Answer:
     """Return a page for people who open the server by its address: hosts, then topics a hundred at a time."""
     start = int(path[1:]) if path[1:].isdigit() else 0
-    rows = [(f"/host/{host}/", host) for host in web.hosts] if not start else []
+    rows = [(host, f"/host/{host}/") for host in web.hosts] if not start else []
     for topic in range(start, min(start + _INDEX_TOPICS, web.settings.topics_now)):
         title = web.world.title(topic)
-        rows.append((f"/host/{SEARCH_HOST}.{DOMAIN}/search?q={quote(title)}", f"{topic}: {title}"))
+        rows.append((f"{topic}: {title}", f"/host/{SEARCH_HOST}.{DOMAIN}/search?q={quote(title)}"))
     if start + _INDEX_TOPICS < web.settings.topics_now:
-        rows.append((f"/{start + _INDEX_TOPICS}", "more"))
+        rows.append(("more", f"/{start + _INDEX_TOPICS}"))
     return Answer(200, render_listing("The mini web: hosts and topics", rows).encode(), {"Content-Type": HTML})
 
 

@@ -158,7 +158,7 @@ class Miniweb:
         topic = self.world.find(text)
         links = self.links.search_results(topic) if topic is not None else []
         if fields.get("format") != ["json"]:
-            rows = [(link.url, self._link_title(link)) for link in links]
+            rows = [(self._link_title(link), link.url) for link in links]
             return Answer(200, render_listing(f"Search results for {text}", rows).encode(), {"Content-Type": HTML})
         results = [
             {
@@ -186,7 +186,7 @@ class Miniweb:
         if host not in (f"{LINK_HOST}.{DOMAIN}", f"{SEARCH_HOST}.{DOMAIN}"):
             topics = range(min(60, self.settings.topics_now))
             links = (link for topic in topics for link in self.links.expected(topic))
-            rows = [(link.url, self._link_title(link)) for link in links if urlsplit(link.url).netloc == host]
+            rows = [(self._link_title(link), link.url) for link in links if urlsplit(link.url).netloc == host]
         return Answer(200, render_listing(host, list(dict.fromkeys(rows))).encode(), {"Content-Type": HTML})
 
 
