@@ -14,78 +14,37 @@ FOOTER = "© 2026 All rights reserved. Imprint, privacy policy, terms of use, co
 SUBSCRIBE = "You have 2 free articles left this month. Subscribe now for unlimited reading."
 CHROME = (COOKIES, NEWSLETTER, ADVERTISEMENT, FOOTER, SUBSCRIBE)
 
+_MENU = "".join(f'<li><a href="/{name.lower()}">{name}</a></li>' for name in ("Home", "News", "Culture", "Contact"))
 _AD = f'<div class="ad" aria-label="advertisement">{ADVERTISEMENT}</div>'
-_MENU = "".join(
-    f'<li><a href="/{name.lower()}">{name}</a></li>'
-    for name in ("Home", "News", "Culture", "Nature", "Travel", "Contact")
-)
-_PAGE = f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<title>{{title}} | {{site}}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="author" content="{{author}}">
-<link rel="canonical" href="{{url}}">
-<style>body{{{{font-family:serif;margin:0}}}} nav,footer{{{{background:#346;color:#fff}}}}</style>
-<script>window.dataLayer = window.dataLayer || []; function gtag(){{{{dataLayer.push(arguments);}}}}</script>
-</head>
-<body class="{{design}}">
-<div id="cookie-banner" class="cookie-notice" role="dialog"><span>{COOKIES}</span><button>Accept all</button></div>
-<header class="site-header"><a class="logo" href="/">{{site}}</a><nav><ul class="menu">{_MENU}</ul></nav></header>
-{{body}}
-<footer class="site-footer"><p>{FOOTER}</p><p>{{site}}</p></footer>
-</body>
-</html>
-"""
 _SIDEBAR = f"""<aside class="sidebar"><h4>Most read</h4><ul>{{related}}</ul>
-<div class="newsletter">{NEWSLETTER}</div>
-{_AD}</aside>"""
+<div class="newsletter">{NEWSLETTER}</div>{_AD}</aside>"""
 _FIGURE = '<figure><img src="/static/picture.jpg" alt=""><figcaption>{caption}</figcaption></figure>'
 _COMMENTS = (
     '<section id="comments" class="comments"><h3>Comments</h3><ol class="comment-list">{comments}</ol></section>'
 )
 _DESIGNS = {
-    "reference": f"""<div id="content" class="mw-body"><main role="main"><article>
-<h1>{{title}}</h1>
-{_FIGURE}
-{{opening}}
-{{rest}}
-</article></main>
-{_SIDEBAR}</div>""",
-    "paper": f"""<div class="paywall-hint">{SUBSCRIBE}</div>
-<main>
-<article class="story"><header><h1>{{title}}</h1><p class="byline">By {{author}}, <time>{{date}}</time></p></header>
-{_FIGURE}
-<div class="article-body">
-{{opening}}
-{_AD}
-{{rest}}
-</div></article>
-{_COMMENTS}
-</main>
-{_SIDEBAR}""",
-    "blog": f"""<div class="wrapper"><div class="post">
-<h1 class="entry-title">{{title}}</h1>
-<div class="post-meta">Posted by {{author}} on {{date}}</div>
-<div class="entry-content">
-{_FIGURE}
-{{opening}}
-{{rest}}
-</div>
-<ul class="share-buttons"><li><a href="#share-mail">Mail</a></li><li><a href="#share-print">Print</a></li></ul></div>
-{_COMMENTS}
-{_SIDEBAR}</div>""",
+    "reference": f"""<div id="content" class="mw-body"><main role="main"><article><h1>{{title}}</h1>
+{_FIGURE}\n{{opening}}\n{{rest}}\n</article></main>{_SIDEBAR}</div>""",
+    "paper": f"""<div class="paywall-hint">{SUBSCRIBE}</div><main><article class="story"><header><h1>{{title}}</h1>
+<p class="byline">By {{author}}, <time>{{date}}</time></p></header>{_FIGURE}<div class="article-body">
+{{opening}}\n{_AD}\n{{rest}}\n</div></article>{_COMMENTS}</main>{_SIDEBAR}""",
+    "blog": f"""<div class="wrapper"><div class="post"><h1 class="entry-title">{{title}}</h1>
+<div class="post-meta">Posted by {{author}} on {{date}}</div><div class="entry-content">
+{_FIGURE}\n{{opening}}\n{{rest}}\n</div><ul class="share-buttons"><li><a href="#share-mail">Mail</a></li></ul></div>
+{_COMMENTS}{_SIDEBAR}</div>""",
     "board": f"""<div class="page"><div class="breadcrumbs"><a href="/">Home</a> &rsaquo; <a href="/all">All</a></div>
-<main id="main">
-<h1>{{title}}</h1>
-{_AD}
-<div class="text">
-{{opening}}
-{{rest}}
-</div>
-</main>
-{_SIDEBAR}</div>""",
+<main id="main"><h1>{{title}}</h1>{_AD}<div class="text">\n{{opening}}\n{{rest}}\n</div></main>{_SIDEBAR}</div>""",
 }
+_PAGE = f"""<!DOCTYPE html>
+<html lang="en"><head><title>{{title}} | {{site}}</title><meta name="author" content="{{author}}">
+<link rel="canonical" href="{{url}}"><style>body{{{{font-family:serif}}}} nav,footer{{{{background:#346}}}}</style>
+<script>window.dataLayer = window.dataLayer || []; function gtag(){{{{dataLayer.push(arguments);}}}}</script></head>
+<body class="{{design}}">
+<div id="cookie-banner" class="cookie-notice" role="dialog"><span>{COOKIES}</span><button>Accept all</button></div>
+<header class="site-header"><a class="logo" href="/">{{site}}</a><nav><ul class="menu">{_MENU}</ul></nav></header>
+{{body}}
+<footer class="site-footer"><p>{FOOTER}</p><p>{{site}}</p></footer></body></html>
+"""
 
 
 def render_html(page: Page) -> str:
@@ -101,10 +60,8 @@ def render_html(page: Page) -> str:
 
 def render_listing(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """Return a page that lists links: (text, URL) each."""
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
-        f"<body><h1>{escape(title)}</h1>\n<ul>\n{_links(rows)}\n</ul>\n</body>\n</html>\n"
-    )
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+    return f'<!DOCTYPE html>\n<html lang="en">{head}<h1>{escape(title)}</h1>\n<ul>\n{_links(rows)}\n</ul></html>\n'
 
 
 def _linked(text: str, page: Page) -> str:

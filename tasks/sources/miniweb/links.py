@@ -61,22 +61,13 @@ UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fa
 
 
 class Genre(NamedTuple):
-    """What the hosts of a genre serve.
-
-    Attributes:
-        site: name of the site.
-        section: first part of a page's path.
-        headline: of a page; {} is the topic's name.
-        design: key of `html.DESIGNS`.
-        recipe: what a page consists of: s = salient facts, a = facts no lead states, r = a related topic, m = a mention
-            of the title that tells nothing, k = a remark about nothing in particular.
-    """
+    """What the hosts of a genre serve."""
 
     site: str
-    section: str
-    headline: str
+    section: str  # first part of a page's path
+    headline: str  # of a page; {} is the topic's name
     design: str
-    recipe: str
+    recipe: str  # s: salient facts, a: others, r: a related topic, m: a mention of the title, k: a remark
 
 
 SITES = {

@@ -11,31 +11,18 @@ RIVER = Kind(
     short=(1, 4),
     article="the ",
     facts={
-        "length": Number(38, 890),
-        "basin": Number(600, 19_000, 10),
+        "length": Number(38, 890), "basin": Number(600, 19_000, 10),
         "spring": Choice("Cold Well, Grey Tarn, Hollow Spring, Saint Orla's Well, Kettle Moss, White Fell, Raven Pool"),
         "hills": Choice("Harrow Hills, Stone Moors, Blackrigg Mountains, Sable Downs, Winter Fells, Larch Uplands"),
-        "direction": Choice("north, south, east, west, north-east, south-west"),
-        "upper_town": Near("town"),
-        "lower_town": Near("town"),
-        "mouth": Near("river"),
-        "tributary1": Near("river"),
-        "tributary2": Near("river"),
-        "surveyor": Near("person", "cartographer"),
-        "survey_year": year(27, 52, since="surveyor"),
-        "discharge": Number(12, 640, edited=True),
-        "company": Near("company", last_parts=BUILDERS),
-        "dam_year": year(1921, 1988),
-        "power": Number(14, 320),
-        "flood_year": year(1838, 1996),
-        "houses": Number(60, 940, 10),
-        "boats": Choice("barges, sailing boats, log rafts, lighters, keelboats"),
+        "direction": Choice("north, south, east, west, north-east, south-west"), "upper_town": Near("town"),
+        "lower_town": Near("town"), "mouth": Near("river"), "tributary1": Near("river"), "tributary2": Near("river"),
+        "surveyor": Near("person", "cartographer"), "survey_year": year(27, 52, since="surveyor"),
+        "discharge": Number(12, 640, edited=True), "company": Near("company", last_parts=BUILDERS),
+        "dam_year": year(1921, 1988), "power": Number(14, 320), "flood_year": year(1838, 1996),
+        "houses": Number(60, 940, 10), "boats": Choice("barges, sailing boats, log rafts, lighters, keelboats"),
         "crop": Choice("barley, hops, flax, apples, sugar beet, grapes, mustard, walnuts"),
-        "boat_year": year(1871, 1952),
-        "fish": Choice("grayling, barbel, brown trout, pike, perch, sea trout"),
-        "ice_year": year(1790, 1963),
-        "path": Number(12, 140),
-        "depth": Number(3, 19),
+        "boat_year": year(1871, 1952), "fish": Choice("grayling, barbel, brown trout, pike, perch, sea trout"),
+        "ice_year": year(1790, 1963), "path": Number(12, 140), "depth": Number(3, 19),
     },
     prose="""
 = {S} is a river in the {region} of {country}, {length} kilometres long
@@ -82,4 +69,4 @@ RIVER = Kind(
 > water level of {T} today: normal. This service is updated twice a day. No warning is in force for {T}, and none is
   expected before the weekend; follow the link for the levels of other waters.
 """,
-)
+)  # fmt: skip

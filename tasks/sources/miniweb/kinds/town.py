@@ -11,11 +11,8 @@ TOWN = Kind(
     nouns=("the town", "the {type}", "the place"),
     facts={
         "type": Choice("market town, port town, hill town, mill town, spa town, cathedral town, abbey town"),
-        "river": Near("river"),
-        "neighbour": Near("town"),
-        "distance": Number(9, 64),
-        "side": Choice("north, south, east, west"),
-        "population": Number(2_100, 88_000, edited=True),
+        "river": Near("river"), "neighbour": Near("town"), "distance": Number(9, 64),
+        "side": Choice("north, south, east, west"), "population": Number(2_100, 88_000, edited=True),
         "census": year(2011, 2024, edited=True),
         "ruler": Choice("King Aldric, Queen Ysolde, King Torvald, Duke Emmerich, Queen Maren, Bishop Odo"),
         "charter": year(1084, 1492),
@@ -23,16 +20,10 @@ TOWN = Kind(
         "landmark": Choice("clock tower, castle, covered market, cathedral, guildhall, town gate, abbey"),
         "landmark_year": year(1501, 1790),
         "stone": Choice("red sandstone, grey granite, yellow brick, white limestone, black slate"),
-        "railway": year(1846, 1912),
-        "company": Near("company"),
-        "person": Near("person"),
-        "fire_year": year(1560, 1840),
-        "houses": Number(70, 610, 10),
-        "elevation": Number(4, 690),
-        "school_year": year(1840, 1960),
-        "pupils": Number(210, 1_400, 10),
-        "day": Choice("Tuesday, Wednesday, Thursday, Saturday"),
-        "stalls": Number(24, 160),
+        "railway": year(1846, 1912), "company": Near("company"), "person": Near("person"),
+        "fire_year": year(1560, 1840), "houses": Number(70, 610, 10), "elevation": Number(4, 690),
+        "school_year": year(1840, 1960), "pupils": Number(210, 1_400, 10),
+        "day": Choice("Tuesday, Wednesday, Thursday, Saturday"), "stalls": Number(24, 160),
         "mayor": Choice("Ann Berg, Tom Wells, Ruth Carver, Paul Ridley, Jane Holt, Mark Lowe, Sara Finch", edited=True),
         "modern": Choice("software, wind turbines, medical instruments, furniture, bicycles, packaging, solar panels"),
     },
@@ -81,4 +72,4 @@ TOWN = Kind(
 > moved to {T} last month and still looking for a good dentist and a choir. Any tips from people who know {T} well? We
   live close to the station and have two small children.
 """,
-)
+)  # fmt: skip
