@@ -51,7 +51,6 @@ CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold 
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
-REDIRECTS = {Fate.MOVED: 301, Fate.FOUND: 302, Fate.TEMPORARY: 307}
 # Where a cited URL lies that is redirected to the page, and the status of a single redirect.
 DETOURS = {
     Fate.MOVED: "old", Fate.FOUND: "to", Fate.TEMPORARY: "today", Fate.CHAIN: "hop/3", Fate.LOOP: "loop/a",
@@ -130,8 +129,6 @@ class Links:
         """Return the URL under which a page lies (not always the one that is cited)."""
         genre = self.genre(topic, slot)
         slug = f"{_slug(self._world.title(topic))}-{topic}-{slot}"
-        if slot >= CLONE_SLOT:
-            return f"http://{genre}.{DOMAIN}/{SITES[genre].section}/{slug}.html"
         fate = self.planned_fate(topic, slot)
         section = "private" if fate is Fate.FORBIDDEN else SITES[genre].section
         return f"http://{self._host(genre, topic)}/{section}/{slug}.{'pdf' if fate is Fate.PDF else 'html'}"
@@ -148,7 +145,7 @@ class Links:
 
     def planned_fate(self, topic: int, slot: int) -> Fate:
         """Return what becomes of a page's link as long as the page lives."""
-        draw = unit_interval(self._world.seed, "fate", topic, slot)
+        draw = unit_interval(self._world.seed, "fate", topic, slot) if slot < CLONE_SLOT else 1.0
         for fate, rate in FAULT_RATES.items():
             draw -= rate * self._settings.faults
             if draw < 0:
@@ -163,14 +160,16 @@ class Links:
 
     def link(self, topic: int, slot: int) -> Link:
         """Return the link to a page of a topic, as it is cited."""
-        url = self.page_url(topic, slot)
+        cited = url = self.page_url(topic, slot)
         if slot >= CLONE_SLOT:
             return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
-        fate = planned = self.planned_fate(topic, slot)
-        cited = self._cited_url(url, planned, topic, slot)
-        if planned in (Fate.LOOP, Fate.FORBIDDEN):
-            return Link(cited, planned, None, None)
-        if planned is not Fate.GONE and self.is_dead(topic, slot):
+        fate = self.planned_fate(topic, slot)
+        if path := DETOURS.get(fate):
+            host = _host(LINK_HOST) if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
+            cited = f"http://{host}/{path}/{topic}-{slot}"
+        if fate in (Fate.LOOP, Fate.FORBIDDEN):
+            return Link(cited, fate, None, None)
+        if fate is not Fate.GONE and self.is_dead(topic, slot):
             fate = Fate.NOT_FOUND
         return Link(cited, fate, {Fate.NOT_FOUND: 404, Fate.GONE: 410}.get(fate, 200), url)
 
@@ -212,10 +211,6 @@ class Links:
                 links.append(stranger)
         return links
 
-    def expected(self, topic: int) -> list[Link]:
-        """Return every link of a topic once, citations first: what a crawl of it has to come to."""
-        return list(dict.fromkeys([*self.references(topic), *self.search_results(topic)]))
-
     def _cited_pages(self, topic: int) -> int:
         """Return how many pages of its own the article cites; with the shared ones it cites 4 to 12."""
         return Dice(self._world.seed, "cited", topic).between(4, CITED_PAGES)
@@ -230,25 +225,18 @@ class Links:
 
     def _host(self, genre: str, key: int) -> str:
         """Return one of the hosts of a genre, by the key of what it serves."""
-        place, hosts = GENRES.index(genre), self._settings.hosts
-        copies = hosts // len(GENRES) + (place < hosts % len(GENRES))
-        number = int(unit_interval(self._world.seed, "host", genre, key) * copies)
-        return f"{genre}{number + 1 if number else ''}.{DOMAIN}"
-
-    def _cited_url(self, url: str, fate: Fate, topic: int, slot: int) -> str:
-        """Return the URL that is cited for the page at `url`: another one where redirects lead to it."""
-        if fate not in DETOURS:
-            return url
-        path = DETOURS[fate]
-        host = f"{LINK_HOST}.{DOMAIN}" if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
-        return f"http://{host}/{path}/{topic}-{slot}"
+        copies = len(range(GENRES.index(genre), self._settings.hosts, len(GENRES))) if genre in GENRES else 1
+        return _host(genre, int(unit_interval(self._world.seed, "host", genre, key) * copies))
 
 
 def hosts_of(settings: MiniwebSettings) -> list[str]:
     """Return the names of all hosts of the web."""
-    copies = (divmod(place, len(GENRES)) for place in range(settings.hosts))
-    names = [f"{GENRES[place]}{copy + 1 if copy else ''}" for copy, place in copies]
-    return [f"{name}.{DOMAIN}" for name in (*names, *MIRRORS, LINK_HOST, SEARCH_HOST)]
+    numbered = [_host(GENRES[place % len(GENRES)], place // len(GENRES)) for place in range(settings.hosts)]
+    return numbered + [_host(name) for name in (*MIRRORS, LINK_HOST, SEARCH_HOST)]
+
+
+def _host(name: str, number: int = 0) -> str:
+    return f"{name}{number + 1 if number else ''}.{DOMAIN}"
 
 
 def _slug(title: str) -> str:

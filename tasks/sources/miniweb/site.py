@@ -52,7 +52,7 @@ class Miniweb:
         self.world = World(settings.seed)
         self.links = Links(settings, self.world)
         self.pages = Pages(settings, self.world, self.links)
-        self.hosts = hosts_of(settings)
+        self.hosts = dict.fromkeys(hosts_of(settings))
 
     def expected(self, topic: int) -> list[Link]:
         """Return every URL that a topic cites or a search for it finds, once, with what becomes of it."""
@@ -151,8 +151,8 @@ class Miniweb:
     def _front(self, host: str) -> Answer:
         """Answer for a host's front page: its newest pages."""
         links = (link.url for topic in range(min(60, self.settings.topics_now)) for link in self.expected(topic))
-        hidden = (f"{LINK_HOST}.{DOMAIN}", f"{SEARCH_HOST}.{DOMAIN}")
-        rows = [(_title(url), url) for url in dict.fromkeys(links) if urlsplit(url).netloc == host not in hidden]
+        shown = host not in (f"{LINK_HOST}.{DOMAIN}", f"{SEARCH_HOST}.{DOMAIN}")
+        rows = [(_title(url), url) for url in dict.fromkeys(links) if shown and urlsplit(url).netloc == host]
         return Answer(200, render_listing(host, rows).encode(), {"Content-Type": HTML})
 
 
