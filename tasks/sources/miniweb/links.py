@@ -14,6 +14,7 @@ from tasks.sources.miniweb.world import REGION_TOPICS, World
 
 DOMAIN = "miniweb.test"
 SEARCH_RESULTS = 10
+LOOP_HOP = 9
 LINK_HOST, SEARCH_HOST = "go", "search"
 
 
@@ -51,11 +52,11 @@ CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold 
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
-# Where a cited URL lies that is redirected to the page, and the status of a single redirect.
+# Status and number of the redirects between the cited URL and the page; a loop goes on for ever.
 DETOURS = {
-    Fate.MOVED: "old", Fate.FOUND: "to", Fate.TEMPORARY: "today", Fate.CHAIN: "hop/3", Fate.LOOP: "loop/a",
+    Fate.MOVED: (301, 1), Fate.FOUND: (302, 1), Fate.TEMPORARY: (307, 1), Fate.CHAIN: (302, 3),
+    Fate.LOOP: (302, LOOP_HOP),
 }  # fmt: skip
-REDIRECTS = {Fate.MOVED: 301, Fate.FOUND: 302, Fate.TEMPORARY: 307}
 UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
 
 
@@ -164,9 +165,9 @@ class Links:
         if slot >= CLONE_SLOT:
             return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
         fate = self.planned_fate(topic, slot)
-        if path := DETOURS.get(fate):
+        if fate in DETOURS:
             host = _host(LINK_HOST) if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
-            cited = f"http://{host}/{path}/{topic}-{slot}"
+            cited = f"http://{host}/via/{DETOURS[fate][1]}/{topic}-{slot}"
         if fate in (Fate.LOOP, Fate.FORBIDDEN):
             return Link(cited, fate, None, None)
         if fate is not Fate.GONE and self.is_dead(topic, slot):

@@ -1,7 +1,7 @@
 """What stands on a page: its paragraphs in order, before they are dressed in HTML."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import count
 
 from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, REMARKS
@@ -62,22 +62,19 @@ class Pages:
 
     def page(self, topic: int, slot: int) -> Page:
         """Return the page in a slot of a topic. Every second page follows the edits of the lead."""
-        if slot >= CLONE_SLOT:
-            return self._clone(topic, slot)
         dice = Dice(self._world.seed, "page", topic, slot)
-        subject = self._current(topic) if dice.chance(0.5) else self._world.topic(topic)
-        genre = self._links.genre(topic, slot)
-        blocks = tuple(self._blocks(subject, slot, genre, dice))
+        follows = slot >= CLONE_SLOT or dice.chance(0.5)
+        subject = self._current(topic) if follows else self._world.topic(topic)
+        genre, url = self._links.genre(topic, slot), self._links.page_url(topic, slot)
+        title = capital(SITES[genre].headline.format(subject.name))
+        blocks = (
+            self._clone(subject, slot, genre, dice) if slot >= CLONE_SLOT else self._blocks(subject, slot, genre, dice)
+        )
+        page = _written(url, genre, title, blocks, subject.title, dice)
         neighbours = dice.sample(sorted(set(subject.related.values())), 3)
         talked = dice.sample(MENTIONS, 2 if genre in ("gazette", "weekend", "journal", "courier") else 0)
-        return Page(
-            url=self._links.page_url(topic, slot),
-            genre=genre,
-            title=capital(SITES[genre].headline.format(subject.name)),
-            author=somebody(dice),
-            date=_date(dice),
-            blocks=blocks,
-            caption=_caption(subject.title, dice),
+        return replace(
+            page,
             comments=tuple((dice.pick(FORUM_NAMES), self._filled(text, subject, genre, dice)) for text in talked),
             related=tuple((self._world.title(other), self._links.page_url(other, 0)) for other in neighbours),
         )
@@ -90,18 +87,10 @@ class Pages:
         for topic in dice.sample(range(start, start + len(KINDS)), len(KINDS)):
             subject = self._world.topic(topic)
             told = self._lines(subject, salient=True, slot=dice.below(9))
-            blocks.append(("h2", subject.title))
-            blocks.append(("p", text_of(Narrator(subject, dice).paragraph(told, 3, opening=True))))
-        place = self._world.region(region)
-        return Page(
-            url=self._links.guide_url(region, number),
-            genre="visit",
-            title=f"Six things to know about the {place.name}",
-            author=somebody(dice),
-            date=_date(dice),
-            blocks=tuple(blocks),
-            caption=_caption(f"In the {place.name}", dice),
-        )
+            text = text_of(Narrator(subject, dice).paragraph(told, 3, opening=True))
+            blocks += [("h2", subject.title), ("p", text)]
+        title = f"Six things to know about the {self._world.region(region).name}"
+        return _written(self._links.guide_url(region, number), "visit", title, blocks, title, dice)
 
     def _current(self, topic: int) -> Topic:
         return self._world.topic(topic, self.revision(topic))
@@ -155,23 +144,18 @@ class Pages:
         words |= {"price": dice.between(2, 39), "day": dice.pick(DAYS), "site": SITES[genre].site}
         return capital(template.format_map(words))
 
-    def _clone(self, topic: int, slot: int) -> Page:
-        """Return a copy of the article: word for word, or with a few words exchanged."""
-        dice = Dice(self._world.seed, "clone of", topic, slot)
-        subject = self._current(topic)
-        lead = self.lead(topic)
-        genre = self._links.genre(topic, slot)
-        related = self._related(subject, dice.pick(sorted(subject.related.values())), dice)
-        mention = self._filled(dice.pick(MENTIONS), subject, genre, dice)
-        return Page(
-            url=self._links.page_url(topic, slot),
-            genre=genre,
-            title=subject.title,
-            author=SITES[genre].site,
-            date=_date(dice),
-            blocks=(("p", _reworded(lead) if slot == NEAR_CLONE_SLOT else lead), ("p", related), ("p", mention)),
-            caption=_caption(subject.title, dice),
-        )
+    def _clone(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
+        """Yield a copy of the article, word for word or with a few words exchanged, and two other paragraphs."""
+        lead = text_of(write_lead(subject, self._world.seed))
+        yield "p", _reworded(lead) if slot == NEAR_CLONE_SLOT else lead
+        yield "p", self._related(subject, dice.pick(sorted(subject.related.values())), dice)
+        yield "p", self._filled(dice.pick(MENTIONS), subject, genre, dice)
+
+
+def _written(url: str, genre: str, title: str, blocks: Iterable[tuple[str, str]], pictured: str, dice: Dice) -> Page:
+    date = f"{dice.between(1, 28)} {dice.pick(_MONTHS)} {dice.between(2006, 2025)}"
+    caption = f"{pictured}. Picture: {somebody(dice)}"
+    return Page(url, genre, title, somebody(dice), date, tuple(blocks), caption)
 
 
 def _reworded(text: str) -> str:
@@ -179,11 +163,3 @@ def _reworded(text: str) -> str:
     for old, new in [pair for pair in _SYNONYMS if pair[0] in text][:4]:
         text = text.replace(old, new, 1)
     return text
-
-
-def _caption(what: str, dice: Dice) -> str:
-    return f"{what}. Picture: {somebody(dice)}"
-
-
-def _date(dice: Dice) -> str:
-    return f"{dice.between(1, 28)} {dice.pick(_MONTHS)} {dice.between(2006, 2025)}"

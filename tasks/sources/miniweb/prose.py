@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import cycle
+from typing import NamedTuple
 
 from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.dice import Dice
@@ -13,8 +13,7 @@ from tasks.sources.miniweb.world import Topic
 SHORT, LONG = 27, 66  # words of a paragraph: below, a sentence is added; above, none is
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """A sentence that was rendered, and what was put into its slots."""
 
     text: str
@@ -26,8 +25,7 @@ def say(form: Form, topic: Topic, subject: str, marker: str = "") -> Said:
     he, his = topic.pronouns
     words = topic.facts | {"S": subject, "he": he, "his": his}
     values = tuple((slot, words[slot]) for slot, _ in form.slots)
-    behind = (words for _, words in form.slots)
-    text = marker + form.start + "".join(value + after for (_, value), after in zip(values, behind, strict=True))
+    text = marker + form.start + "".join(words[slot] + behind for slot, behind in form.slots)
     return Said(capital(re.sub(r"\b([Aa]) (?=[aeioAEIO8])", r"\1n ", text)) + ".", values)
 
 
@@ -63,13 +61,9 @@ class Narrator:
     def paragraph(
         self, lines: Iterator[Line], count: int, *, opening: bool = False, marked: bool = False
     ) -> list[Said]:
-        """Return a paragraph of at least `count` sentences, with some colour.
+        """Return a paragraph of `count` lines, of fewer where they are long and of more where they are short.
 
-        Args:
-            lines: what to tell, in order; those past the length of a paragraph are left out.
-            count: of lines; more are told where the paragraph would be short.
-            opening: the topic has not been named on this page.
-            marked: join it to the paragraph before it with a discourse marker.
+        An opening paragraph is the first to name the topic; a marked one begins with a discourse marker.
         """
         dice = self._dice
         said: list[Said] = []

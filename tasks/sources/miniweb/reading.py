@@ -76,14 +76,11 @@ def longest(name: str) -> Mapping[str, int]:
 
 
 def _longest(fact: Fact) -> int:
-    match fact:
-        case Number():
-            return 0
-        case Choice():
-            return max(len(phrase.split()) for phrase in fact.phrases) + _SLACK
-        case By():
-            return max(map(_longest, fact.table.values()))
-    return _NAME_WORDS + _SLACK
+    if isinstance(fact, By):
+        return max(map(_longest, fact.table.values()))
+    if isinstance(fact, Choice):
+        return max(len(phrase.split()) for phrase in fact.phrases) + _SLACK
+    return 0 if isinstance(fact, Number) else _NAME_WORDS + _SLACK
 
 
 def read_back(kind: str, form: Form, sentence: str, right: Callable[[str, str], bool]) -> Values | None:

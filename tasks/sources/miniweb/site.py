@@ -10,9 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from tasks.sources.miniweb.html import render_html, render_listing
 from tasks.sources.miniweb.links import (
+    DETOURS,
     DOMAIN,
     LINK_HOST,
-    REDIRECTS,
+    LOOP_HOP,
     SEARCH_HOST,
     WITHOUT_ROBOTS,
     Fate,
@@ -28,7 +29,7 @@ from tasks.sources.miniweb.world import World
 HTML, HTML_LATIN1 = "text/html; charset=utf-8", "text/html; charset=iso-8859-1"
 _PAGE = re.compile(r"-(\d+)-(\d+)\.(?:html|pdf)$")
 _GUIDE = re.compile(r"^/regions/.*-g(\d+)-(\d+)\.html$")
-_DETOUR = re.compile(r"^/(old|to|today|hop/[123]|loop/[ab])/(\d+)-(\d+)$")
+_DETOUR = re.compile(r"^/via/(\d)/(\d+)-(\d+)$")
 _FILLER = b"<p>" + b"The printer would not stop. " * 36 + b"</p>\n"
 
 
@@ -70,7 +71,7 @@ class Miniweb:
         if url.path == "/":
             return self._front(host)
         if match := _DETOUR.match(url.path):
-            return self._detour(host, match[1], int(match[2]), int(match[3]))
+            return self._detour(host, int(match[1]), int(match[2]), int(match[3]))
         if match := _PAGE.search(url.path):
             return self._page(f"http://{host}{url.path}", int(match[1]), int(match[2]))
         if match := _GUIDE.match(url.path):
@@ -106,22 +107,18 @@ class Miniweb:
         seconds = self.settings.slow_seconds if link.fate is Fate.SLOW else 0.0
         return _html(page, seconds, flaky=link.fate is Fate.FLAKY)
 
-    def _detour(self, host: str, kind: str, topic: int, slot: int) -> Answer:
-        """Answer for a URL that redirects: once, three times, or for ever."""
-        if not self.links.has_page(topic, slot):
+    def _detour(self, host: str, hop: int, topic: int, slot: int) -> Answer:
+        """Answer for a URL that redirects: to the page at hop 1, to the hop before it, and back and forth in a loop."""
+        fate = self.links.planned_fate(topic, slot)
+        known = self.links.has_page(topic, slot) and urlsplit(self.links.link(topic, slot).url).netloc == host
+        if not known or fate not in DETOURS:
             return _not_found()
-        fate, start = self.links.planned_fate(topic, slot), self.links.link(topic, slot).url
-        page_url, code = self.links.page_url(topic, slot), f"{topic}-{slot}"
-        if urlsplit(start).netloc != host or not start.endswith(f"/{code}"):
+        status, hops = DETOURS[fate]
+        if not (0 < hop <= hops if hops < LOOP_HOP else hop in (LOOP_HOP, LOOP_HOP - 1)):
             return _not_found()
-        if fate in REDIRECTS and start.endswith(f"/{kind}/{code}"):
-            return _redirect(page_url, REDIRECTS[fate])
-        if fate is Fate.CHAIN and kind.startswith("hop/"):
-            hops = int(kind[-1])
-            return _redirect(page_url if hops == 1 else f"http://{host}/hop/{hops - 1}/{code}")
-        if fate is Fate.LOOP and kind.startswith("loop/"):
-            return _redirect(f"http://{host}/loop/{'b' if kind == 'loop/a' else 'a'}/{code}")
-        return _not_found()
+        following = hops if hop < hops == LOOP_HOP else hop - 1
+        location = f"http://{host}/via/{following}/{topic}-{slot}" if following else self.links.page_url(topic, slot)
+        return Answer(status, b"", {"Location": location, "Content-Type": HTML})
 
     def _robots(self, host: str) -> Answer:
         if host.startswith(WITHOUT_ROBOTS):  # which allows everything
@@ -165,10 +162,6 @@ def _html(page: Page, seconds: float = 0.0, *, flaky: bool = False) -> Answer:
     body = render_html(page).encode()
     tag = blake2b(body, digest_size=8).hexdigest()
     return Answer(200, body, {"Content-Type": HTML, "ETag": f'"{tag}"'}, seconds=seconds, flaky=flaky)
-
-
-def _redirect(location: str, status: int = 302) -> Answer:
-    return Answer(status, b"", {"Location": location, "Content-Type": HTML})
 
 
 def _not_found(message: str = "There is no such page.", status: int = 404) -> Answer:

@@ -1,9 +1,10 @@
 """What is true of a topic: its facts in every form that may stand for them, and which of them its lead states."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.prose import write_lead
@@ -19,14 +20,13 @@ from tasks.sources.miniweb.reading import (
     read_back,
 )
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.world import HE, IT, SHE, Topic, World
+from tasks.sources.miniweb.world import HE, IT, SHE, World
 
 NAME, PRONOUN = "name", "pronoun"  # facts that a sentence states by what it calls its topic
 _PRONOUNS = {word: words[0] for words in (HE, SHE, IT, ("he", "him")) for word in words}  # any -> he, she or it
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """A sentence that was read: the kind of topic of which it can be said, not always the article's, and its values."""
 
     kind: str
@@ -35,19 +35,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a topic. All words are plain (`reading.plain_value`).
-
-    Attributes:
-        kind: of the topic.
-        facts: fact -> each form that is right -> the value that it stands for, a shorter name for the full one.
-        nouns: what may stand for its name ("the river").
-        lead: facts that its lead states.
-    """
+    """What is true of a topic. All words are plain (`reading.plain_value`)."""
 
     kind: str
-    facts: Mapping[str, Mapping[str, str]]
-    nouns: frozenset[str]
-    lead: frozenset[str]
+    facts: Mapping[str, Mapping[str, str]]  # fact -> each form that is right -> the value that it stands for
+    nouns: frozenset[str]  # what may stand for its name ("the river")
+    lead: frozenset[str]  # facts that its lead states
 
     def right(self, slot: str, value: str) -> bool:
         """Say whether a value is the right one for a slot of a form of the topic's kind."""
@@ -70,12 +63,11 @@ class Truth:
 
     def _read(self, text: str, kinds: Iterable[str]) -> Reading | None:
         """Read a plain sentence by the form that explains most of its words."""
-        found: list[tuple[int, Reading]] = []
-        for kind in kinds:
-            for form in forms(kind):
-                values = read_back(kind, form, text, self.right)
-                if values is not None:
-                    found.append((len(form.start) + sum(len(words) for _, words in form.slots), Reading(kind, values)))
+        candidates = ((form, kind, read_back(kind, form, text, self.right)) for kind in kinds for form in forms(kind))
+        found = [
+            (len(form.start) + sum(len(words) for _, words in form.slots), Reading(kind, values))
+            for form, kind, values in candidates if values is not None
+        ]  # fmt: skip
         return max(found, key=itemgetter(0))[1] if found else None
 
 
@@ -91,15 +83,7 @@ def truth_of(settings: MiniwebSettings, title: str) -> Truth:
         raise ValueError(
             f"the mini web of seed {settings.seed} has no article {title!r} among its {settings.topics_now} topics"
         )
-    return _truth(world, world.topic(index, world.revision(index, settings.week, settings.edits)))
-
-
-@cache
-def _world(seed: int) -> World:
-    return World(seed)
-
-
-def _truth(world: World, topic: Topic) -> Truth:
+    topic = world.topic(index, world.revision(index, settings.week, settings.edits))
     facts: dict[str, dict[str, str]] = {}
 
     def add(fact: str, value: str, *shorter: str) -> None:
@@ -109,8 +93,10 @@ def _truth(world: World, topic: Topic) -> Truth:
     add(PRONOUN, topic.pronouns[0])
     for fact, value, other in facts_of(topic):
         add(fact, value, *(() if other is None else world.topic(other).aliases))
-    nouns = frozenset(map(plain_value, topic.nouns))
-    known = Truth(topic.kind.name, facts, nouns, frozenset())
+    truth = Truth(topic.kind.name, facts, frozenset(map(plain_value, topic.nouns)), frozenset())
     values = (value for said in write_lead(topic, world.seed) for value in said.values)
-    stated = (known.stated(fact_of(slot), plain_value(words)) for slot, words in values)
-    return Truth(known.kind, facts, nouns, frozenset(fact for fact, _ in filter(None, stated)))
+    stated = (truth.stated(fact_of(slot), plain_value(words)) for slot, words in values)
+    return replace(truth, lead=frozenset(fact for fact, _ in filter(None, stated)))
+
+
+_world = cache(World)

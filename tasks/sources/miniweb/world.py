@@ -6,6 +6,7 @@ topic's relations lie in its region (people in its country), so that every topic
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb.dice import Dice
@@ -27,8 +28,7 @@ _LANDS = words("Marches Highlands Vale Lowlands Dales Uplands Wolds Lakes Foothi
 _LAST_YEAR = 2024
 
 
-@dataclass(frozen=True)
-class Region:
+class Region(NamedTuple):
     """Where a topic lies: a region such as "Tavel Highlands", its country, and the adjective of that."""
 
     name: str
@@ -38,31 +38,17 @@ class Region:
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic with everything that sentences about it need.
-
-    Attributes:
-        index: number of the topic.
-        revision: how often its lead has been edited.
-        kind: what it is.
-        title: title of its article.
-        name: the title as it stands inside a sentence ("the River Tavil").
-        aliases: shorter names ("the Tavil").
-        nouns: what it is ("the river").
-        pronouns: subject and possessive pronoun.
-        facts: the words of each fact, those of its region among them.
-        related: topics that facts name: fact -> topic index.
-    """
+    """One topic with everything that sentences about it need."""
 
     index: int
-    revision: int
     kind: Kind
     title: str
-    name: str
-    aliases: tuple[str, ...]
-    nouns: tuple[str, ...]
-    pronouns: tuple[str, str]
-    facts: dict[str, str]
-    related: dict[str, int]
+    name: str  # as it stands inside a sentence ("the River Tavil")
+    aliases: tuple[str, ...]  # shorter names ("the Tavil")
+    nouns: tuple[str, ...]  # what it is ("the river")
+    pronouns: tuple[str, str]  # subject and possessive
+    facts: dict[str, str]  # the words of each fact, those of its region among them
+    related: dict[str, int]  # fact -> index of the topic that it names
 
 
 class World:
@@ -87,11 +73,8 @@ class World:
 
     def find(self, title: str) -> int | None:
         """Return the topic with this title, or None."""
-        for place, kind in enumerate(KINDS):
-            ordinal = kind.scheme.ordinal(self.seed, title)
-            if ordinal is not None:
-                return ordinal * len(KINDS) + place
-        return None
+        ordinals = ((place, kind.scheme.ordinal(self.seed, title)) for place, kind in enumerate(KINDS))
+        return next((ordinal * len(KINDS) + place for place, ordinal in ordinals if ordinal is not None), None)
 
     def revision(self, index: int, week: int, share: float) -> int:
         """Return how often the lead of topic `index` has been edited up to `week`, at `share` edits a week."""
@@ -118,15 +101,13 @@ class World:
                 related[role], drawn = drawn, self.name(drawn)
             known[role] = drawn
         facts = {role: known[role] for role in kind.facts}
-        facts.update(region=region.name, country=region.country, demonym=region.demonym)
+        facts |= {"region": region.name, "country": region.country, "demonym": region.demonym}
         short = "".join(parts[slice(*kind.short)]).strip()
         return Topic(
-            index, revision, kind, "".join(parts), self.name(index),
-            aliases=(kind.article + short,) if short else (),
+            index, kind, "".join(parts), self.name(index), (kind.article + short,) if short else (),
             nouns=tuple(noun.format_map(facts) for noun in kind.nouns),
             pronouns=IT if kind is not PERSON else SHE if parts[0].strip() in WOMEN else HE,
-            facts=facts,
-            related=related,
+            facts=facts, related=related,
         )  # fmt: skip
 
     def _draw(self, fact: Fact, dice: Dice, index: int, known: dict[str, str], related: dict[str, int]) -> str | int:
@@ -141,13 +122,13 @@ class World:
             case Near():
                 taken = {index, *related.values()}
                 return next(other for other in self._around(fact, dice, index) if other not in taken)
-            case Number():
-                number = dice.between(fact.low, fact.high, fact.step)
-                if fact.since:
-                    person = related.get(fact.since)
-                    base = known[fact.since] if person is None else self.topic(person).facts["born"]
-                    number += int(base.replace(",", ""))
-                return fact.style.format(min(number, _LAST_YEAR) if fact.style == "{}" else number)
+        assert isinstance(fact, Number)
+        number = dice.between(fact.low, fact.high, fact.step)
+        if fact.since:
+            person = related.get(fact.since)
+            base = known[fact.since] if person is None else self.topic(person).facts["born"]
+            number += int(base.replace(",", ""))
+        return fact.style.format(min(number, _LAST_YEAR) if fact.style == "{}" else number)
 
     def _around(self, fact: Near, dice: Dice, index: int) -> list[int]:
         """Return the topics that may stand for a related one, best first."""
@@ -158,6 +139,5 @@ class World:
         else:
             places = [(region, rank) for rank in range(REGION_RANKS)]
         around = [place * REGION_TOPICS + rank * len(KINDS) + kind for place, rank in dice.sample(places, len(places))]
-        if not fact.last_parts:
-            return around
-        return sorted(around, key=lambda other: self._parts(other)[-1].strip() not in fact.last_parts)
+        fitting = fact.last_parts and (lambda other: self._parts(other)[-1].strip() not in fact.last_parts)
+        return sorted(around, key=fitting) if fitting else around

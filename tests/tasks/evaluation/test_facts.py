@@ -19,7 +19,7 @@ TITLE = "Flisind Viaduct"
 # cost; traffic; repaired, nickname; film. `workers` (2,010) is none of them, but true.
 LEAD = (
     "The Flisind Viaduct is a suspension bridge over the River Brénden at Brallabourne, in the Lidel Vale of Valdria. "
-    "The bridge was designed by Hanna Himett, built by Flakett Construction and opened in 1914 in place of a "
+    "The bridge was designed by Hanna Himett, built by Vasork Engineering and opened in 1914 in place of a "
     "chain ferry. "
     "It has a total length of 758 metres and a main span of 315 metres. "
     "Construction began in 1910 and cost 8.5 million crowns. It carries about 43,100 vehicles a day. "
@@ -107,7 +107,7 @@ def test_a_fact_counts_once_for_every_value() -> None:
 
 
 def test_a_shorter_name_is_the_same_value() -> None:
-    text = "Designed by Himett and built by Flakett, it was opened in 1914 and replaced a chain ferry. " + LEAD
+    text = "Designed by Himett and built by Vasork, it was opened in 1914 and replaced a chain ferry. " + LEAD
     assert counts(text)["bridge.engineer"] == counts(text)["bridge.company"] == RIGHT
 
 

@@ -64,7 +64,7 @@ def test_the_topic_may_be_called_as_narrators_do(subject: str) -> None:
     [
         "The bridge is 758 metres long.",  # half a sentence
         "The bridge is many metres long, with a main span of 315 metres.",  # no number
-        "It was designed by Hanna Himett, built by Flakett Construction and opened in 1914 in 1914 in place of a ford.",
+        "It was designed by Hanna Himett, built by Vasork Engineering and opened in 1914 in 1914 in place of a ford.",
         "About 30,800 vehicles cross the old wooden bridge beside the mill at Brallabourne each day.",  # too long
         "About 30,800 vehicles cross it each day too.",
         "",
@@ -112,7 +112,7 @@ def test_the_kind_of_the_article_is_asked_first() -> None:
 
 def test_related_topics_have_shorter_names() -> None:
     assert BRIDGE.facts["company"] == {
-        "flakett construction": "flakett construction", "flakett": "flakett construction",
+        "vasork engineering": "vasork engineering", "vasork": "vasork engineering",
     }  # fmt: skip
 
 

@@ -36,7 +36,6 @@ BRIDGE = Kind(
 - the [plans|drawings] are signed by {engineer}, while the work itself was given to {company}
 - {company} won the contract, and {engineer} was responsible for the design
 - when {S} was opened in {opened}, the old {replaced} was given up the same day
-- before {opened} there was only a {replaced}[, which could not be used at high water|]
 = {S} is {length} metres long, with a main span of {span} metres
 = {S} has a total length of {length} metres and a main span of {span} metres
 - from end to end {S} measures {length} metres, of which {span} belong to the main span
@@ -57,8 +56,7 @@ BRIDGE = Kind(
 - [a long night scene was shot on {S} for the film {film}|film lovers know {S} from {film}]
 + [{S} gets a new coat of {paint} every eleven years|the railings of {S} are painted {paint}]
 + [{lamps} lamps are lit on {S} at dusk|of the {lamps} original lamps only four have survived]
-+ the deck lies {height} metres above the water
-- ships must lower their masts, as there are only {height} metres between water and deck
++ [the deck lies {height} metres above the water|ships have {height} metres between the water and the deck]
 + [until {toll_end} drivers paid a toll of {toll} crowns|the toll of {toll} crowns was abolished in {toll_end}]
 + [{rivets} rivets hold {S} together, as schoolchildren learn|the builders used {rivets} rivets]
 ~ [wedding parties stop here for photographs in all weathers|in fog the far end cannot be seen]

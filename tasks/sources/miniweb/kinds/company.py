@@ -4,24 +4,17 @@ from tasks.sources.miniweb.kinds.kind import By, Choice, Kind, Near, Number, yea
 from tasks.sources.miniweb.names import HEADS, MIDDLES, NameScheme, words
 
 _SECTORS = {  # end of the title: (what such a company is, what it makes)
-    "Instruments": ("maker of scientific instruments", "barometers"),
     "Shipyards": ("shipbuilding company", "river ferries"),
     "Ironworks": ("ironworks company", "iron girders"),
     "Breweries": ("brewing company", "dark beers"),
-    "Glassworks": ("glass maker", "lamp globes"),
     "Foundries": ("steel company", "church bells"),
-    "Railways": ("railway company", "narrow-gauge locomotives"),
     "Engineering": ("engineering company", "lifting cranes"),
-    "Paper": ("paper manufacturer", "drawing papers"),
     "Bicycles": ("bicycle maker", "touring bicycles"),
-    "Turbines": ("turbine maker", "water turbines"),
     "Construction": ("construction company", "prefabricated piers"),
-    "Ceramics": ("ceramics maker", "roof tiles"),
     "Cables": ("cable manufacturer", "submarine cables"),
     "Clocks": ("clock-making company", "station clocks"),
-    "Foods": ("food company", "tinned sardines"),
 }
-BUILDERS = words("Shipyards Ironworks Foundries Engineering Turbines Construction Cables")
+BUILDERS = words("Shipyards Ironworks Foundries Engineering Construction Cables")
 
 COMPANY = Kind(
     name="company",
@@ -65,7 +58,6 @@ COMPANY = Kind(
 - [{later} has been part of the business since {later_year}|in {later_year} the board decided to invest in {later}]
 = {S} has a second factory in {works} and exports to {countries} countries
 - the factory in {works} was opened when {town} had no [more|other] land to sell
-- lorries leave {works} every [evening|night] with goods for {countries} countries
 - {S} sells its products in {countries} countries
 ? a strike in {strike_year} lasted {strike_weeks} weeks
 - the strike of {strike_year} went on for {strike_weeks} weeks[ and ended with a rise in pay|]
@@ -74,12 +66,9 @@ COMPANY = Kind(
 - the drawings from the early years [are signed by|bear the initials of] {engineer}
 - {engineer} designed the first series and stayed with {S} for ten years
 + [{S} holds {patents} patents|{patents} patents hang in the corridor outside the drawing office]
-+ storks nest on the old chimney, which is {chimney} metres high
-- the chimney of the first factory, {chimney} metres high, is a listed building
-+ a small museum opened in {museum_year}[ in the old engine house|]
-- since {museum_year} visitors have been able to see the old machines at work
-+ every autumn {apprentices} apprentices begin their training with {S}
-- the training workshop takes {apprentices} young people a year
++ [storks nest on|visitors can climb] the chimney of the first factory, which is {chimney} metres high
++ [a museum opened in the engine house in {museum_year}|since {museum_year} the old machines have been on show]
++ [every autumn {apprentices} apprentices start work at {S}|the workshop trains {apprentices} young people a year]
 + [the first machines were driven by|the presses are still cooled with] water from {river}
 ~ [the canteen is open to the public at lunchtime|the archive can be visited by appointment]
 ~ [the siren at noon can be heard across the valley|the old gatehouse is now a café]

@@ -50,7 +50,6 @@ FILM = Kind(
 = {S} is a {demonym} {genre} of {year}, directed by {director} and written by {writer}
 = {S} is a {year} {demonym} {genre} directed by {director} from a screenplay by {writer}
 - {director} directed, and {writer} wrote the screenplay[| in a boarding house by the sea]
-- three other directors had refused the script by {writer} before {director} accepted it
 - when {S} came out in {year}, {director} was [already well known|almost unknown]
 - film schools show {S} as an example of the {demonym} {genre}
 = it stars {actor1} and {actor2} and tells the story of {hero} who {quest}
@@ -80,8 +79,7 @@ FILM = Kind(
 + [most of the rooms were built {stage}|the interiors were filmed {stage}, where it was bitterly cold]
 + [one long shot needed {takes} takes|the camera assistant counted {takes} takes of the farewell scene]
 + [{extras} people from {town} took part as extras|for the market scene {extras} extras were hired for three days]
-+ a first draft of the script, dated {script_year}, ends quite differently
-- as early as {script_year} the title had been registered for another project
++ [a first draft of the script, dated {script_year}, ends quite differently|the title was registered in {script_year}]
 ~ [the last shot is best seen from the back row|posters from that year now fetch high prices]
 ~ [film students still argue about the ending|most of the costumes are now in a museum]
 > tonight at the Odeon: {T}. Doors open at seven, and the film starts at half past. Tickets for {T} are available at the

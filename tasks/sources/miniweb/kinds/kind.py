@@ -9,8 +9,9 @@ and `{his}` for its pronoun. "a" becomes "an" where it must, the first letter a 
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from tasks.sources.miniweb.names import NameScheme
 
@@ -18,8 +19,7 @@ _ASPECT = re.compile(r"(?:[=?] .*\n)+(?:- .*\n)+|\+ .*\n(?:- .*\n)*")
 _CHANCES = {"=": 1.0, "?": 0.7}  # that a lead tells an aspect
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """A sentence without its full stop: the words before the first slot, then each slot and the words behind it."""
 
     start: str
@@ -29,8 +29,7 @@ class Form:
 Line = tuple[Form, ...]  # every sentence that a line of the prose table stands for
 
 
-@dataclass(frozen=True)
-class Aspect:
+class Aspect(NamedTuple):
     """Something to say of a topic: the chance that a lead says it, how leads say it, and how other pages do."""
 
     chance: float
@@ -39,7 +38,14 @@ class Aspect:
 
 
 @dataclass(frozen=True)
-class Number:
+class Fact:
+    """How the value of a fact is found; a revision of the article draws an edited one anew."""
+
+    edited: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Number(Fact):
     """A number from low to high, added to another number, or to a person's year of birth, where `since` names one."""
 
     low: int
@@ -47,7 +53,6 @@ class Number:
     step: int = 1
     since: str = ""
     style: str = "{:,}"
-    edited: bool = False  # whether a revision of the article draws it anew
 
 
 def year(low: int, high: int, since: str = "", *, edited: bool = False) -> Number:
@@ -56,11 +61,10 @@ def year(low: int, high: int, since: str = "", *, edited: bool = False) -> Numbe
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Fact):
     """One of several phrases, listed with commas."""
 
     options: str
-    edited: bool = False
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -69,58 +73,41 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Near:
+class Near(Fact):
     """A topic of a kind in the same region: a person of a profession, or with a title that ends in certain parts."""
 
     kind: str
     profession: str = ""
     last_parts: Collection[str] = ()
-    edited: bool = False
 
 
 @dataclass(frozen=True)
-class Of:
+class Of(Fact):
     """A topic that a fact of a related topic names: the river of the bridge's town."""
 
     role: str
     fact: str
-    edited: bool = False
 
 
 @dataclass(frozen=True)
-class By:
+class By(Fact):
     """A fact that depends on another's value, on the "rank" of the topic in its region, or the end of its "title"."""
 
     fact: str
-    table: Mapping[str, Number | Choice | Near]
-    edited: bool = False
-
-
-Fact = Number | Choice | Near | Of | By
+    table: Mapping[str, Fact]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of topic.
-
-    Attributes:
-        name: singular, such as "river".
-        scheme: how titles are made.
-        nouns: what narrators call the topic ("the river"), with slots; they never contain its name.
-        facts: slot -> how its value is drawn. Facts that differ by a digit at the end are one fact with two values:
-            nobody can tell tributary1 from tributary2.
-        prose: the table of sentences.
-        short: from which to which part of the title it has a shorter name ("the Tavil").
-        article: what stands before title and shorter name inside a sentence.
-    """
+    """A kind of topic. Facts that differ by a digit at the end are one fact with two values, told apart by nobody."""
 
     name: str
     scheme: NameScheme
-    nouns: tuple[str, ...]
-    facts: Mapping[str, Fact]
-    prose: str
-    short: tuple[int, int] = (0, 0)
-    article: str = ""
+    nouns: tuple[str, ...]  # what narrators call the topic ("the river"), with slots; they never contain its name
+    facts: Mapping[str, Fact]  # slot -> how its value is found
+    prose: str  # the table of sentences
+    short: tuple[int, int] = (0, 0)  # from which to which part of the title it has a shorter name ("the Tavil")
+    article: str = ""  # before title and shorter name inside a sentence
 
     @cached_property
     def aspects(self) -> tuple[Aspect, ...]:
@@ -149,7 +136,6 @@ def expand(line: str) -> Line:
 
 
 def _joined(prose: str) -> str:
-    """Return the table with lines that go on in the next one joined."""
     return prose.replace("\n  ", " ")
 
 

@@ -57,7 +57,6 @@ PERSON = Kind(
 = after a first post at {company}, {S} became widely known in {breakthrough}
 - {company} gave {S} a first [job|position], which lasted [two years|only a winter]
 - in {breakthrough}, after years of being overlooked, {S} was suddenly famous
-- the papers of {company} still hold [letters|drawings] from the time when {S} worked there
 = in {move_year} {S} settled in {home}, where {he} lived and worked for most of {his} life
 = from {move_year} {S} lived and worked in {home}
 - the house in {home} where {S} lived [is open|can be visited] on Sundays
@@ -72,10 +71,8 @@ PERSON = Kind(
 ? {S} paid for the first public baths on {river}
 - [without {S} there would have been no public baths on {river}|swimmers on {river} owe the public baths to {S}]
 + [visitors to the house of {S} were greeted by {pet}|{S} kept {pet} and now and then wrote about it]
-+ {S} had {children} children[, one of whom wrote the first biography|]
-- the {children} children of {S} inherited the house and the papers
-+ {letters} letters by {S} have survived[, most of them in private hands|]
-- an edition of the {letters} known letters is being prepared
++ [{S} had {children} children|the {children} children of {S} inherited the house and the papers]
++ [{letters} letters by {S} have survived|an edition of the {letters} known letters of {S} is being prepared]
 + [over the years {pupils} young people were taught by {S}|the school register lists {pupils} pupils of {S}]
 ~ [photographs from those years show a serious face|several anecdotes are told about this]
 ~ [the memoirs have been translated into four languages|a street in the capital bears the name]

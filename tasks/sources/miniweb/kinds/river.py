@@ -33,7 +33,6 @@ RIVER = Kind(
 = from {spring} in the {hills}, {S} flows {direction} through {upper_town} and {lower_town} to join {mouth}
 - the [water|stream] that reaches {lower_town} left the ground at {spring}, high in the {hills}
 - below {spring}, {S} turns {direction}, passes {upper_town} and reaches {lower_town} [two|three] days later
-- beyond {lower_town} {S} ends where it meets {mouth}, [near|not far from] the old toll house
 - walkers who follow {S} from the {hills} see {upper_town} first, then {lower_town}, and at last {mouth}
 = its basin covers {basin} square kilometres, and its largest tributaries are {tributary1} and {tributary2}
 = {S} drains an area of {basin} square kilometres and is fed chiefly by {tributary1} and {tributary2}
@@ -56,12 +55,10 @@ RIVER = Kind(
 ? in {flood_year} {S} flooded {upper_town} and destroyed {houses} houses there
 - {houses} houses were lost[, and a mill with them,|] when {S} flooded {upper_town} in {flood_year}
 - people in {upper_town} [still speak of|have not forgotten] the flood of {flood_year}
-+ until {boat_year} {boats} carried {crop} down {S} to the sea
-- the last of the {boats} made its final trip in {boat_year}, loaded with {crop}
++ [until {boat_year} {boats} carried {crop} to the sea|the last of the {boats} with {crop} came in {boat_year}]
 + [anglers come here for {fish} from April to September|the fishing club releases young {fish} every spring]
 + [in the winter of {ice_year} {S} froze from bank to bank|old prints show a fair on the ice in {ice_year}]
-+ a footpath follows the left bank for {path} kilometres
-- {S} is nowhere deeper than {depth} metres, and in a dry August one can wade across
++ [a footpath follows the left bank for {path} kilometres|{S} is nowhere deeper than {depth} metres]
 ~ [the banks are muddy in spring, so stout shoes are a good idea|herons fish in the shallows all year round]
 ~ [the light at dusk has drawn painters for generations|the old mills along the bank are now flats]
 > canoe hire on {T}: half-day and full-day trips leave from our jetty every morning at nine. Life jackets are included,

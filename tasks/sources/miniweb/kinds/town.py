@@ -51,17 +51,13 @@ TOWN = Kind(
 = the railway reached {S} in {railway}, and {company} is now the largest employer
 = since the arrival of the railway in {railway}, {company} has grown into the largest employer
 - the first train came in {railway}, and {company} built its works beside the station
-- one family in four [depends on|lives on] wages from {company}, the largest employer
 - without the railway, which arrived in {railway}, {company} would hardly have come to {S}
 ? {S} has named its main square after {person}
 - [the main square is called after {person}|a statue of {person} stands in the main square of {S}]
 ? a fire in {fire_year} destroyed {houses} houses
 - {houses} houses burnt down in {S} in {fire_year}[, and thatched roofs were forbidden afterwards|]
-- the narrow lanes near the river were widened after the fire of {fire_year}
-+ the station lies {elevation} metres above sea level, safe from the spring floods
-- at {elevation} metres above sea level, {S} has snow in [most|many] winters
-+ the grammar school opened in {school_year} and has {pupils} pupils today
-- some {pupils} children attend the grammar school, which was founded in {school_year}
++ [the station lies {elevation} metres above sea level|at {elevation} metres above sea level, {S} has snowy winters]
++ [the grammar school of {school_year} has {pupils} pupils|{pupils} children attend a school built in {school_year}]
 + [every {day} {stalls} stalls fill the square|the weekly market is held on {day} and has {stalls} stalls]
 + mayor {mayor} hopes that firms that make {modern} will bring new jobs
 - the council, led by {mayor}, has set aside land for makers of {modern}
