@@ -43,13 +43,9 @@ def somebody(dice: Dice) -> str:
 
 @dataclass(frozen=True)
 class NameScheme:
-    """How names of a kind are put together.
+    """How names of a kind are put together."""
 
-    Attributes:
-        parts: for each place in the name the strings that can stand there; places are simply joined.
-    """
-
-    parts: tuple[tuple[str, ...], ...]
+    parts: tuple[tuple[str, ...], ...]  # for each place in a name the strings that can stand there
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -17,9 +17,11 @@ from tasks.sources.miniweb.world import Topic
 
 SUBJECT, POSSESSIVE = "S", "his"  # slots that name the topic: "the river", "it"; "its"
 
+_NAMES = [kind.name for kind in KINDS]
 _NAME_WORDS = 7  # of the longest name ("The Last Lighthouse Without a Name")
 _SLACK = 2  # words that a wrong value may have beyond the longest right one
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_MARKER = re.compile(rf"^(?:{'|'.join(MARKERS)}) ")
 _SIGNS = str.maketrans({"–": "-", "—": "-", "“": '"', "”": '"', "’": "'"})
 
 Values = tuple[tuple[str, str], ...]  # (slot, plain value) in order
@@ -38,9 +40,7 @@ def plain_value(value: str) -> str:
 
 def plain_sentence(sentence: str) -> str:
     """Return a sentence as forms are laid along it: plain, without its full stop and the marker before it."""
-    text = plain(sentence).strip().rstrip(".!? ")
-    marker = next((marker for marker in MARKERS if text.startswith(f"{marker} ")), "")
-    return text.removeprefix(f"{marker} ") if marker else text
+    return _MARKER.sub("", plain(sentence).strip().rstrip(".!? "))
 
 
 def fact_of(slot: str) -> str:
@@ -57,22 +57,17 @@ def facts_of(topic: Topic) -> Iterator[tuple[str, str, int | None]]:
 @cache
 def forms(name: str) -> tuple[Form, ...]:
     """Return every sentence that leads and other pages say of topics of a kind, plain."""
-    kind = next(kind for kind in KINDS if kind.name == name)
-    lines = chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour)
-    plain_forms = (
-        Form(plain(form.start), tuple((fact_of(slot), plain(words)) for slot, words in form.slots))
-        for form in chain.from_iterable(lines)
-    )
-    return tuple(dict.fromkeys(plain_forms))
+    kind = KINDS[_NAMES.index(name)]
+    every = chain(*chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour))
+    plain_slots = ((form.start, ((fact_of(slot), plain(words)) for slot, words in form.slots)) for form in every)
+    return tuple(dict.fromkeys(Form(plain(start), tuple(slots)) for start, slots in plain_slots))
 
 
 @cache
 def longest(name: str) -> Mapping[str, int]:
     """Return how many words the values of every slot of a kind have at most; 0 where they are numbers."""
-    facts = next(kind for kind in KINDS if kind.name == name).facts
-    return {fact_of(slot): _longest(fact) for slot, fact in facts.items()} | dict.fromkeys(
-        (SUBJECT, POSSESSIVE, "region", "country", "demonym"), _NAME_WORDS
-    )
+    facts = {fact_of(slot): _longest(fact) for slot, fact in KINDS[_NAMES.index(name)].facts.items()}
+    return facts | dict.fromkeys((SUBJECT, POSSESSIVE, "region", "country", "demonym"), _NAME_WORDS)
 
 
 def _longest(fact: Fact) -> int:

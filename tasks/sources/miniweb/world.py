@@ -95,7 +95,7 @@ class World:
         known = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}  # for By
         related: dict[str, int] = {}
         for role, fact in kind.facts.items():
-            dice = Dice(self.seed, "fact", index, role, revision if fact.edited else 0)
+            dice = Dice(self.seed, "fact", index, role, revision if role in kind.edited else 0)
             drawn = self._draw(fact, dice, index, known, related)
             if isinstance(drawn, int):
                 related[role], drawn = drawn, self.name(drawn)

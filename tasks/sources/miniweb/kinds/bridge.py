@@ -13,6 +13,7 @@ BRIDGE = Kind(
     nouns=("the bridge", "the structure", "the {type}"),
     short=(0, 3),
     article="the ",
+    edited=("traffic",),
     facts={
         "type": Choice("suspension bridge, stone arch bridge, steel arch bridge, cable-stayed bridge, truss bridge"),
         "town": Near("town"), "river": Of("town", "river"), "engineer": Near("person", "engineer"),
@@ -20,7 +21,7 @@ BRIDGE = Kind(
         "replaced": Choice("chain ferry, wooden bridge, rowing ferry, ford, pontoon bridge"), "span": Number(48, 520),
         "length": Number(60, 900, since="span"), "begun": year(-6, -2, since="opened"),
         "cost": Number(2, 94, style="{}.5"), "workers": Number(140, 2_600, 10),
-        "traffic": Number(1_900, 64_000, 100, edited=True), "repaired": year(36, 60, since="opened"),
+        "traffic": Number(1_900, 64_000, 100), "repaired": year(36, 60, since="opened"),
         "nickname": Choice("the Harp, the Old Lady, the Ladder, the Grasshopper, the Washing Line, the Comb, the Swan"),
         "film": Near("film"), "paint": Choice("oxide red, pale green, dark grey, ochre yellow, cobalt blue"),
         "lamps": Number(24, 160, 2), "height": Number(14, 88), "toll": Number(2, 9),

@@ -29,6 +29,7 @@ FILM = Kind(
     scheme=NameScheme((("The ",), tuple(f"{word} " for word in words(_ADJECTIVES)), words(_NOUNS), _TAILS)),
     nouns=("the film", "the picture", "the {genre}"),
     short=(0, 3),
+    edited=("tickets",),
     facts={
         "genre": Choice("drama, comedy, crime film, war film, musical, romance, adventure film, melodrama"),
         "director": Near("person", "film director"), "writer": Near("person", "novelist"),
@@ -40,7 +41,7 @@ FILM = Kind(
         "town": Near("town"), "weeks": Number(5, 19), "composer": Near("person", "composer"),
         "prize": Choice("Golden Lantern, Silver Swan, Critics' Ring, Crystal Reel, Grand Prix, Blue Ribbon"),
         "merit": Choice("best picture, best direction, best screenplay, best photography"), "runtime": Number(74, 171),
-        "tickets": Number(180_000, 6_400_000, 1_000, edited=True), "company": Near("company"),
+        "tickets": Number(180_000, 6_400_000, 1_000), "company": Near("company"),
         "budget": Number(4, 96, style="{}.5"), "restored": year(31, 60, since="year"),
         "stage": Choice("on a converted barge, in an empty salt warehouse, in a railway shed, in an old ballroom"),
         "takes": Number(17, 63), "reels": Number(6, 14), "extras": Number(80, 900, 10),

@@ -9,7 +9,7 @@ and `{his}` for its pronoun. "a" becomes "an" where it must, the first letter a 
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,15 +37,7 @@ class Aspect(NamedTuple):
     told: tuple[Line, ...]
 
 
-@dataclass(frozen=True)
-class Fact:
-    """How the value of a fact is found; a revision of the article draws an edited one anew."""
-
-    edited: bool = field(default=False, kw_only=True)
-
-
-@dataclass(frozen=True)
-class Number(Fact):
+class Number(NamedTuple):
     """A number from low to high, added to another number, or to a person's year of birth, where `since` names one."""
 
     low: int
@@ -55,13 +47,12 @@ class Number(Fact):
     style: str = "{:,}"
 
 
-def year(low: int, high: int, since: str = "", *, edited: bool = False) -> Number:
+def year(low: int, high: int, since: str = "") -> Number:
     """Return a fact that is a year: a number without a comma."""
-    return Number(low, high, since=since, style="{}", edited=edited)
+    return Number(low, high, since=since, style="{}")
 
 
-@dataclass(frozen=True)
-class Choice(Fact):
+class Choice(NamedTuple):
     """One of several phrases, listed with commas."""
 
     options: str
@@ -72,8 +63,7 @@ class Choice(Fact):
         return tuple(self.options.split(", "))
 
 
-@dataclass(frozen=True)
-class Near(Fact):
+class Near(NamedTuple):
     """A topic of a kind in the same region: a person of a profession, or with a title that ends in certain parts."""
 
     kind: str
@@ -81,20 +71,21 @@ class Near(Fact):
     last_parts: Collection[str] = ()
 
 
-@dataclass(frozen=True)
-class Of(Fact):
+class Of(NamedTuple):
     """A topic that a fact of a related topic names: the river of the bridge's town."""
 
     role: str
     fact: str
 
 
-@dataclass(frozen=True)
-class By(Fact):
+class By(NamedTuple):
     """A fact that depends on another's value, on the "rank" of the topic in its region, or the end of its "title"."""
 
     fact: str
-    table: Mapping[str, Fact]
+    table: Mapping[str, Number | Choice | Near]
+
+
+Fact = Number | Choice | Near | Of | By
 
 
 @dataclass(frozen=True)
@@ -106,6 +97,7 @@ class Kind:
     nouns: tuple[str, ...]  # what narrators call the topic ("the river"), with slots; they never contain its name
     facts: Mapping[str, Fact]  # slot -> how its value is found
     prose: str  # the table of sentences
+    edited: tuple[str, ...] = ()  # facts that a revision of the article draws anew
     short: tuple[int, int] = (0, 0)  # from which to which part of the title it has a shorter name ("the Tavil")
     article: str = ""  # before title and shorter name inside a sentence
 

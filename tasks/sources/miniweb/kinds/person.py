@@ -24,6 +24,7 @@ PERSON = Kind(
     scheme=NameScheme((tuple(f"{name} " for name in FIRST_NAMES), HEADS, MIDDLES, LAST_TAILS)),
     nouns=("the {profession}",),
     short=(1, 4),
+    edited=("prize", "prize_year"),
     facts={
         "profession": By("rank", {str(rank): Choice(name) for rank, name in enumerate(PROFESSIONS)}),
         "work": By("profession", {name: Choice(works) for name, (_, _, works) in _LIVES.items()}),
@@ -34,8 +35,8 @@ PERSON = Kind(
         "subject": Choice("mathematics, law, medicine, drawing, philosophy, chemistry, music"),
         "university_town": Near("town"), "company": Near("company"), "breakthrough": year(28, 41, since="born"),
         "home": Near("town"), "move_year": year(22, 36, since="born"),
-        "prize": Choice("Order of the White Heron, State Prize, Gold Medal of the Academy, Linden Prize", edited=True),
-        "prize_year": year(42, 57, since="born", edited=True),
+        "prize": Choice("Order of the White Heron, State Prize, Gold Medal of the Academy, Linden Prize"),
+        "prize_year": year(42, 57, since="born"),
         "pupil": By("profession", {name: Near("person", name) for name in _LIVES}),
         "school_year": year(35, 50, since="born"), "river": Near("river"),
         "pet": Choice("a tame jackdaw, two greyhounds, a tortoise, seven cats, a parrot, a goat"),

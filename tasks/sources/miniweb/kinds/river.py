@@ -10,6 +10,7 @@ RIVER = Kind(
     nouns=("the river", "the waterway"),
     short=(1, 4),
     article="the ",
+    edited=("discharge",),
     facts={
         "length": Number(38, 890), "basin": Number(600, 19_000, 10),
         "spring": Choice("Cold Well, Grey Tarn, Hollow Spring, Saint Orla's Well, Kettle Moss, White Fell, Raven Pool"),
@@ -17,7 +18,7 @@ RIVER = Kind(
         "direction": Choice("north, south, east, west, north-east, south-west"), "upper_town": Near("town"),
         "lower_town": Near("town"), "mouth": Near("river"), "tributary1": Near("river"), "tributary2": Near("river"),
         "surveyor": Near("person", "cartographer"), "survey_year": year(27, 52, since="surveyor"),
-        "discharge": Number(12, 640, edited=True), "company": Near("company", last_parts=BUILDERS),
+        "discharge": Number(12, 640), "company": Near("company", last_parts=BUILDERS),
         "dam_year": year(1921, 1988), "power": Number(14, 320), "flood_year": year(1838, 1996),
         "houses": Number(60, 940, 10), "boats": Choice("barges, sailing boats, log rafts, lighters, keelboats"),
         "crop": Choice("barley, hops, flax, apples, sugar beet, grapes, mustard, walnuts"),
