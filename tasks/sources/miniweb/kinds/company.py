@@ -56,7 +56,7 @@ COMPANY = Kind(
 = after taking over {bought} in {bought_year}, {S} moved into {later} in {later_year}
 - the purchase of {bought} in {bought_year} doubled the [size|sales] of {S}
 - {bought} kept its name until {bought_year}, when {S} bought it
-- [{later} has been part of the business since {later_year}|in {later_year} the board decided to invest in {later}]
+- [the business has included {later} since {later_year}|in {later_year} the board decided to invest in {later}]
 = {S} has a second factory in {works} and exports to {countries} countries
 - the factory in {works} was opened when {town} had no [more|other] land to sell
 - {S} sells its products in {countries} countries

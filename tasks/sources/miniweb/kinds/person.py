@@ -67,11 +67,11 @@ PERSON = Kind(
 - [{S} was abroad when the {prize} was announced|a photograph of {prize_year} shows {S} with the {prize}]
 ? {his} pupils included {pupil}, and in {school_year} {he} founded a school in {home}
 ? in {school_year} {S} founded a school in {home}, where {pupil} was among {his} pupils
-- {pupil}, later better known than {his} teacher, was [one|among the first] of the pupils of {S}
+- {pupil}, later the better known of the two, was [one of the|among the first] pupils of {S}
 - [the school that {S} opened in {school_year} had one classroom|in {school_year} {S} opened a school in {home}]
 ? {S} paid for the first public baths on {river}
 - [without {S} there would have been no public baths on {river}|swimmers on {river} owe the public baths to {S}]
-+ [visitors to the house of {S} were greeted by {pet}|{S} kept {pet} and now and then wrote about it]
++ [visitors to the house of {S} were greeted by {pet}|{S} kept {pet} in the study]
 + [{S} had {children} children|the {children} children of {S} inherited the house and the papers]
 + [{letters} letters by {S} have survived|an edition of the {letters} known letters of {S} is being prepared]
 + [over the years {pupils} young people were taught by {S}|the school register lists {pupils} pupils of {S}]
