@@ -1,8 +1,8 @@
 """Which URLs an article cites and a search for its title finds, and what becomes of each when it is asked for."""
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -13,9 +13,8 @@ from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, World
 
 DOMAIN = "miniweb.test"
+LINK_HOST, SEARCH_HOST = f"go.{DOMAIN}", f"search.{DOMAIN}"
 SEARCH_RESULTS = 10
-LOOP_HOP = 9
-LINK_HOST, SEARCH_HOST = "go", "search"
 
 
 class Fate(StrEnum):
@@ -52,10 +51,10 @@ CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold 
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
-# Status and number of the redirects between the cited URL and the page; a loop goes on for ever.
+# Status and number of the redirects between the cited URL and the page; a loop has no last one.
 DETOURS = {
     Fate.MOVED: (301, 1), Fate.FOUND: (302, 1), Fate.TEMPORARY: (307, 1), Fate.CHAIN: (302, 3),
-    Fate.LOOP: (302, LOOP_HOP),
+    Fate.LOOP: (302, 0),
 }  # fmt: skip
 UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
 
@@ -96,8 +95,7 @@ FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
 CITED_PAGES, FOUND_PAGES = 9, 4  # most of each
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A URL as it is cited, its fate, and the status and URL of a patient crawler's last response, None without one."""
 
     url: str
@@ -147,12 +145,10 @@ class Links:
     def planned_fate(self, topic: int, slot: int) -> Fate:
         """Return what becomes of a page's link as long as the page lives."""
         draw = unit_interval(self._world.seed, "fate", topic, slot) if slot < CLONE_SLOT else 1.0
-        for fate, rate in FAULT_RATES.items():
-            draw -= rate * self._settings.faults
-            if draw < 0:
-                open_host = fate is Fate.FORBIDDEN and self.genre(topic, slot) in WITHOUT_ROBOTS
-                return Fate.OK if open_host else fate
-        return Fate.OK
+        limits = accumulate(rate * self._settings.faults for rate in FAULT_RATES.values())
+        fate = next((fate for fate, limit in zip(FAULT_RATES, limits, strict=True) if draw < limit), Fate.OK)
+        allowed = fate is Fate.FORBIDDEN and self.genre(topic, slot) in WITHOUT_ROBOTS
+        return Fate.OK if allowed else fate
 
     def is_dead(self, topic: int, slot: int) -> bool:
         """Whether the page has turned into a dead link by the settings' week."""
@@ -166,7 +162,7 @@ class Links:
             return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
         fate = self.planned_fate(topic, slot)
         if fate in DETOURS:
-            host = _host(LINK_HOST) if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
+            host = LINK_HOST if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
             cited = f"http://{host}/via/{DETOURS[fate][1]}/{topic}-{slot}"
         if fate in (Fate.LOOP, Fate.FORBIDDEN):
             return Link(cited, fate, None, None)
@@ -174,17 +170,13 @@ class Links:
             fate = Fate.NOT_FOUND
         return Link(cited, fate, {Fate.NOT_FOUND: 404, Fate.GONE: 410}.get(fate, 200), url)
 
-    def guide_link(self, topic: int) -> Link:
-        """Return the link to the regional guide that covers a topic."""
-        url = self.guide_url(topic // REGION_TOPICS, topic % REGION_TOPICS // len(KINDS))
-        return Link(url, Fate.GUIDE, 200, url)
-
     def references(self, topic: int) -> list[Link]:
         """Return the 4 to 12 links that a topic's article cites, in order."""
         dice = Dice(self._world.seed, "references", topic)
         links = [self.link(topic, slot) for slot in range(self._cited_pages(topic))]
         if dice.chance(GUIDE_RATE):
-            links.append(self.guide_link(topic))
+            guide = self.guide_url(topic // REGION_TOPICS, topic % REGION_TOPICS // len(KINDS))
+            links.append(Link(guide, Fate.GUIDE, 200, guide))
         if dice.chance(NEIGHBOUR_RATE):
             links.append(self.link(self._other_topic(topic, dice), 0))
         if self._has_clone(topic) and dice.chance(CITED_CLONE_RATE / CLONE_RATE):
@@ -192,11 +184,7 @@ class Links:
         return dice.sample(links, len(links))
 
     def search_results(self, topic: int) -> list[Link]:
-        """Return the ten links that a search for the topic's title finds, best first.
-
-        Four are cited by the article as well; the others are pages nobody cites, clones of the lead, and pages about
-        other topics.
-        """
+        """Return the ten links that a search finds: four that are cited, pages nobody cites, clones, other topics."""
         dice = Dice(self._world.seed, "search", topic)
         own = self._cited_pages(topic)
         links = [self.link(topic, slot) for slot in dice.sample(range(own), min(4, own))]
@@ -233,7 +221,7 @@ class Links:
 def hosts_of(settings: MiniwebSettings) -> list[str]:
     """Return the names of all hosts of the web."""
     numbered = [_host(GENRES[place % len(GENRES)], place // len(GENRES)) for place in range(settings.hosts)]
-    return numbered + [_host(name) for name in (*MIRRORS, LINK_HOST, SEARCH_HOST)]
+    return [*numbered, *map(_host, MIRRORS), LINK_HOST, SEARCH_HOST]
 
 
 def _host(name: str, number: int = 0) -> str:

@@ -137,7 +137,7 @@ def _index(web: Miniweb, path: str) -> Answer:
     rows = [] if start else [(host, f"/host/{host}/") for host in web.hosts]
     for topic in range(start, min(start + _INDEX_TOPICS, web.settings.topics_now)):
         title = web.world.title(topic)
-        rows.append((f"{topic}: {title}", f"/host/{SEARCH_HOST}.{DOMAIN}/search?q={quote(title)}"))
+        rows.append((f"{topic}: {title}", f"/host/{SEARCH_HOST}/search?q={quote(title)}"))
     if start + _INDEX_TOPICS < web.settings.topics_now:
         rows.append(("more", f"/{start + _INDEX_TOPICS}"))
     return Answer(200, render_listing("The mini web: hosts and topics", rows).encode(), {"Content-Type": HTML})

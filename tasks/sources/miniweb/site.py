@@ -6,21 +6,10 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tasks.sources.miniweb.html import render_html, render_listing
-from tasks.sources.miniweb.links import (
-    DETOURS,
-    DOMAIN,
-    LINK_HOST,
-    LOOP_HOP,
-    SEARCH_HOST,
-    WITHOUT_ROBOTS,
-    Fate,
-    Link,
-    Links,
-    hosts_of,
-)
+from tasks.sources.miniweb.links import DETOURS, LINK_HOST, SEARCH_HOST, WITHOUT_ROBOTS, Fate, Link, Links, hosts_of
 from tasks.sources.miniweb.pages import Page, Pages
 from tasks.sources.miniweb.pdf import render_pdf
 from tasks.sources.miniweb.settings import MiniwebSettings
@@ -66,7 +55,7 @@ class Miniweb:
             return _not_found(f"There is no host {host}.")
         if url.path == "/robots.txt":
             return self._robots(host)
-        if url.path == "/search" and host == f"{SEARCH_HOST}.{DOMAIN}":
+        if url.path == "/search" and host == SEARCH_HOST:
             return self._search(url.query)
         if url.path == "/":
             return self._front(host)
@@ -108,35 +97,32 @@ class Miniweb:
         return _html(page, seconds, flaky=link.fate is Fate.FLAKY)
 
     def _detour(self, host: str, hop: int, topic: int, slot: int) -> Answer:
-        """Answer for a URL that redirects: to the page at hop 1, to the hop before it, and back and forth in a loop."""
-        fate = self.links.planned_fate(topic, slot)
+        """Answer for a URL that redirects: at hop 1 to the page, before it to the next hop, in a loop to itself."""
+        status, hops = DETOURS.get(self.links.planned_fate(topic, slot), (404, -1))
         known = self.links.has_page(topic, slot) and urlsplit(self.links.link(topic, slot).url).netloc == host
-        if not known or fate not in DETOURS:
+        if not known or hop not in (range(1, hops + 1) if hops else (0,)):
             return _not_found()
-        status, hops = DETOURS[fate]
-        if not (0 < hop <= hops if hops < LOOP_HOP else hop in (LOOP_HOP, LOOP_HOP - 1)):
-            return _not_found()
-        following = hops if hop < hops == LOOP_HOP else hop - 1
-        location = f"http://{host}/via/{following}/{topic}-{slot}" if following else self.links.page_url(topic, slot)
+        following = f"http://{host}/via/{max(hop - 1, 0)}/{topic}-{slot}"
+        location = self.links.page_url(topic, slot) if hop == 1 else following
         return Answer(status, b"", {"Location": location, "Content-Type": HTML})
 
     def _robots(self, host: str) -> Answer:
         if host.startswith(WITHOUT_ROBOTS):  # which allows everything
             return _not_found()
-        rules = ["User-agent: *", "Disallow: /private/", "Disallow: /search?"]
-        if host == f"{SEARCH_HOST}.{DOMAIN}":
-            rules = ["User-agent: *", "Allow: /"]
+        rules = "User-agent: *\n" + (
+            "Allow: /\n" if host == SEARCH_HOST else "Disallow: /private/\nDisallow: /search?\n"
+        )
         if host.startswith("academy"):
-            rules.append(f"Crawl-delay: {self.settings.crawl_delay:g}")
-        return Answer(200, ("\n".join(rules) + "\n").encode(), {"Content-Type": "text/plain; charset=utf-8"})
+            rules += f"Crawl-delay: {self.settings.crawl_delay:g}\n"
+        return Answer(200, rules.encode(), {"Content-Type": "text/plain; charset=utf-8"})
 
     def _search(self, query: str) -> Answer:
         """Answer a search for a title in the JSON of SearXNG (format=json) or as a page."""
-        fields = parse_qs(query)
-        text = fields.get("q", [""])[0].strip().strip('"')
+        fields = dict(parse_qsl(query))
+        text = fields.get("q", "").strip().strip('"')
         topic = self.world.find(text)
         found = [] if topic is None else [(_title(link.url), link.url) for link in self.links.search_results(topic)]
-        if fields.get("format") != ["json"]:
+        if fields.get("format") != "json":
             return Answer(200, render_listing(f"Search results for {text}", found).encode(), {"Content-Type": HTML})
         results = [
             {"url": url, "title": title, "content": "", "engine": "miniweb", "category": "general", "score": 1 / place}
@@ -148,7 +134,7 @@ class Miniweb:
     def _front(self, host: str) -> Answer:
         """Answer for a host's front page: its newest pages."""
         links = (link.url for topic in range(min(60, self.settings.topics_now)) for link in self.expected(topic))
-        shown = host not in (f"{LINK_HOST}.{DOMAIN}", f"{SEARCH_HOST}.{DOMAIN}")
+        shown = host not in (LINK_HOST, SEARCH_HOST)
         rows = [(_title(url), url) for url in dict.fromkeys(links) if shown and urlsplit(url).netloc == host]
         return Answer(200, render_listing(host, rows).encode(), {"Content-Type": HTML})
 
