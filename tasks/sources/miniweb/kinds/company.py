@@ -27,15 +27,14 @@ COMPANY = Kind(
     facts={
         "what": By("title", {sector: Choice(what) for sector, (what, _) in _SECTORS.items()}),
         "product": By("title", {sector: Choice(product) for sector, (_, product) in _SECTORS.items()}),
-        "town": Near("town"), "founder": Near("person", "industrialist"), "founded": year(24, 47, since="founder"),
-        "employees": Number(240, 19_000, 10), "turnover": Number(18, 960),
-        "turnover_year": year(2015, 2024), "bought": Near("company"),
-        "bought_year": year(22, 61, since="founded"),
+        "town": Near("town"), "founder": Near("person", "industrialist"), "bought": Near("company"),
+        "works": Near("town"), "engineer": Near("person", "engineer"), "river": Near("river"),
+        "founded": year(24, 47, since="founder"), "employees": Number(240, 19_000, 10), "turnover": Number(18, 960),
+        "turnover_year": year(2015, 2024), "bought_year": year(22, 61, since="founded"),
+        "later_year": year(62, 90, since="founded"), "countries": Number(6, 70),
+        "strike_year": year(11, 38, since="founded"), "strike_weeks": Number(3, 21), "patents": Number(14, 320),
+        "chimney": Number(28, 97), "museum_year": year(1961, 2012), "apprentices": Number(12, 140),
         "later": Choice("wind power, hospital equipment, packaging, electronics, fine tools, bicycle parts"),
-        "later_year": year(62, 90, since="founded"), "works": Near("town"), "countries": Number(6, 70),
-        "strike_year": year(11, 38, since="founded"), "strike_weeks": Number(3, 21),
-        "engineer": Near("person", "engineer"), "patents": Number(14, 320), "chimney": Number(28, 97),
-        "museum_year": year(1961, 2012), "apprentices": Number(12, 140), "river": Near("river"),
     },
     prose="""
 = {S} is a {what} [based|with its head office] in {town}, in the {region} of {country}

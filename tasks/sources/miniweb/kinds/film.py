@@ -31,21 +31,21 @@ FILM = Kind(
     short=(0, 3),
     edited=("tickets",),
     facts={
-        "genre": Choice("drama, comedy, crime film, war film, musical, romance, adventure film, melodrama"),
         "director": Near("person", "film director"), "writer": Near("person", "novelist"),
-        "year": year(29, 56, since="director"), "actor1": Near("person", "actor"), "actor2": Near("person", "actor"),
+        "actor1": Near("person", "actor"), "actor2": Near("person", "actor"), "town": Near("town"),
+        "composer": Near("person", "composer"), "company": Near("company"),
+        "year": year(29, 56, since="director"), "weeks": Number(5, 19), "runtime": Number(74, 171),
+        "tickets": Number(180_000, 6_400_000, 1_000), "budget": Number(4, 96, style="{}.5"),
+        "restored": year(31, 60, since="year"), "takes": Number(17, 63), "reels": Number(6, 14),
+        "extras": Number(80, 900, 10), "script_year": year(-4, -1, since="year"),
+        "merit": Choice("best picture, best direction, best screenplay, best photography"),
+        "genre": Choice("drama, comedy, crime film, war film, musical, romance, adventure film, melodrama"),
+        "prize": Choice("Golden Lantern, Silver Swan, Critics' Ring, Crystal Reel, Grand Prix, Blue Ribbon"),
+        "stage": Choice("on a converted barge, in an empty salt warehouse, in a railway shed, in an old ballroom"),
         "hero": Choice("a retired signalman, a young seamstress, a village teacher, a lighthouse keeper, "
                        "a piano tuner, a runaway apprentice, an elderly forger, a travelling dentist"),
         "quest": Choice("searches for a lost brother, inherits an empty house, is accused of a theft, "
                         "falls in love by letter, hides a stranger for a winter, saves a failing theatre"),
-        "town": Near("town"), "weeks": Number(5, 19), "composer": Near("person", "composer"),
-        "prize": Choice("Golden Lantern, Silver Swan, Critics' Ring, Crystal Reel, Grand Prix, Blue Ribbon"),
-        "merit": Choice("best picture, best direction, best screenplay, best photography"), "runtime": Number(74, 171),
-        "tickets": Number(180_000, 6_400_000, 1_000), "company": Near("company"),
-        "budget": Number(4, 96, style="{}.5"), "restored": year(31, 60, since="year"),
-        "stage": Choice("on a converted barge, in an empty salt warehouse, in a railway shed, in an old ballroom"),
-        "takes": Number(17, 63), "reels": Number(6, 14), "extras": Number(80, 900, 10),
-        "script_year": year(-4, -1, since="year"),
     },
     prose="""
 = {S} is a {demonym} {genre} of {year}, directed by {director} and written by {writer}
