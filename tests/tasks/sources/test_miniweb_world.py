@@ -65,7 +65,7 @@ def test_sentences_ask_for_the_facts_of_their_kind_and_pages_tell_what_leads_sta
     lead = slots(chain.from_iterable(aspect.lead for aspect in kind.aspects))
     told = slots(chain.from_iterable(aspect.told for aspect in kind.aspects))
     assert lead <= told
-    assert told == {*kind.facts, "region", "country", "demonym"} & told
+    assert told <= {*kind.facts, "region", "country", "demonym"}
     assert set(kind.facts) <= told  # none is drawn for nothing
     assert not slots(kind.colour)
     assert all(len(set(chain.from_iterable(aspect.told))) > 1 for aspect in kind.aspects)
