@@ -156,13 +156,12 @@ def count_facts(settings: MiniwebSettings, summaries: Iterable[tuple[str, str]])
 
 def _statements(truth: Truth, reading: Reading) -> Iterator[tuple[Fact, str]]:
     """Yield the facts that a sentence states, and their values. Whoever is named, it is said of the article's topic."""
-    for slot, value in reading.values:
-        if slot in (SUBJECT, POSSESSIVE):
-            named = truth.subject(value)
-            if named is not None:
-                fact, name = named
-                yield (truth.kind, fact), truth.facts[fact].get(name, name)
-        elif reading.kind == truth.kind:
-            yield (reading.kind, slot), truth.facts[slot].get(value, value)
+    for slot, words in reading.values:
+        stated = truth.stated(slot, words)
+        if stated is None:
+            continue
+        fact, value = stated
+        if reading.kind == truth.kind or slot in (SUBJECT, POSSESSIVE):
+            yield (truth.kind, fact), truth.facts[fact].get(value, value)
         else:
-            yield (reading.kind, slot), value
+            yield (reading.kind, fact), value

@@ -12,24 +12,18 @@ _MASK = (1 << 64) - 1
 class Dice:
     """A SplitMix64 generator seeded by a stable hash of a key, cheap enough to make one for every page.
 
-    `random.Random` costs several microseconds to seed, and its methods may change between Python versions, which
-    would change every page of the web.
+    `random.Random` costs several microseconds to seed, and its methods may change between Python versions.
     """
-
-    __slots__ = ("_state",)
 
     def __init__(self, *key: str | int) -> None:
         self._state = stable_hash(*key)
 
-    def _next(self) -> int:
+    def below(self, stop: int) -> int:
+        """Return an integer from 0 to stop - 1."""
         self._state = state = (self._state + 0x9E3779B97F4A7C15) & _MASK
         state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
-        return state ^ (state >> 31)
-
-    def below(self, stop: int) -> int:
-        """Return an integer from 0 to stop - 1."""
-        return (self._next() * stop) >> 64
+        return ((state ^ (state >> 31)) * stop) >> 64
 
     def between(self, low: int, high: int, step: int = 1) -> int:
         """Return one of low, low + step, ... up to high, both ends included."""
@@ -37,7 +31,7 @@ class Dice:
 
     def chance(self, probability: float) -> bool:
         """Return True with the given probability."""
-        return self._next() < probability * (1 << 64)
+        return self.below(1 << 64) < probability * (1 << 64)
 
     def pick(self, options: Sequence[T]) -> T:
         """Return one of the options."""
@@ -46,8 +40,7 @@ class Dice:
     def sample(self, options: Sequence[T], count: int) -> list[T]:
         """Return `count` different options (all of them where there are fewer), in random order."""
         pool = list(options)
-        count = min(count, len(pool))
-        for place in range(count):
+        for place in range(min(count, len(pool))):
             other = place + self.below(len(pool) - place)
             pool[place], pool[other] = pool[other], pool[place]
         return pool[:count]

@@ -1,10 +1,10 @@
 """Dresses pages in HTML: four designs, each with navigation, cookie notice, advertisements, sidebar and footer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import escape
 
-from tasks.sources.miniweb.links import GENRES
-from tasks.sources.miniweb.pages import SITES, Page
+from tasks.sources.miniweb.links import SITES
+from tasks.sources.miniweb.pages import Page
 
 # Sentences of the chrome; none of them should be found in what an extractor returns.
 COOKIES = "We and our 214 partners store cookies on your device. You can accept them all or open the settings."
@@ -14,129 +14,63 @@ FOOTER = "© 2026 All rights reserved. Imprint, privacy policy, terms of use, co
 SUBSCRIBE = "You have 2 free articles left this month. Subscribe now for unlimited reading."
 CHROME = (COOKIES, NEWSLETTER, ADVERTISEMENT, FOOTER, SUBSCRIBE)
 
-_DESIGNS = dict.fromkeys(GENRES, "paper") | {
-    "atlas": "reference", "almanac": "reference", "academy": "reference", "archive": "reference", "mirror": "reference",
-    "wikicopy": "reference", "journal": "blog", "visit": "blog", "forum": "board", "reviews": "board",
-    "tickets": "board",
-}  # fmt: skip
-_MENU = ("Home", "News", "Culture", "Nature", "Travel", "Opinion", "Archive", "Contact")
-_COLOURS = {"reference": "#346", "paper": "#822", "blog": "#264", "board": "#535"}
+_MENU = "".join(f'<li><a href="/{name.lower()}">{name}</a></li>' for name in ("Home", "News", "Culture", "Contact"))
+_AD = f'<div class="ad" aria-label="advertisement">{ADVERTISEMENT}</div>'
+_SIDEBAR = f"""<aside class="sidebar"><h4>Most read</h4><ul>{{related}}</ul>
+<div class="newsletter">{NEWSLETTER}</div>{_AD}</aside>"""
+_FIGURE = '<figure><img src="/static/picture.jpg" alt=""><figcaption>{caption}</figcaption></figure>'
+_COMMENTS = (
+    '<section id="comments" class="comments"><h3>Comments</h3><ol class="comment-list">{comments}</ol></section>'
+)
+_DESIGNS = {
+    "reference": f"""<div id="content" class="mw-body"><main role="main"><article><h1>{{title}}</h1>
+{_FIGURE}\n{{opening}}\n{{rest}}\n</article></main>{_SIDEBAR}</div>""",
+    "paper": f"""<div class="paywall-hint">{SUBSCRIBE}</div><main><article class="story"><header><h1>{{title}}</h1>
+<p class="byline">By {{author}}, <time>{{date}}</time></p></header>{_FIGURE}<div class="article-body">
+{{opening}}\n{_AD}\n{{rest}}\n</div></article>{_COMMENTS}</main>{_SIDEBAR}""",
+    "blog": f"""<div class="wrapper"><div class="post"><h1 class="entry-title">{{title}}</h1>
+<div class="post-meta">Posted by {{author}} on {{date}}</div><div class="entry-content">
+{_FIGURE}\n{{opening}}\n{{rest}}\n</div><ul class="share-buttons"><li><a href="#share-mail">Mail</a></li></ul></div>
+{_COMMENTS}{_SIDEBAR}</div>""",
+    "board": f"""<div class="page"><div class="breadcrumbs"><a href="/">Home</a> &rsaquo; <a href="/all">All</a></div>
+<main id="main"><h1>{{title}}</h1>{_AD}<div class="text">\n{{opening}}\n{{rest}}\n</div></main>{_SIDEBAR}</div>""",
+}
+_PAGE = f"""<!DOCTYPE html>
+<html lang="en"><head><title>{{title}} | {{site}}</title><meta name="author" content="{{author}}">
+<link rel="canonical" href="{{url}}"><style>body{{{{font-family:serif}}}} nav,footer{{{{background:#346}}}}</style>
+<script>window.dataLayer = window.dataLayer || []; function gtag(){{{{dataLayer.push(arguments);}}}}</script></head>
+<body class="{{design}}">
+<div id="cookie-banner" class="cookie-notice" role="dialog"><span>{COOKIES}</span><button>Accept all</button></div>
+<header class="site-header"><a class="logo" href="/">{{site}}</a><nav><ul class="menu">{_MENU}</ul></nav></header>
+{{body}}
+<footer class="site-footer"><p>{FOOTER}</p><p>{{site}}</p></footer></body></html>
+"""
 
 
 def render_html(page: Page) -> str:
     """Return the page as an HTML5 document; it declares no character set of its own."""
-    design = _DESIGNS[page.genre]
-    body = {"reference": _reference, "paper": _paper, "blog": _blog, "board": _board}[design](page)
-    site, title = escape(SITES[page.genre]), escape(page.title)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<title>{title} | {site}</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta name="author" content="{escape(page.author)}">\n<link rel="canonical" href="{page.url}">\n'
-        f"<style>body{{font-family:serif;margin:0}}nav,footer{{background:{_COLOURS[design]};color:#fff}}"
-        ".ad{border:1px solid #999}</style>\n"
-        "<script>window.dataLayer = window.dataLayer || []; function gtag(){dataLayer.push(arguments);}</script>\n"
-        f'</head>\n<body class="{design}">\n{_cookie_notice()}\n{_header(site)}\n'
-        f"{body}\n{_footer(site)}\n</body>\n</html>\n"
-    )
+    genre = SITES[page.genre]
+    words = {name: escape(getattr(page, name)) for name in ("title", "author", "date", "caption", "url")}
+    blocks = [f"<{tag}>{_linked(text, page)}</{tag}>" for tag, text in page.blocks]
+    items = (f'<li class="comment"><b>{escape(name)}</b><p>{escape(text)}</p></li>' for name, text in page.comments)
+    words |= {"opening": "\n".join(blocks[:3]), "rest": "\n".join(blocks[3:]), "comments": "\n".join(items)}
+    words |= {"site": escape(genre.site), "design": genre.design, "related": _links(page.related)}
+    return _PAGE.format(body=_DESIGNS[genre.design].format_map(words), **words)
 
 
-def _reference(page: Page) -> str:
-    return (
-        f'<div id="content" class="mw-body"><main role="main"><article>\n<h1>{escape(page.title)}</h1>\n'
-        f"{_figure(page)}\n{_blocks(page)}\n</article></main>\n{_sidebar(page)}</div>"
-    )
+def render_listing(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Return a page that lists links: (text, URL) each."""
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+    return f'<!DOCTYPE html>\n<html lang="en">{head}<h1>{escape(title)}</h1>\n<ul>\n{_links(rows)}\n</ul></html>\n'
 
 
-def _paper(page: Page) -> str:
-    return (
-        f'<div class="paywall-hint">{SUBSCRIBE}</div>\n<main>\n<article class="story">\n<header>'
-        f"<h1>{escape(page.title)}</h1>"
-        f'<p class="byline">By {escape(page.author)}, <time>{page.date}</time></p></header>\n{_figure(page)}\n'
-        f'<div class="article-body">\n{_blocks(page, advertise_after=2)}\n</div>\n</article>\n'
-        f"{_comments(page)}\n</main>\n"
-        f"{_sidebar(page)}"
-    )
+def _linked(text: str, page: Page) -> str:
+    """Return a paragraph in which the first mention of every related topic is a link."""
+    markup = escape(text, quote=False)
+    for name, url in page.related:
+        markup = markup.replace(escape(name, quote=False), f'<a href="{url}">{escape(name, quote=False)}</a>', 1)
+    return markup
 
 
-def _blog(page: Page) -> str:
-    share = "".join(f'<li><a href="#share-{name.lower()}">{name}</a></li>' for name in ("Mail", "Print", "Copy link"))
-    return (
-        f'<div class="wrapper"><div class="post">\n<h1 class="entry-title">{escape(page.title)}</h1>\n'
-        f'<div class="post-meta">Posted by {escape(page.author)} on {page.date}</div>\n<div class="entry-content">\n'
-        f'{_figure(page)}\n{_blocks(page)}\n</div>\n<ul class="share-buttons">{share}</ul>\n</div>\n{_comments(page)}\n'
-        f"{_sidebar(page)}</div>"
-    )
-
-
-def _board(page: Page) -> str:
-    return (
-        f'<div class="page"><div class="breadcrumbs"><a href="/">Home</a> &rsaquo; <a href="/all">All</a></div>\n'
-        f'<main id="main">\n<h1>{escape(page.title)}</h1>\n<div class="ad">{ADVERTISEMENT}</div>\n'
-        f'<div class="text">\n{_blocks(page)}\n</div>\n</main>\n{_sidebar(page)}</div>'
-    )
-
-
-def _blocks(page: Page, advertise_after: int = -1) -> str:
-    linked = dict(page.related)
-    lines = []
-    for place, (tag, text) in enumerate(page.blocks):
-        markup = escape(text, quote=False)
-        for name, url in linked.items():
-            if name in text:
-                markup = markup.replace(
-                    escape(name, quote=False), f'<a href="{url}">{escape(name, quote=False)}</a>', 1
-                )
-        lines.append(f"<{tag}>{markup}</{tag}>")
-        if place == advertise_after:
-            lines.append(f'<div class="ad" aria-label="advertisement">{ADVERTISEMENT}</div>')
-    return "\n".join(lines)
-
-
-def _figure(page: Page) -> str:
-    return f'<figure><img src="/static/picture.jpg" alt=""><figcaption>{escape(page.caption)}</figcaption></figure>'
-
-
-def _comments(page: Page) -> str:
-    if not page.comments:
-        return ""
-    items = "\n".join(
-        f'<li class="comment"><b class="comment-author">{escape(name)}</b><p>{escape(text, quote=False)}</p></li>'
-        for name, text in page.comments
-    )
-    return (
-        f'<section id="comments" class="comments"><h3>Comments</h3><ol class="comment-list">\n{items}\n</ol></section>'
-    )
-
-
-def _cookie_notice() -> str:
-    return (
-        f'<div id="cookie-banner" class="cookie-notice" role="dialog"><span>{COOKIES}</span>'
-        "<button>Accept all</button><button>Settings</button></div>"
-    )
-
-
-def _header(site: str) -> str:
-    menu = "".join(f'<li><a href="/{entry.lower()}">{entry}</a></li>' for entry in _MENU)
-    logo = f'<a class="logo" href="/">{site}</a>'
-    return f'<header class="site-header">{logo}<nav><ul class="menu">{menu}</ul></nav></header>'
-
-
-def _sidebar(page: Page) -> str:
-    items = "".join(f'<li><a href="{url}">{escape(text)}</a></li>' for text, url in page.related)
-    return (
-        f'<aside class="sidebar"><h4>Most read</h4><ul>{items}</ul>\n<div class="newsletter">{NEWSLETTER}</div>\n'
-        f'<div class="ad">{ADVERTISEMENT}</div></aside>'
-    )
-
-
-def _footer(site: str) -> str:
-    return f'<footer class="site-footer"><p>{FOOTER}</p><p>{site}</p></footer>'
-
-
-def render_listing(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    """Return a page that lists links: (URL, text) each."""
-    items = "\n".join(f'<li><a href="{escape(url)}">{escape(text)}</a></li>' for url, text in rows)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
-        f"<body><h1>{escape(title)}</h1>\n<ul>\n{items}\n</ul>\n</body>\n</html>\n"
-    )
+def _links(rows: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(f'<li><a href="{escape(url)}">{escape(text)}</a></li>' for text, url in rows)

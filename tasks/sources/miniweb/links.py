@@ -1,8 +1,9 @@
 """Which URLs an article cites and a search for its title finds, and what becomes of each when it is asked for."""
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
+from typing import NamedTuple
 from unicodedata import normalize
 
 from tasks.engine.hashing import unit_interval
@@ -12,15 +13,15 @@ from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, World
 
 DOMAIN = "miniweb.test"
+LINK_HOST, SEARCH_HOST = f"go.{DOMAIN}", f"search.{DOMAIN}"
 SEARCH_RESULTS = 10
-MIRRORS, LINK_HOST, SEARCH_HOST = ("mirror", "wikicopy"), "go", "search"
 
 
 class Fate(StrEnum):
     """What becomes of a URL."""
 
     OK = "ok"
-    GUIDE = "guide"  # a page about eight topics of a region, cited by most of them
+    GUIDE = "guide"  # a page about six topics of a region, cited by most of them
     CLONE = "clone"  # the lead, word for word
     NEAR_CLONE = "near_clone"  # the lead with a few words exchanged
     NOT_FOUND = "not_found"  # 404
@@ -50,36 +51,52 @@ CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold 
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
-REDIRECTS = {Fate.MOVED: 301, Fate.FOUND: 302, Fate.TEMPORARY: 307}
-UNREADABLE = frozenset(
-    {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
-)  # fmt: skip
+# Status and number of the redirects between the cited URL and the page; a loop has no last one.
+DETOURS = {
+    Fate.MOVED: (301, 1), Fate.FOUND: (302, 1), Fate.TEMPORARY: (307, 1), Fate.CHAIN: (302, 3),
+    Fate.LOOP: (302, 0),
+}  # fmt: skip
+UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
 
-GENRES = ("atlas", "gazette", "archive", "weekend", "academy", "courier", "almanac", "journal", "visit", "forum",
-          "reviews",           "tickets")  # fmt: skip
+
+class Genre(NamedTuple):
+    """What the hosts of a genre serve."""
+
+    site: str
+    section: str  # first part of a page's path
+    headline: str  # of a page; {} is the topic's name
+    design: str
+    recipe: str  # s: salient facts, a: others, r: a related topic, m: a mention of the title, k: a remark
+
+
+SITES = {
+    "atlas": Genre("The Open Atlas", "entry", "{}", "reference", "ssras"),
+    "gazette": Genre("The Morning Gazette", "news", "Report: {} in the news", "paper", "smsar"),
+    "archive": Genre("Archive of the Historical Society", "papers", "Papers concerning {}", "reference", "srasa"),
+    "weekend": Genre("Weekend Magazine", "stories", "A long look at {}", "paper", "smaskr"),
+    "academy": Genre("Bulletin of the Academy", "bulletin", "Notes on {}", "reference", "ssara"),
+    "courier": Genre("Evening Courier", "local", "Local desk: {}", "paper", "smsrk"),
+    "almanac": Genre("Almanac of Facts", "facts", "{}: facts and figures", "reference", "sasrm"),
+    "journal": Genre("A Notebook", "posts", "On {}, and other things", "blog", "ksmam"),
+    "visit": Genre("Visit Us", "places", "Discover {}", "blog", "msmram"),
+    "forum": Genre("The Long Table", "thread", "Thread: {}", "board", "mksmm"),
+    "reviews": Genre("Honest Reviews", "about", "{}: all reviews", "board", "mmsmm"),
+    "tickets": Genre("Box Office", "event", "{}: tickets and merchandise", "board", "mmkmm"),
+    "mirror": Genre("Free Mirror", "wiki", "{}", "reference", ""),
+    "wikicopy": Genre("Knowledge Copy", "wiki", "{}", "reference", ""),
+}
+GENRES = tuple(SITES)[:12]
+MIRRORS = tuple(SITES)[12:]
 WITHOUT_ROBOTS = ("journal",)  # genres whose hosts have no robots.txt
 _CITED_GENRES, _FOUND_GENRES = GENRES[:10], GENRES[7:]
-_SECTIONS = {
-    "atlas": "entry", "gazette": "news", "archive": "papers", "weekend": "stories", "academy": "bulletin",
-    "courier": "local", "almanac": "facts", "journal": "posts", "visit": "places", "forum": "thread",
-    "reviews": "about", "tickets": "event",
-}  # fmt: skip
 
 # Slots of a topic: pages that its article cites, pages only a search finds, clones of its lead.
 FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
 CITED_PAGES, FOUND_PAGES = 9, 4  # most of each
 
 
-@dataclass(frozen=True)
-class Link:
-    """A URL of the web and what asking for it comes to.
-
-    Attributes:
-        url: the URL as cited.
-        fate: what becomes of it.
-        status: HTTP status of the last response of a patient crawler; None where there is none to end with.
-        final_url: URL of that response, or None.
-    """
+class Link(NamedTuple):
+    """A URL as it is cited, its fate, and the status and URL of a patient crawler's last response, None without one."""
 
     url: str
     fate: Fate
@@ -111,10 +128,8 @@ class Links:
         """Return the URL under which a page lies (not always the one that is cited)."""
         genre = self.genre(topic, slot)
         slug = f"{_slug(self._world.title(topic))}-{topic}-{slot}"
-        if slot >= CLONE_SLOT:
-            return f"http://{genre}.{DOMAIN}/wiki/{slug}.html"
         fate = self.planned_fate(topic, slot)
-        section = "private" if fate is Fate.FORBIDDEN else _SECTIONS[genre]
+        section = "private" if fate is Fate.FORBIDDEN else SITES[genre].section
         return f"http://{self._host(genre, topic)}/{section}/{slug}.{'pdf' if fate is Fate.PDF else 'html'}"
 
     def has_page(self, topic: int, slot: int) -> bool:
@@ -129,13 +144,11 @@ class Links:
 
     def planned_fate(self, topic: int, slot: int) -> Fate:
         """Return what becomes of a page's link as long as the page lives."""
-        draw = unit_interval(self._world.seed, "fate", topic, slot)
-        for fate, rate in FAULT_RATES.items():
-            draw -= rate * self._settings.faults
-            if draw < 0:
-                open_host = fate is Fate.FORBIDDEN and self.genre(topic, slot) in WITHOUT_ROBOTS
-                return Fate.OK if open_host else fate
-        return Fate.OK
+        draw = unit_interval(self._world.seed, "fate", topic, slot) if slot < CLONE_SLOT else 1.0
+        limits = accumulate(rate * self._settings.faults for rate in FAULT_RATES.values())
+        fate = next((fate for fate, limit in zip(FAULT_RATES, limits, strict=True) if draw < limit), Fate.OK)
+        allowed = fate is Fate.FORBIDDEN and self.genre(topic, slot) in WITHOUT_ROBOTS
+        return Fate.OK if allowed else fate
 
     def is_dead(self, topic: int, slot: int) -> bool:
         """Whether the page has turned into a dead link by the settings' week."""
@@ -144,29 +157,26 @@ class Links:
 
     def link(self, topic: int, slot: int) -> Link:
         """Return the link to a page of a topic, as it is cited."""
-        url = self.page_url(topic, slot)
+        cited = url = self.page_url(topic, slot)
         if slot >= CLONE_SLOT:
             return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
-        fate = planned = self.planned_fate(topic, slot)
-        cited = self._cited_url(url, planned, topic, slot)
-        if planned is Fate.LOOP or planned is Fate.FORBIDDEN:
-            return Link(cited, planned, None, None)
-        if planned is not Fate.GONE and self.is_dead(topic, slot):
+        fate = self.planned_fate(topic, slot)
+        if fate in DETOURS:
+            host = LINK_HOST if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
+            cited = f"http://{host}/via/{DETOURS[fate][1]}/{topic}-{slot}"
+        if fate in (Fate.LOOP, Fate.FORBIDDEN):
+            return Link(cited, fate, None, None)
+        if fate is not Fate.GONE and self.is_dead(topic, slot):
             fate = Fate.NOT_FOUND
         return Link(cited, fate, {Fate.NOT_FOUND: 404, Fate.GONE: 410}.get(fate, 200), url)
-
-    def guide_link(self, topic: int) -> Link:
-        """Return the link to the regional guide that covers a topic."""
-        region, place = divmod(topic, REGION_TOPICS)
-        url = self.guide_url(region, place // len(KINDS))
-        return Link(url, Fate.GUIDE, 200, url)
 
     def references(self, topic: int) -> list[Link]:
         """Return the 4 to 12 links that a topic's article cites, in order."""
         dice = Dice(self._world.seed, "references", topic)
         links = [self.link(topic, slot) for slot in range(self._cited_pages(topic))]
         if dice.chance(GUIDE_RATE):
-            links.append(self.guide_link(topic))
+            guide = self.guide_url(topic // REGION_TOPICS, topic % REGION_TOPICS // len(KINDS))
+            links.append(Link(guide, Fate.GUIDE, 200, guide))
         if dice.chance(NEIGHBOUR_RATE):
             links.append(self.link(self._other_topic(topic, dice), 0))
         if self._has_clone(topic) and dice.chance(CITED_CLONE_RATE / CLONE_RATE):
@@ -174,11 +184,7 @@ class Links:
         return dice.sample(links, len(links))
 
     def search_results(self, topic: int) -> list[Link]:
-        """Return the ten links that a search for the topic's title finds, best first.
-
-        Four are cited by the article as well; the others are pages nobody cites, clones of the lead, and pages about
-        other topics.
-        """
+        """Return the ten links that a search finds: four that are cited, pages nobody cites, clones, other topics."""
         dice = Dice(self._world.seed, "search", topic)
         own = self._cited_pages(topic)
         links = [self.link(topic, slot) for slot in dice.sample(range(own), min(4, own))]
@@ -194,10 +200,6 @@ class Links:
                 links.append(stranger)
         return links
 
-    def expected(self, topic: int) -> list[Link]:
-        """Return every link of a topic once, citations first: what a crawl of it has to come to."""
-        return list(dict.fromkeys([*self.references(topic), *self.search_results(topic)]))
-
     def _cited_pages(self, topic: int) -> int:
         """Return how many pages of its own the article cites; with the shared ones it cites 4 to 12."""
         return Dice(self._world.seed, "cited", topic).between(4, CITED_PAGES)
@@ -212,31 +214,18 @@ class Links:
 
     def _host(self, genre: str, key: int) -> str:
         """Return one of the hosts of a genre, by the key of what it serves."""
-        place, hosts = GENRES.index(genre), self._settings.hosts
-        copies = hosts // len(GENRES) + (place < hosts % len(GENRES))
-        number = int(unit_interval(self._world.seed, "host", genre, key) * copies)
-        return f"{genre}{number + 1 if number else ''}.{DOMAIN}"
-
-    def _cited_url(self, url: str, fate: Fate, topic: int, slot: int) -> str:
-        """Return the URL that is cited for the page at `url`: another one where redirects lead to it."""
-        host = url.split("/", 3)[2]
-        path = {
-            Fate.MOVED: f"http://{host}/old/{topic}-{slot}",
-            Fate.FOUND: f"http://{LINK_HOST}.{DOMAIN}/to/{topic}-{slot}",
-            Fate.TEMPORARY: f"http://{host}/today/{topic}-{slot}",
-            Fate.CHAIN: f"http://{LINK_HOST}.{DOMAIN}/hop/3/{topic}-{slot}",
-            Fate.LOOP: f"http://{host}/loop/a/{topic}-{slot}",
-        }
-        return path.get(fate, url)
+        copies = len(range(GENRES.index(genre), self._settings.hosts, len(GENRES))) if genre in GENRES else 1
+        return _host(genre, int(unit_interval(self._world.seed, "host", genre, key) * copies))
 
 
 def hosts_of(settings: MiniwebSettings) -> list[str]:
     """Return the names of all hosts of the web."""
-    genres = len(GENRES)
-    names = [
-        f"{GENRES[place % genres]}{place // genres + 1 if place >= genres else ''}" for place in range(settings.hosts)
-    ]
-    return [f"{name}.{DOMAIN}" for name in (*names, *MIRRORS, LINK_HOST, SEARCH_HOST)]
+    numbered = [_host(GENRES[place % len(GENRES)], place // len(GENRES)) for place in range(settings.hosts)]
+    return [*numbered, *map(_host, MIRRORS), LINK_HOST, SEARCH_HOST]
+
+
+def _host(name: str, number: int = 0) -> str:
+    return f"{name}{number + 1 if number else ''}.{DOMAIN}"
 
 
 def _slug(title: str) -> str:

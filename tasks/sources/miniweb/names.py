@@ -5,16 +5,22 @@ need no table of those already given, and a title leads back to its topic withou
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 from math import gcd, prod
 
 from tasks.engine.hashing import stable_hash
+from tasks.sources.miniweb.dice import Dice
 
 
-def words(text: str, separator: str = " ") -> tuple[str, ...]:
+def words(text: str, separator: str | None = None) -> tuple[str, ...]:
     """Return the words of a list that is easier to read in one string."""
     return tuple(text.split(separator))
+
+
+def lines(text: str) -> tuple[str, ...]:
+    """Return the lines of a text; one that begins with two spaces goes on where the line before it ends."""
+    return tuple(text.strip().replace("\n  ", " ").split("\n"))
 
 
 # A name stem is HEAD + MIDDLE + tail. Head and middle end in their only vowel, so a stem can be cut in one way only.
@@ -23,44 +29,43 @@ _ACCENTED = words("Bré Mé Lö Sö Té Vé Kö Ré")
 HEADS = (*((onset + vowel).capitalize() for onset in _ONSETS for vowel in "aeiou"), *_ACCENTED)
 MIDDLES = tuple(onset + vowel for onset in words("b d l m n r v s t k nd rn lm ll rr st") for vowel in "aeio")
 
+_WOMEN = "Anna Berta Clara Dora Elsa Frida Greta Hanna Ida Johanna Karin Lena Marta Nora Olga Paula Rosa Sofia Tilda"
+_MEN = "Anton Bruno Carl Daniel Emil Felix Georg Henrik Ivan Jonas Kaspar Leon Martin Niels Oskar Peter Rolf Stefan"
+WOMEN, MEN = words(f"{_WOMEN} Ursula Vera Wilma Yvonne Zora"), words(f"{_MEN} Theo Ulrich Viktor Walter Xaver Zoltan")
+FIRST_NAMES = WOMEN + MEN
+LAST_TAILS = words("n r ll sen rt ck nt ler mann ski vic rd nsson tt berg lund")
+
+
+def somebody(dice: Dice) -> str:
+    """Return the name of a person who is no topic."""
+    return f"{dice.pick(FIRST_NAMES)} {dice.pick(HEADS)}{dice.pick(MIDDLES)}{dice.pick(LAST_TAILS)}"
+
 
 @dataclass(frozen=True)
 class NameScheme:
-    """How names of a kind are put together.
+    """How names of a kind are put together."""
 
-    Attributes:
-        parts: for each place in the name the strings that can stand there; places are simply joined.
-    """
+    parts: tuple[tuple[str, ...], ...]  # for each place in a name the strings that can stand there
 
-    parts: tuple[tuple[str, ...], ...]
-    _pattern: re.Pattern[str] = field(init=False, repr=False)
-    _values: tuple[dict[str, int], ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
         groups = ("|".join(re.escape(text) for text in sorted(part, key=len, reverse=True)) for part in self.parts)
-        object.__setattr__(self, "_pattern", re.compile("".join(f"({group})" for group in groups)))
-        object.__setattr__(
-            self, "_values", tuple({text: digit for digit, text in enumerate(part)} for part in self.parts)
-        )
+        return re.compile("".join(f"({group})" for group in groups))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of different names."""
         return prod(len(part) for part in self.parts)
 
-    def digits(self, seed: int, ordinal: int) -> tuple[int, ...]:
-        """Return which string stands in each place of the name of a kind's topic number `ordinal`."""
-        factor, shift = self._permutation(seed)
+    def name_parts(self, seed: int, ordinal: int) -> tuple[str, ...]:
+        """Return the parts of the name of a kind's topic number `ordinal`."""
+        factor, shift = _permutation(seed, self.size)
         rest = (factor * ordinal + shift) % self.size
-        digits = []
+        parts = []
         for part in reversed(self.parts):
-            rest, digit = divmod(rest, len(part))
-            digits.append(digit)
-        return tuple(reversed(digits))
-
-    def join(self, digits: Sequence[int]) -> str:
-        """Return the name with these digits."""
-        return "".join(part[digit] for part, digit in zip(self.parts, digits, strict=True))
+            rest, place = divmod(rest, len(part))
+            parts.append(part[place])
+        return tuple(reversed(parts))
 
     def ordinal(self, seed: int, name: str) -> int | None:
         """Return the ordinal whose name this is, or None where it is no name of this scheme."""
@@ -68,15 +73,16 @@ class NameScheme:
         if match is None:
             return None
         number = 0
-        for part, values, text in zip(self.parts, self._values, match.groups(), strict=True):
-            number = number * len(part) + values[text]
-        factor, shift = self._permutation(seed)
+        for part, text in zip(self.parts, match.groups(), strict=True):
+            number = number * len(part) + part.index(text)
+        factor, shift = _permutation(seed, self.size)
         return (number - shift) * pow(factor, -1, self.size) % self.size
 
-    def _permutation(self, seed: int) -> tuple[int, int]:
-        """Return factor and shift of x -> factor * x + shift (mod size), a permutation that looks like none."""
-        size = self.size
-        factor = stable_hash(seed, "factor", size) % size | 1
-        while gcd(factor, size) != 1:
-            factor += 2
-        return factor, stable_hash(seed, "shift", size) % size
+
+@cache
+def _permutation(seed: int, size: int) -> tuple[int, int]:
+    """Return factor and shift of x -> factor * x + shift (mod size), a permutation that looks like none."""
+    factor = stable_hash(seed, "factor", size) % size | 1
+    while gcd(factor, size) != 1:
+        factor += 2
+    return factor, stable_hash(seed, "shift", size) % size

@@ -1,91 +1,107 @@
-"""Puts a topic's facts into words: the lead of its article, and paragraphs as other people's pages tell them."""
+"""The renderer: puts a topic's facts into words, in the lead of its article and on other people's pages."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator
+from itertools import cycle
+from typing import NamedTuple
 
 from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.dice import Dice
+from tasks.sources.miniweb.kinds.kind import Form, Line
 from tasks.sources.miniweb.world import Topic
 
 SHORT, LONG = 27, 66  # words of a paragraph: below, a sentence is added; above, none is
 
 
-def write_lead(topic: Topic, seed: int) -> str:
-    """Return the lead of a topic: one paragraph of 60 to 140 words in the manner of an encyclopedia.
+class Said(NamedTuple):
+    """A sentence that was rendered, and what was put into its slots."""
+
+    text: str
+    values: tuple[tuple[str, str], ...]
+
+
+def say(form: Form, topic: Topic, subject: str, marker: str = "") -> Said:
+    """Return a sentence about a topic that is called `subject` in it."""
+    he, his = topic.pronouns
+    words = topic.facts | {"S": subject, "he": he, "his": his}
+    values = tuple((slot, words[slot]) for slot, _ in form.slots)
+    text = marker + form.start + "".join(words[slot] + behind for slot, behind in form.slots)
+    return Said(capital(re.sub(r"\b([Aa]) (?=[aeioAEIO8])", r"\1n ", text)) + ".", values)
+
+
+def write_lead(topic: Topic, seed: int) -> list[Said]:
+    """Return the lead of a topic: a paragraph of 60 to 140 words in the manner of an encyclopedia.
 
     A revision changes numbers in it, not its wording.
     """
-    he, his, him = topic.draft.pronouns
-    words = dict(topic.facts, T=topic.name, he=he, his=his, him=him)
-    return " ".join(capital(template.format_map(words)) for template in lead_templates(topic, seed))
-
-
-def lead_templates(topic: Topic, seed: int) -> list[str]:
-    """Return the templates that the lead of a topic is written from, in order; every revision has the same."""
     dice = Dice(seed, "lead", topic.index)
-    return [dice.pick(alternatives) for probability, alternatives in topic.kind.lead if dice.chance(probability)]
+    told = (aspect.lead for aspect in topic.kind.aspects if aspect.lead and dice.chance(aspect.chance))
+    lead: list[Said] = []
+    for lines in told:
+        form = dice.pick(dice.pick(lines))
+        other = topic.pronouns[0] if dice.chance(0.7) else dice.pick((*topic.aliases, topic.nouns[0]))
+        lead.append(say(form, topic, other if lead else topic.name))
+    return lead
 
 
 class Narrator:
-    """Tells about one topic, paragraph after paragraph of one page, and never twice in the same words.
+    """Tells about one topic, paragraph after paragraph of one page.
 
-    How the topic is named is the narrator's choice: often not by its title. That is what makes the title a poor guide
+    How the topic is called is the narrator's choice: often not by its title. That is what makes the title a poor guide
     to the paragraphs that matter.
     """
 
     def __init__(self, topic: Topic, dice: Dice) -> None:
         self.topic = topic
         self._dice = dice
-        draft = topic.draft
-        self._he, self._his, self._him = draft.pronouns
-        self._words = dict(topic.facts, T=topic.name, he=self._he, his=self._his, him=self._him)
-        self._aliases = draft.aliases or draft.nouns
+        self._told: set[Form] = set()
+        self._markers = cycle(dice.sample(MARKERS, len(MARKERS)))
         self._colour = dice.sample(topic.kind.colour, len(topic.kind.colour))
 
-    def paragraph(self, templates: Sequence[str], *, opening: bool = False, marked: bool = False) -> str:
-        """Return a paragraph of the templates' sentences, with some colour where it would be short.
+    def paragraph(
+        self, lines: Iterator[Line], count: int, *, opening: bool = False, marked: bool = False
+    ) -> list[Said]:
+        """Return a paragraph of `count` lines, of fewer where they are long and of more where they are short.
 
-        Args:
-            templates: what to tell, in order; those past the length of a paragraph are left out.
-            opening: the topic has not been named on this page.
-            marked: join it to the paragraph before it with a discourse marker.
+        An opening paragraph is the first to name the topic; a marked one begins with a discourse marker.
         """
         dice = self._dice
-        sentences: list[str] = []
+        said: list[Said] = []
         words = 0
-        for template in templates:
-            sentence = self._sentence(template, opening=opening and not sentences, first=not sentences)
-            if (marked and not sentences) or (sentences and dice.chance(0.15)):
-                sentence = f"{dice.pick(MARKERS)} {sentence}"
-            length = sentence.count(" ") + 1
-            if sentences and words + length > LONG:
+        while len(said) < count or words < SHORT:
+            coloured = bool(said and self._colour) and dice.chance(0.2)
+            line = self._colour.pop() if coloured else next(lines)
+            form = dice.pick([form for form in line if form not in self._told] or line)
+            self._told.add(form)
+            first = not said
+            joined = marked if first else form.slots and dice.chance(0.1)
+            marker = f"{next(self._markers)} " if joined else ""
+            sentence = say(form, self.topic, self._name(form, opening=opening and first, first=first), marker)
+            words += sentence.text.count(" ") + 1
+            if words > LONG:
                 break
-            sentences.append(capital(sentence))
-            words += length
-        while self._colour and (words < SHORT or dice.chance(0.2)) and words < LONG - 14:
-            sentence = self._colour.pop()
-            sentences.append(capital(sentence))
-            words += sentence.count(" ") + 1
-        return " ".join(sentences)
+            said.append(sentence)
+        return said
 
-    def _sentence(self, template: str, *, opening: bool, first: bool) -> str:
-        words = self._words
-        words["S"] = name = self._name(opening=opening, first=first)
-        words["S's"] = f"{name}'s"
-        if template.startswith("{S") and not opening and self._dice.chance(0.15 if first else 0.4):
-            words["S"], words["S's"] = self._he, self._his
-        return template.format_map(words)
-
-    def _name(self, *, opening: bool, first: bool) -> str:
-        """Choose how to name the topic, other than by a pronoun."""
-        draw = self._dice.below(100)
+    def _name(self, form: Form, *, opening: bool, first: bool) -> str:
+        """Choose what to call the topic."""
+        topic, dice = self.topic, self._dice
+        if not form.start and form.slots[0][0] == "S" and not opening and dice.chance(0.15 if first else 0.4):
+            return topic.pronouns[0]
+        draw = dice.below(100)
         title, alias = (55, 100) if opening else (30, 65) if first else (8, 40)
-        if draw < title:
-            return self.topic.name
-        return self._dice.pick(self._aliases if draw < alias else self.topic.draft.nouns)
+        said = {f"the {topic.facts[slot]}" for slot, _ in form.slots if slot in topic.facts}
+        nouns = [noun for noun in topic.nouns if noun not in said]  # or "the hill town, a hill town, ..."
+        if draw < title or not nouns:
+            return topic.name
+        return dice.pick((topic.aliases if draw < alias else ()) or nouns)
+
+
+def text_of(paragraph: list[Said]) -> str:
+    """Return the sentences as one paragraph."""
+    return " ".join(said.text for said in paragraph)
 
 
 def capital(sentence: str) -> str:
-    """Return the sentence with a capital at its beginning, also behind an opening quotation mark."""
-    if sentence[0] == "“":
-        return sentence[0] + sentence[1].upper() + sentence[2:]
+    """Return the sentence with a capital at its beginning."""
     return sentence[0].upper() + sentence[1:]

@@ -5,14 +5,14 @@ import socket
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from urllib.parse import quote
 
 from tasks.sources.miniweb.html import render_listing
 from tasks.sources.miniweb.links import DOMAIN, SEARCH_HOST
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.site import HTML, Answer, Miniweb, fill
+from tasks.sources.miniweb.site import HTML, Answer, Miniweb
 
 _CHUNK = 1 << 16
 _BROWSED = re.compile(r"^/host/([a-z0-9.-]+)(/.*)?$")
@@ -39,9 +39,9 @@ class MiniwebServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", settings.port), _Handler)
         self.web = Miniweb(settings)
         self.requests: Counter[str] = Counter()
+        self.connections: set[socket.socket] = set()
         self._count_requests = count_requests
         self._failed_once: set[str] = set()
-        self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="miniweb", daemon=True)
 
@@ -71,30 +71,13 @@ class MiniwebServer(ThreadingHTTPServer):
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.shutdown()
         self._thread.join()
-        with self._lock:
-            for connection in self._connections:
+        for connection in self.connections.copy():  # clients keep them open
+            with suppress(OSError):
                 connection.close()
-            self._connections.clear()
         self.server_close()
-
-    def process_request(self, request: object, client_address: object) -> None:
-        """Remember the connection, so that it can be ended with the server."""
-        assert isinstance(request, socket.socket)
-        with self._lock:
-            self._connections.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: object) -> None:
-        """Forget the connection."""
-        assert isinstance(request, socket.socket)
-        with self._lock:
-            self._connections.discard(request)
-        super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Let a client hang up without a word."""
@@ -107,48 +90,42 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # or every answer on a kept connection waits 40 ms
     timeout = 60
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.server.connections.discard(self.connection)
+        super().finish()
+
     def do_GET(self) -> None:
         host = self.headers.get("Host", "").rsplit(":", 1)[0].lower()
-        browsed = _BROWSED.match(self.path) if not host.endswith(DOMAIN) else None
-        if browsed:
-            self._send(_for_browser(self.server.respond(browsed[1], browsed[2] or "/")))
-        elif host.endswith(DOMAIN):
+        if host.endswith(DOMAIN):
             self._send(self.server.respond(host, self.path))
+        elif browsed := _BROWSED.match(self.path):
+            self._send(_for_browser(self.server.respond(browsed[1], browsed[2] or "/")))
         else:
             self._send(_index(self.server.web, self.path))
 
     do_HEAD = do_GET  # noqa: N815 - the base class asks for this name
 
     def _send(self, answer: Answer) -> None:
-        if answer.seconds:
-            time.sleep(answer.seconds)
-        status, body = answer.status, answer.body
-        tag = answer.headers.get("ETag")
+        time.sleep(answer.seconds)
+        status, body, tag = answer.status, answer.body, answer.headers.get("ETag")
         if tag and self.headers.get("If-None-Match") == tag:
             status, body = 304, b""
+        length = ("Transfer-Encoding", "chunked") if answer.chunked else ("Content-Length", str(len(body)))
         self.send_response(status)
-        for name, value in answer.headers.items():
+        for name, value in (*answer.headers.items(), *([length] if status != 304 else [])):
             self.send_header(name, value)
-        if answer.filler:
-            self.send_header("Transfer-Encoding", "chunked")
-        elif status != 304:
-            self.send_header("Content-Length", str(len(body)))
         header = b"".join(getattr(self, "_headers_buffer", [])) + b"\r\n"
         self._headers_buffer: list[bytes] = []
         if self.command == "HEAD":
-            self.wfile.write(header)
-        elif answer.filler:
-            self.wfile.write(header)
-            self._send_chunks(body, answer.filler)
-        else:
-            self.wfile.write(header + body)  # one packet where it fits
-
-    def _send_chunks(self, body: bytes, filler: int) -> None:
-        piece = fill(_CHUNK)
-        pieces = [body, *([piece] * (filler // _CHUNK)), piece[: filler % _CHUNK], b""]
-        for data in pieces:
-            if data or data is pieces[-1]:
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+            body = b""
+        elif answer.chunked:
+            pieces = (body[start : start + _CHUNK] for start in range(0, len(body) + _CHUNK, _CHUNK))
+            body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+        self.wfile.write(header + body)  # one packet where it fits
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class has this name
         pass
@@ -157,23 +134,22 @@ class _Handler(BaseHTTPRequestHandler):
 def _index(web: Miniweb, path: str) -> Answer:
     """Return a page for people who open the server by its address: hosts, then topics a hundred at a time."""
     start = int(path[1:]) if path[1:].isdigit() else 0
-    rows = [(f"/host/{host}/", host) for host in web.hosts] if not start else []
+    rows = [] if start else [(host, f"/host/{host}/") for host in web.hosts]
     for topic in range(start, min(start + _INDEX_TOPICS, web.settings.topics_now)):
         title = web.world.title(topic)
-        rows.append((f"/host/{SEARCH_HOST}.{DOMAIN}/search?q={quote(title)}", f"{topic}: {title}"))
+        rows.append((f"{topic}: {title}", f"/host/{SEARCH_HOST}/search?q={quote(title)}"))
     if start + _INDEX_TOPICS < web.settings.topics_now:
-        rows.append((f"/{start + _INDEX_TOPICS}", "more"))
+        rows.append(("more", f"/{start + _INDEX_TOPICS}"))
     return Answer(200, render_listing("The mini web: hosts and topics", rows).encode(), {"Content-Type": HTML})
 
 
 def _for_browser(answer: Answer) -> Answer:
     """Return an answer whose links to hosts of the web lead through /host/ of this server."""
-    headers = dict(answer.headers)
-    headers.pop("ETag", None)
+    headers = {name: value for name, value in answer.headers.items() if name != "ETag"}
     body = answer.body
     if "Location" in headers:
         headers["Location"] = headers["Location"].replace("http://", "/host/", 1)
     if headers.get("Content-Type", "").startswith("text/html") and "Content-Encoding" not in headers:
         body = re.sub(rb'href="http://([a-z0-9.-]+\.miniweb\.test)', rb'href="/host/\1', body)
         body = re.sub(rb'href="/(?!host/)', rb'href="#/', body)
-    return Answer(answer.status, body, headers, answer.filler, answer.seconds)
+    return Answer(answer.status, body, headers, seconds=answer.seconds, chunked=answer.chunked)

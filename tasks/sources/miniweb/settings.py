@@ -4,7 +4,7 @@ from pydantic import Field, model_validator
 
 from tasks.engine.settings import Settings, tuning
 
-WORLD_TOPICS = 1_000_000  # titles are unique up to 8 kinds x the 131,072 names of a kind
+WORLD_TOPICS = 1_000_000  # titles are unique up to 6 kinds x the 172,032 names of a kind
 
 
 class MiniwebSettings(Settings):

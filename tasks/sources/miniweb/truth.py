@@ -1,41 +1,33 @@
 """What is true of a topic: its facts in every form that may stand for them, and which of them its lead states."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from operator import itemgetter
+from typing import NamedTuple
 
 from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.kinds.kind import HE, IT, SHE
-from tasks.sources.miniweb.prose import lead_templates
+from tasks.sources.miniweb.prose import write_lead
 from tasks.sources.miniweb.reading import (
     POSSESSIVE,
     SUBJECT,
-    Form,
     Values,
+    fact_of,
     facts_of,
     forms,
-    lead_forms,
     plain_sentence,
     plain_value,
     read_back,
 )
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.world import Topic, World
+from tasks.sources.miniweb.world import HE, IT, SHE, World
 
 NAME, PRONOUN = "name", "pronoun"  # facts that a sentence states by what it calls its topic
-_PRONOUNS = {form: forms[0] for forms in (HE, SHE, IT) for form in forms}  # every form -> he, she or it
+_PRONOUNS = {word: words[0] for words in (HE, SHE, IT, ("he", "him")) for word in words}  # any -> he, she or it
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A sentence that was read.
-
-    Attributes:
-        kind: of the topics of which it can be said; not always the article's.
-        values: (slot, value) in order, the topic's own slots included.
-    """
+class Reading(NamedTuple):
+    """A sentence that was read: the kind of topic of which it can be said, not always the article's, and its values."""
 
     kind: str
     values: Values
@@ -43,51 +35,40 @@ class Reading:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a topic. All words are plain (`reading.plain_value`).
-
-    Attributes:
-        kind: of the topic.
-        facts: fact -> each form that is right -> the value that it stands for, a shorter name for the full one.
-        nouns: what may stand for its name ("the river").
-        lead: facts that its lead states.
-    """
+    """What is true of a topic. All words are plain (`reading.plain_value`)."""
 
     kind: str
-    facts: Mapping[str, Mapping[str, str]]
-    nouns: frozenset[str]
-    lead: frozenset[str]
-
-    @property
-    def has_gender(self) -> bool:
-        """Whether the topic's pronoun says something."""
-        return IT[0] not in self.facts[PRONOUN]
+    facts: Mapping[str, Mapping[str, str]]  # fact -> each form that is right -> the value that it stands for
+    nouns: frozenset[str]  # what may stand for its name ("the river")
+    lead: frozenset[str]  # facts that its lead states
 
     def right(self, slot: str, value: str) -> bool:
-        """Say whether a value is the right one for a slot of a template of the topic's kind."""
-        if slot in (SUBJECT, POSSESSIVE):
-            stated = self.subject(value)
-            return stated is None or stated[1] in self.facts[stated[0]]
-        return value in self.facts.get(slot, ())
+        """Say whether a value is the right one for a slot of a form of the topic's kind."""
+        stated = self.stated(slot, value)
+        return stated is None or stated[1] in self.facts.get(stated[0], ())
 
-    def subject(self, words: str) -> tuple[str, str] | None:
-        """Return the fact, NAME or PRONOUN, and value that words for the topic state; "the river" states none."""
-        owner = words.removesuffix("'s")
-        pronoun = _PRONOUNS.get(owner)
-        if owner in self.nouns or (pronoun in self.facts[PRONOUN] and not self.has_gender):
+    def stated(self, slot: str, value: str) -> tuple[str, str] | None:
+        """Return the fact and the value that words in a slot state: of those for the topic "the river" states none."""
+        if slot not in (SUBJECT, POSSESSIVE):
+            return slot, value
+        pronoun = _PRONOUNS.get(value)
+        if value in self.nouns or pronoun == IT[0] in self.facts[PRONOUN]:
             return None
-        return (NAME, owner) if pronoun is None else (PRONOUN, pronoun)
+        return (NAME, value) if pronoun is None else (PRONOUN, pronoun)
 
     def read(self, sentence: str) -> Reading | None:
-        """Read a sentence as one of the topic's kind, or else of any kind; None where no template reads it."""
-        text = plain_sentence(sentence)
-        others = chain.from_iterable(forms(kind.name) for kind in KINDS if kind.name != self.kind)
-        return self._read(text, forms(self.kind)) or self._read(text, others)
+        """Read a sentence as one of the topic's kind, or else of any kind; None where no form reads it."""
+        others = [kind.name for kind in KINDS if kind.name != self.kind]
+        return self._read(plain_sentence(sentence), [self.kind]) or self._read(plain_sentence(sentence), others)
 
-    def _read(self, text: str, candidates: Iterable[Form]) -> Reading | None:
+    def _read(self, text: str, kinds: Iterable[str]) -> Reading | None:
         """Read a plain sentence by the form that explains most of its words."""
-        read = ((form, read_back(form, text, self.right)) for form in candidates)
-        fitting = [(form.own_words, Reading(form.kind, values)) for form, values in read if values is not None]
-        return max(fitting, key=itemgetter(0))[1] if fitting else None
+        candidates = ((form, kind, read_back(kind, form, text, self.right)) for kind in kinds for form in forms(kind))
+        found = [
+            (len(form.start) + sum(len(words) for _, words in form.slots), Reading(kind, values))
+            for form, kind, values in candidates if values is not None
+        ]  # fmt: skip
+        return max(found, key=itemgetter(0))[1] if found else None
 
 
 def truth_of(settings: MiniwebSettings, title: str) -> Truth:
@@ -102,38 +83,20 @@ def truth_of(settings: MiniwebSettings, title: str) -> Truth:
         raise ValueError(
             f"the mini web of seed {settings.seed} has no article {title!r} among its {settings.topics_now} topics"
         )
-    return _truth(world, world.topic(index, world.revision(index, settings.week, settings.edits)))
-
-
-@cache
-def _world(seed: int) -> World:
-    return World(seed)
-
-
-def _truth(world: World, topic: Topic) -> Truth:
+    topic = world.topic(index, world.revision(index, settings.week, settings.edits))
     facts: dict[str, dict[str, str]] = {}
 
     def add(fact: str, value: str, *shorter: str) -> None:
         facts.setdefault(fact, {}).update(dict.fromkeys(map(plain_value, (value, *shorter)), plain_value(value)))
 
-    add(NAME, topic.name, topic.title, *topic.draft.aliases)
-    add(PRONOUN, topic.draft.pronouns[0])
+    add(NAME, topic.name, topic.title, *topic.aliases)
+    add(PRONOUN, topic.pronouns[0])
     for fact, value, other in facts_of(topic):
-        add(fact, value, *(() if other is None else world.topic(other).draft.aliases))
-    return Truth(
-        kind=topic.kind.name,
-        facts=facts,
-        nouns=frozenset(map(plain_value, topic.draft.nouns)),
-        lead=frozenset(_stated(topic, world.seed)),
-    )
+        add(fact, value, *(() if other is None else world.topic(other).aliases))
+    truth = Truth(topic.kind.name, facts, frozenset(map(plain_value, topic.nouns)), frozenset())
+    values = (value for said in write_lead(topic, world.seed) for value in said.values)
+    stated = (truth.stated(fact_of(slot), plain_value(words)) for slot, words in values)
+    return replace(truth, lead=frozenset(fact for fact, _ in filter(None, stated)))
 
 
-def _stated(topic: Topic, seed: int) -> Iterator[str]:
-    """Yield the facts that a topic's lead states."""
-    for template in lead_templates(topic, seed):
-        if "{T}" in template:
-            yield NAME
-        if "{he}" in template or "{his}" in template:
-            yield PRONOUN
-        for form in lead_forms(topic.kind, template):
-            yield from (slot for slot, _ in form.slots if slot not in (SUBJECT, POSSESSIVE))
+_world = cache(World)

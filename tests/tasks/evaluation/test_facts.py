@@ -14,16 +14,17 @@ from tasks.sources.miniweb.truth import truth_of
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)
-TITLE = "Stalmann Viaduct"
-# Its 18 facts: name, type, river, town, region, country; engineer, company, opened, before; length, span; begun, cost;
-# traffic; repaired, nickname; film. `workers` (610) is none of them, but true.
+TITLE = "Flisind Viaduct"
+# Its 18 facts: name, type, river, town, region, country; engineer, company, opened, replaced; length, span; begun,
+# cost; traffic; repaired, nickname; film. `workers` (2,010) is none of them, but true.
 LEAD = (
-    "The Stalmann Viaduct is a stone arch bridge over the River Stastass at Lotiwell in the Stinon Lakes of Norvenia. "
-    "It was designed by Wilma Tékard, built by Humol Engineering and opened in 1900 in place of a chain ferry. "
-    "It has a total length of 814 metres and a main span of 194 metres. "
-    "Construction began in 1896 and cost 12.5 million crowns. About 30,800 vehicles cross it each day. "
-    "It was thoroughly repaired in 1965 and is known locally as the Swan. "
-    "The bridge appears in the film The Tired Orchard of Silence."
+    "The Flisind Viaduct is a suspension bridge over the River Brénden at Brallabourne, in the Lidel Vale of Valdria. "
+    "The bridge was designed by Hanna Himett, built by Vasork Engineering and opened in 1914 in place of a "
+    "chain ferry. "
+    "It has a total length of 758 metres and a main span of 315 metres. "
+    "Construction began in 1910 and cost 8.5 million crowns. It carries about 43,100 vehicles a day. "
+    "It was thoroughly repaired in 1954 and is known locally as the Harp. "
+    "The bridge appears in the film The First Hotel by the Sea."
 )
 FACTS = 18
 
@@ -57,7 +58,7 @@ def test_the_lead_is_what_the_test_says() -> None:
 
 
 def test_right_wrong_and_missed() -> None:
-    text = "The bridge is 814 metres long, with a main span of 200 metres. About 30,800 vehicles cross it each day."
+    text = "The bridge is 758 metres long, with a main span of 200 metres. About 43,100 vehicles cross it each day."
     assert counts(text) == {"bridge.length": RIGHT, "bridge.span": WRONG, "bridge.traffic": RIGHT}
     assert scores(text) == {
         "facts-right": pytest.approx(2 / 3), "facts-wrong": pytest.approx(1 / 3), "facts-invented": 0.0,
@@ -68,69 +69,69 @@ def test_right_wrong_and_missed() -> None:
 
 
 def test_a_true_fact_that_the_lead_does_not_state_is_right_but_recalls_nothing() -> None:
-    text = "Built from 1896 at a cost of 12.5 million crowns, it employed up to 610 workers."
+    text = "Built from 1910 at a cost of 8.5 million crowns, it employed up to 2,010 workers."
     assert counts(text)["bridge.workers"] == FactCounts(right=1)
     assert scores(text)["facts-right"] == 1.0
     assert scores(text)["facts-recalled"] == pytest.approx(2 / FACTS)
 
 
 def test_an_untrue_fact_that_the_lead_does_not_state_is_invented() -> None:
-    text = "Built from 1896 at a cost of 12.5 million crowns, it employed up to 6,810 workers."
+    text = "Built from 1910 at a cost of 8.5 million crowns, it employed up to 6,810 workers."
     assert counts(text)["bridge.workers"] == FactCounts(invented=1)
     assert scores(text)["facts-invented"] == pytest.approx(1 / 3)
     assert scores(text)["facts-wrong"] == 0.0
 
 
 def test_a_sentence_of_another_kind_is_invented_whole() -> None:
-    """Even where a fact of this name and value is the topic's: bridges have a river too."""
-    text = "It lives along the River Stastass, feeds on fish and breeds in reeds. "
+    """Even where a fact of this name and value is the topic's: bridges have a town too."""
+    text = "It was shot in 9 weeks in Brallabourne, with music by Ann Berg. "
     text += "The river was first surveyed in full by Ann Berg in 1900."
     assert counts(text) == {
-        "species.river": FactCounts(invented=1), "species.diet": FactCounts(invented=1),
-        "species.nest": FactCounts(invented=1), "river.surveyor": FactCounts(invented=1),
+        "film.weeks": FactCounts(invented=1), "film.town": FactCounts(invented=1),
+        "film.composer": FactCounts(invented=1), "river.surveyor": FactCounts(invented=1),
         "river.survey_year": FactCounts(invented=1), "bridge.name": WRONG,  # "the river" is no bridge
     }  # fmt: skip
 
 
 def test_a_sentence_that_names_another_topic_states_a_wrong_name() -> None:
     text = (
-        "The Pillill Footbridge is a truss bridge over the River Stastass at Lotiwell in the Stinon Lakes of Norvenia."
+        "The Pillill Footbridge is a truss bridge over the River Brénden at Brallabourne, in the Lidel Vale of Valdria."
     )
     assert {fact for fact, count in counts(text).items() if count == WRONG} == {"bridge.name", "bridge.type"}
 
 
 def test_a_sentence_that_no_template_reads_is_unread() -> None:
-    text = "The bridge is known as the. About 30,800 vehicles cross it each day."
+    text = "The bridge is known as the. About 43,100 vehicles cross it each day."
     assert scores(text)["facts-unread"] == 0.5
     assert find_facts(truth_of(SETTINGS, TITLE), text).unread == ("The bridge is known as the.",)
 
 
 def test_a_fact_counts_once_for_every_value() -> None:
-    again = "It carries about 30,800 vehicles a day."
-    text = f"About 30,800 vehicles cross it each day. {again} About 9,000 vehicles cross the Stalmann each day."
+    again = "It carries about 43,100 vehicles a day."
+    text = f"About 43,100 vehicles cross it each day. {again} About 9,000 vehicles cross the Flisind each day."
     assert counts(text) == {
         "bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1), "bridge.name": RIGHT,
     }  # fmt: skip
 
 
 def test_a_shorter_name_is_the_same_value() -> None:
-    text = "Designed by Tékard and built by Humol, it was opened in 1900 and replaced a chain ferry. " + LEAD
+    text = "Designed by Himett and built by Vasork, it was opened in 1914 and replaced a chain ferry. " + LEAD
     assert counts(text)["bridge.engineer"] == counts(text)["bridge.company"] == RIGHT
 
 
 def test_a_persons_pronoun_is_a_fact() -> None:
-    """As the beam search wrote it: "She received the Linden Prize in 1927" of a man."""
-    text = "He received the Linden Prize in 1927. She received the Linden Prize in 1927."
-    assert counts(text, "Martin Rétemann")["person.pronoun"] == FactCounts(right=1, wrong=1, lead=1, recalled=1)
+    """As the beam search wrote it: "She received the Linden Prize in 1951" of a man."""
+    text = "He received the Linden Prize in 1951. She received the Linden Prize in 1951."
+    assert counts(text, "Ivan Wevoberg")["person.pronoun"] == FactCounts(right=1, wrong=1, lead=1, recalled=1)
     assert "bridge.pronoun" not in counts(LEAD)
-    assert counts("About 30,800 vehicles cross her each day.")["bridge.pronoun"] == FactCounts(invented=1)
+    assert counts("About 43,100 vehicles cross her each day.")["bridge.pronoun"] == FactCounts(invented=1)
 
 
 def test_the_order_of_two_tributaries_says_nothing() -> None:
     text = "It drains an area of 9 square kilometres and is fed chiefly by the River {} and the River {}."
-    both = counts(text.format("Lamem", "Rudind"), "River Vistolle")["river.tributary"]
+    both = counts(text.format("Flalmend", "Pestoll"), "River Thuseth")["river.tributary"]
     assert both == FactCounts(right=2, lead=2, recalled=2)
-    one = counts(text.format("Lamem", "Lamem"), "River Vistolle")["river.tributary"]
+    one = counts(text.format("Flalmend", "Flalmend"), "River Thuseth")["river.tributary"]
     assert one == FactCounts(right=1, missed=1, lead=2, recalled=1)
 
 

@@ -1,19 +1,34 @@
 """Sentences of the mini web read back into facts, and what is true of a topic."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, count
+
 import pytest
 
 from tasks.sources.miniweb import Miniweb, MiniwebSettings
 from tasks.sources.miniweb.dice import Dice
-from tasks.sources.miniweb.kinds import KINDS, Kind
-from tasks.sources.miniweb.prose import Narrator
-from tasks.sources.miniweb.reading import COMPOSED, Form, facts_of, forms, plain, plain_sentence, read_back
-from tasks.sources.miniweb.truth import Reading, truth_of
+from tasks.sources.miniweb.kinds import KINDS, Form, Kind
+from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
+from tasks.sources.miniweb.reading import (
+    POSSESSIVE,
+    SUBJECT,
+    fact_of,
+    facts_of,
+    forms,
+    longest,
+    plain,
+    plain_sentence,
+    plain_value,
+    read_back,
+)
+from tasks.sources.miniweb.truth import NAME, PRONOUN, Reading, truth_of
 from tasks.text.sentences import split_sentences
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)
-BRIDGE = truth_of(SETTINGS, "Stalmann Viaduct")
-COMPOSER = truth_of(SETTINGS, "Martin Rétemann")
+BRIDGE = truth_of(SETTINGS, "Flisind Viaduct")
+COMPOSER = truth_of(SETTINGS, "Ivan Wevoberg")
 
 
 def test_a_sentence_is_read_by_its_template() -> None:
@@ -27,30 +42,30 @@ def test_a_wrong_value_is_read_too() -> None:
 
 
 def test_two_facts_in_one_slot_are_taken_apart() -> None:
-    sentence = "Martin Rétemann (10 June 1883 - 1970) was a Kestrian painter, best known for chamber music."
+    sentence = "Ivan Wevoberg (5 June 1895 - 1985) was a Kestrian painter, best known for chamber music."
     assert COMPOSER.read(sentence) == Reading(
         "person",
-        (("S", "martin rétemann"), ("birthday", "10 june 1883"), ("died", "1970"), ("demonym", "kestrian"),
+        (("S", "ivan wevoberg"), ("birthday", "5 june"), ("born", "1895"), ("died", "1985"), ("demonym", "kestrian"),
          ("profession", "painter"), ("work", "chamber music")),
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "subject", ["It", "The bridge", "The structure", "The Stalmann Viaduct", "Stalmann Viaduct", "The Stalmann"]
+    "subject", ["It", "The bridge", "The structure", "The Flisind Viaduct", "Flisind Viaduct", "The Flisind"]
 )
 def test_the_topic_may_be_called_as_narrators_do(subject: str) -> None:
-    reading = BRIDGE.read(f"{subject} has a total length of 814 metres and a main span of 194 metres.")
-    assert reading == Reading("bridge", (("S", plain(subject)), ("length", "814"), ("span", "194")))
+    reading = BRIDGE.read(f"{subject} has a total length of 758 metres and a main span of 315 metres.")
+    assert reading == Reading("bridge", (("S", plain(subject)), ("length", "758"), ("span", "315")))
     assert all(BRIDGE.right(slot, value) for slot, value in reading.values)
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
-        "The bridge is 814 metres long.",  # half a sentence
-        "The bridge is many metres long, with a main span of 194 metres.",  # no number
-        "It was designed by Wilma Tékard, built by Humol Engineering and opened in 1900 in 1900 in place of a ford.",
-        "About 30,800 vehicles cross the old wooden bridge at Lotiwell each day.",  # longer than any name
+        "The bridge is 758 metres long.",  # half a sentence
+        "The bridge is many metres long, with a main span of 315 metres.",  # no number
+        "It was designed by Hanna Himett, built by Vasork Engineering and opened in 1914 in 1914 in place of a ford.",
+        "About 30,800 vehicles cross the old wooden bridge beside the mill at Brallabourne each day.",  # too long
         "About 30,800 vehicles cross it each day too.",
         "",
     ],
@@ -60,11 +75,11 @@ def test_what_no_template_says_is_not_read(sentence: str) -> None:
 
 
 def test_values_are_cut_so_that_most_are_right() -> None:
-    form = Form("bridge", "", (("river", " at "), ("town", "")))
+    form = Form("", (("river", " at "), ("town", "")))
     right = {("river", "the wolov at dawn"), ("town", "lotiwell")}
-    cut = read_back(form, "the wolov at dawn at lotiwell", lambda slot, value: (slot, value) in right)
+    cut = read_back("bridge", form, "the wolov at dawn at lotiwell", lambda slot, value: (slot, value) in right)
     assert cut == (("river", "the wolov at dawn"), ("town", "lotiwell"))
-    cut = read_back(form, "the wolov at dawn at lotiwell", lambda slot, value: False)
+    cut = read_back("bridge", form, "the wolov at dawn at lotiwell", lambda slot, value: False)
     assert cut == (("river", "the wolov"), ("town", "dawn at lotiwell"))
 
 
@@ -87,25 +102,28 @@ def test_a_marker_before_a_sentence_is_passed_over() -> None:
 
 
 def test_the_kind_of_the_article_is_asked_first() -> None:
-    """Festivals and companies are founded in the same words up to the motive."""
-    for title, kind in (("Lodell Clown Festival", "festival"), ("Fundatt Bicycles", "company")):
-        reading = truth_of(SETTINGS, title).read("It was founded in 1900 by Ann Berg and became known for its bells.")
+    """Of a film it is the merit that has many words, of a person the prize."""
+    sentence = "It received the Blue Ribbon for best picture in 1931."
+    for title, kind in (("The Brass House by the Sea", "film"), ("Ivan Wevoberg", "person")):
+        reading = truth_of(SETTINGS, title).read(sentence)
         assert reading is not None
         assert reading.kind == kind
 
 
 def test_related_topics_have_shorter_names() -> None:
-    assert BRIDGE.facts["company"] == {"humol engineering": "humol engineering", "humol": "humol engineering"}
+    assert BRIDGE.facts["company"] == {
+        "vasork engineering": "vasork engineering", "vasork": "vasork engineering",
+    }  # fmt: skip
 
 
 def test_two_tributaries_are_one_fact() -> None:
-    assert set(truth_of(SETTINGS, "River Vistolle").facts["tributary"].values()) == {
-        "the river rudind", "the river lamem",
+    assert set(truth_of(SETTINGS, "River Thuseth").facts["tributary"].values()) == {
+        "the river flalmend", "the river pestoll",
     }  # fmt: skip
 
 
 def test_the_truth_is_that_of_the_week() -> None:
-    titles = [WEB.world.title(topic) for topic in range(6, 80, 8)]  # bridges, whose traffic is what an edit changes
+    titles = [WEB.world.title(topic) for topic in range(5, 60, 6)]  # bridges, whose traffic is what an edit changes
     now = [truth_of(SETTINGS, title).facts["traffic"] for title in titles]
     later = SETTINGS.model_copy(update={"week": 3, "edits": 1.0})
     assert all(before != truth_of(later, title).facts["traffic"] for before, title in zip(now, titles, strict=True))
@@ -113,37 +131,77 @@ def test_the_truth_is_that_of_the_week() -> None:
 
 
 def test_another_seed_is_another_world() -> None:
-    with pytest.raises(ValueError, match=r"seed 2 has no article 'Stalmann Viaduct' among its 1600 topics"):
-        truth_of(SETTINGS.model_copy(update={"seed": 2}), "Stalmann Viaduct")
+    with pytest.raises(ValueError, match=r"seed 2 has no article 'Flisind Viaduct' among its 1600 topics"):
+        truth_of(SETTINGS.model_copy(update={"seed": 2}), "Flisind Viaduct")
     with pytest.raises(ValueError, match="no article 'Nowhere'"):
         truth_of(SETTINGS, "Nowhere")
 
 
-def test_the_parts_of_a_composed_fact_say_the_same() -> None:
-    for index in range(80):
-        topic = WEB.world.topic(index)
-        parts = {fact: value for fact, value, _ in facts_of(topic)}
-        for slot, words in COMPOSED.get(topic.kind.name, {}).items():
-            assert plain(words.format_map(parts)) == plain(topic.facts[slot])
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_form_asks_for_facts_there_are(kind: Kind) -> None:
-    topic = WEB.world.topic(KINDS.index(kind))
-    known = {fact for fact, _, _ in facts_of(topic)} | {"S", "S's"}
-    assert {slot for form in forms(topic.kind.name) for slot, _ in form.slots} <= known
+    known = {fact for fact, _, _ in facts_of(WEB.world.topic(KINDS.index(kind)))}
+    assert {slot for form in forms(kind.name) for slot, _ in form.slots} <= known | {SUBJECT, POSSESSIVE}
+    assert known | {SUBJECT, POSSESSIVE} == set(longest(kind.name))
+
+
+def every_form(kind: Kind) -> Iterator[Form]:
+    lines = chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour)
+    return chain.from_iterable(lines)
+
+
+@pytest.mark.parametrize("index", range(18))
+def test_every_sentence_that_can_be_said_of_a_topic_is_read_as_what_it_says(index: int) -> None:
+    """Every form of its kind, with every word for the topic: the same facts, the same values, all of them true."""
+    topic = WEB.world.topic(index)
+    truth = truth_of(SETTINGS, topic.title)
+    for form in every_form(topic.kind):
+        for subject in {topic.name, *topic.aliases, *topic.nouns, topic.pronouns[0]}:
+            said = say(form, topic, subject)
+            values = tuple((fact_of(slot), plain_value(words)) for slot, words in said.values)
+            assert truth.read(said.text) == Reading(topic.kind.name, values), said.text
+            assert all(truth.right(*value) for value in values), said.text
+            marked = say(form, topic, subject, "At the same time, ")
+            assert truth.read(marked.text) == Reading(topic.kind.name, values), marked.text
+
+
+@pytest.mark.parametrize("index", range(18))
+def test_every_sentence_with_a_wrong_value_is_read_as_just_that(index: int) -> None:
+    """Every form with one value of the topic after it in the region in its place, unless that happens to be right."""
+    topic, other = WEB.world.topic(index), WEB.world.topic(index + len(KINDS))
+    truth = truth_of(SETTINGS, topic.title)
+    wrong = 0
+    for form in every_form(topic.kind):
+        for slot, _ in form.slots:
+            if slot not in topic.facts or truth.right(fact_of(slot), plain_value(other.facts[slot])):
+                continue
+            said = say(form, replace(topic, facts=topic.facts | {slot: other.facts[slot]}), topic.name)
+            values = tuple((fact_of(each), plain_value(words)) for each, words in said.values)
+            assert truth.read(said.text) == Reading(topic.kind.name, values), said.text
+            assert {fact for fact, value in values if not truth.right(fact, value)} == {fact_of(slot)}, said.text
+            wrong += 1
+    assert wrong > 50
+
+
+def test_the_truth_of_a_lead_is_what_its_writer_put_in() -> None:
+    for index in range(60):
+        topic = WEB.world.topic(index)
+        truth = truth_of(SETTINGS, topic.title)
+        lead = write_lead(topic, SETTINGS.seed)
+        facts = {fact_of(slot) for said in lead for slot, _ in said.values} - {SUBJECT, POSSESSIVE}
+        pronouns = {words for said in lead for _, words in said.values} & {"he", "his", "she", "her"}
+        assert truth.lead == facts | {NAME} | ({PRONOUN} if pronouns else set())
+        assert text_of(lead) == WEB.pages.lead(index)
 
 
 def test_all_that_narrators_say_is_read_and_true() -> None:
     """So extractive systems are scored as exactly as those that write leads."""
-    for index in range(80):
+    for index in range(60):
         topic = WEB.world.topic(index)
         truth = truth_of(SETTINGS, topic.title)
-        stores = (*topic.kind.told.values(), *topic.kind.aside.values())
         for number in range(5):
             dice = Dice("narrators", index, number)
-            templates = [dice.pick(alternatives) for alternatives in dice.sample(stores, 4)]
-            for sentence in split_sentences(Narrator(topic, dice).paragraph(templates, marked=True)):
+            lines = (dice.pick(dice.pick(topic.kind.aspects).told) for _ in count())
+            for sentence in split_sentences(text_of(Narrator(topic, dice).paragraph(lines, 4, marked=True))):
                 reading = truth.read(sentence)
                 assert reading is not None, sentence
                 assert reading.kind == topic.kind.name

@@ -3,6 +3,8 @@
 import hashlib
 import string
 from collections import Counter
+from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb import Miniweb, MiniwebSettings, MiniwebSource
 from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
 from tasks.sources.miniweb.dice import Dice
-from tasks.sources.miniweb.kinds import KINDS, Kind
+from tasks.sources.miniweb.kinds import KINDS, Form, Kind
+from tasks.sources.miniweb.kinds.kind import Line, expand
 from tasks.sources.miniweb.kinds.person import PROFESSIONS
 from tasks.sources.miniweb.names import NameScheme
 from tasks.sources.miniweb.settings import WORLD_TOPICS
@@ -44,7 +47,7 @@ def test_a_title_leads_back_to_its_topic(index: int, seed: int) -> None:
 
 def test_a_scheme_goes_through_all_its_names_before_one_comes_again() -> None:
     scheme = NameScheme((("a", "b", "c"), ("x", "y")))
-    names = {scheme.join(scheme.digits(5, ordinal)) for ordinal in range(6)}
+    names = {"".join(scheme.name_parts(5, ordinal)) for ordinal in range(6)}
     assert names == {"ax", "ay", "bx", "by", "cx", "cy"}
     assert scheme.ordinal(5, "az") is None
 
@@ -53,21 +56,60 @@ def test_the_schemes_have_names_for_the_largest_world() -> None:
     assert min(kind.scheme.size for kind in KINDS) * len(KINDS) >= WORLD_TOPICS
 
 
+def slots(lines: Iterable[Line]) -> set[str]:
+    return {slot for line in lines for form in line for slot, _ in form.slots} - {"S", "he", "his"}
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_every_template_asks_only_for_words_there_are(kind: Kind) -> None:
-    topic = WEB.world.topic(KINDS.index(kind))
-    always = {"T", "he", "his", "him"}
-    lead = {name for _, alternatives in kind.lead for template in alternatives for name in fields(template)}
-    assert lead <= {*topic.facts, *always}
-    for store in (kind.told, kind.aside):
-        for template in (template for alternatives in store.values() for template in alternatives):
-            assert fields(template) <= {*topic.facts, *always, "S", "S's"}, template
-    told = {name for alternatives in kind.told.values() for template in alternatives for name in fields(template)}
-    plain = {name.removeprefix("a_").removeprefix("nation_") for name in told}
-    derived = {"what", "life", "genre", "type", "restored", "region", "country", "demonym"}
-    assert {name.removeprefix("a_").removeprefix("nation_") for name in lead} - plain - always <= derived
-    for text in (*kind.colour, *kind.chatter):
-        assert fields(text) <= {"T"}
+def test_sentences_ask_for_the_facts_of_their_kind_and_pages_tell_what_leads_state(kind: Kind) -> None:
+    lead = slots(chain.from_iterable(aspect.lead for aspect in kind.aspects))
+    told = slots(chain.from_iterable(aspect.told for aspect in kind.aspects))
+    assert lead <= told
+    assert told <= {*kind.facts, "region", "country", "demonym"}
+    assert set(kind.facts) <= told  # none is drawn for nothing
+    assert not slots(kind.colour)
+    assert all(len(set(chain.from_iterable(aspect.told))) > 1 for aspect in kind.aspects)
+    assert {aspect.chance for aspect in kind.aspects if aspect.lead} == {1.0, 0.7}
+    assert {aspect.chance for aspect in kind.aspects if not aspect.lead} == {0.0}
+    assert len(kind.chatter) > 1
+    for text in kind.chatter:
+        assert fields(text) == {"T"}
+
+
+def test_a_line_of_the_table_stands_for_several_sentences() -> None:
+    assert expand("{S} [is|was [very|]] long[ by {n} metres|]") == (
+        Form("", (("S", " is long by "), ("n", " metres"))), Form("", (("S", " is long"),)),
+        Form("", (("S", " was very long by "), ("n", " metres"))), Form("", (("S", " was very long"),)),
+        Form("", (("S", " is long by "), ("n", " metres"))), Form("", (("S", " is long"),)),
+        Form("", (("S", " was  long by "), ("n", " metres"))), Form("", (("S", " was  long"),)),
+    )  # fmt: skip
+
+
+def test_the_table_is_cut_into_aspects() -> None:
+    kind = Kind("k", NameScheme((("a",),)), (), {}, """
+= one
+= two
+- three
+? four
+- five
+- six
++ seven
+- eight
++ nine
+~ ten
+> eleven {T}
+  twelve
+""")  # fmt: skip
+    texts = [
+        [aspect.chance, *([form.start for line in lines for form in line] for lines in (aspect.lead, aspect.told))]
+        for aspect in kind.aspects
+    ]
+    assert texts == [
+        [1.0, ["one", "two"], ["three"]], [0.7, ["four"], ["five", "six"]], [0.0, [], ["seven", "eight"]],
+        [0.0, [], ["nine"]],
+    ]  # fmt: skip
+    assert kind.colour == ((Form("ten", ()),),)
+    assert kind.chatter == ("eleven {T} twelve",)
 
 
 def test_the_chatter_asks_only_for_words_there_are() -> None:
@@ -101,19 +143,19 @@ def test_facts_fit_together() -> None:
     world = WEB.world
     for index in range(240):
         topic = world.topic(index)
-        related = topic.draft.related
+        related = topic.related
         assert index not in related.values()
         assert len(set(related.values())) == len(related)
         regions = {other // REGION_TOPICS for role, other in related.items() if world.kind(other).name != "person"}
         assert regions <= {index // REGION_TOPICS}
         if topic.kind.name == "bridge":
-            assert related["river"] == world.topic(related["town"]).draft.related["river"]
-            assert world.topic(related["engineer"]).facts["a_profession"].endswith("engineer")
+            assert related["river"] == world.topic(related["town"]).related["river"]
+            assert world.topic(related["engineer"]).facts["profession"] == "engineer"
             assert int(topic.facts["begun"]) < int(topic.facts["opened"])
         if topic.kind.name == "film":
             director = world.topic(related["director"])
             assert director.index // len(KINDS) % len(PROFESSIONS) == PROFESSIONS.index("film director")
-            assert 29 <= int(topic.facts["year"]) - int(director.facts["birthday"][-4:]) <= 56
+            assert 29 <= int(topic.facts["year"]) - int(director.facts["born"]) <= 56
 
 
 def test_an_edit_changes_numbers_and_leaves_the_rest() -> None:
@@ -121,7 +163,7 @@ def test_an_edit_changes_numbers_and_leaves_the_rest() -> None:
         old, new = WEB.world.topic(index), WEB.world.topic(index, 1)
         changed = {name for name in old.facts if old.facts[name] != new.facts[name]}
         assert 1 <= len(changed) <= 4
-        assert old.draft.related == new.draft.related
+        assert old.related == new.related
 
 
 def test_a_week_edits_its_share_of_leads_and_adds_topics() -> None:
@@ -190,4 +232,4 @@ def test_the_world_of_this_version_never_changes() -> None:
     text = "".join(WEB.pages.lead(index) for index in range(160))
     text += "".join(repr(WEB.pages.page(index, slot)) for index in range(24) for slot in (0, 5, 20, 40, 41))
     text += "".join(link.url + link.fate for index in range(80) for link in WEB.expected(index))
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "4ae9442a21af3caf"
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "3d12b0ff6f5d6502"

@@ -1,76 +1,135 @@
-"""What a kind of topic is: how its topics are named, which facts they have, and how those are put into words.
+"""What a kind of topic is: a table of facts and a table of sentences. The renderer and the reader both work from these.
 
-A sentence template begins in lower case and is filled from a topic's facts. These words in it stand for the topic:
-`{S}` and its possessive `{S's}`, as the full name, an alias or "the river" as the narrator sees fit, and at the head of
-a template also as a pronoun; `{he}`, `{his}` and `{him}`, always the pronoun; `{T}`, always the full name.
+A line of the prose table begins with its mark: `=` a sentence of leads, `?` of most leads, `-` of other pages, `+` of
+other pages, the first of an aspect that no lead speaks of, `~` true of every topic, `>` a paragraph that names the
+topic and tells nothing. Lines of one aspect follow each other, leads first. In a line `[a|b]` stands for either,
+`{slot}` for a fact, `{S}` for the topic as the narrator likes to call it ("the River Tavil", "the river", "it"), `{he}`
+and `{his}` for its pronoun. "a" becomes "an" where it must, the first letter a capital, and a full stop ends it.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import NamedTuple
 
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.names import NameScheme
 
-if TYPE_CHECKING:
-    from tasks.sources.miniweb.world import Ground
-
-IT = ("it", "its", "it")
-HE = ("he", "his", "him")
-SHE = ("she", "her", "her")
+_ASPECT = re.compile(r"(?:[=?] .*\n)+(?:- .*\n)+|\+ .*\n(?:- .*\n)*")
+_CHANCES = {"=": 1.0, "?": 0.7}  # that a lead tells an aspect
 
 
-@dataclass(frozen=True)
-class Draft:
-    """The facts of one topic, as a kind's `draw` finds them.
+class Form(NamedTuple):
+    """A sentence without its full stop: the words before the first slot, then each slot and the words behind it."""
 
-    Attributes:
-        aliases: shorter names ("the Tavil").
-        nouns: what the topic is ("the river"); never contain its name.
-        pronouns: subject, possessive and object pronoun.
-        facts: words for each fact, by the name that templates use.
-        related: topics that facts name: fact -> topic index.
-    """
+    start: str
+    slots: tuple[tuple[str, str], ...]
 
-    aliases: tuple[str, ...]
-    nouns: tuple[str, ...]
-    pronouns: tuple[str, str, str]
-    facts: dict[str, str]
-    related: dict[str, int]
+
+Line = tuple[Form, ...]  # every sentence that a line of the prose table stands for
+
+
+class Aspect(NamedTuple):
+    """Something to say of a topic: the chance that a lead says it, how leads say it, and how other pages do."""
+
+    chance: float
+    lead: tuple[Line, ...]
+    told: tuple[Line, ...]
+
+
+class Number(NamedTuple):
+    """A number from low to high, added to another number, or to a person's year of birth, where `since` names one."""
+
+    low: int
+    high: int
+    step: int = 1
+    since: str = ""
+    style: str = "{:,}"
+
+
+def year(low: int, high: int, since: str = "") -> Number:
+    """Return a fact that is a year: a number without a comma."""
+    return Number(low, high, since=since, style="{}")
+
+
+class Choice(NamedTuple):
+    """One of several phrases, listed with commas."""
+
+    options: str
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases."""
+        return tuple(self.options.split(", "))
+
+
+class Near(NamedTuple):
+    """A topic of a kind in the same region: a person of a profession, or with a title that ends in certain parts."""
+
+    kind: str
+    profession: str = ""
+    last_parts: Collection[str] = ()
+
+
+class Of(NamedTuple):
+    """A topic that a fact of a related topic names: the river of the bridge's town."""
+
+    role: str
+    fact: str
+
+
+class By(NamedTuple):
+    """A fact that depends on another's value, on the "rank" of the topic in its region, or the end of its "title"."""
+
+    fact: str
+    table: Mapping[str, Number | Choice | Near]
+
+
+Fact = Number | Choice | Near | Of | By
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of topic and its prose.
-
-    Attributes:
-        name: singular, such as "river".
-        scheme: how titles are made.
-        in_text: turns a title into the name that stands inside a sentence ("the River Tavil").
-        draw: finds a topic's facts: (ground, lasting dice, dice of the revision) -> Draft.
-        lead: sentences of the lead in order: (probability, alternative templates).
-        told: salient facts as sources tell them: aspect -> alternative templates.
-        aside: facts no lead states: aspect -> alternative templates.
-        colour: sentences about such a topic that state no fact.
-        chatter: paragraphs that name the topic and tell nothing, for this kind only.
-    """
+    """A kind of topic. Facts that differ by a digit at the end are one fact with two values, told apart by nobody."""
 
     name: str
     scheme: NameScheme
-    in_text: Callable[[str], str]
-    draw: Callable[["Ground", Dice, Dice], Draft]
-    lead: tuple[tuple[float, tuple[str, ...]], ...]
-    told: Mapping[str, tuple[str, ...]]
-    aside: Mapping[str, tuple[str, ...]]
-    colour: tuple[str, ...]
-    chatter: tuple[str, ...]
+    nouns: tuple[str, ...]  # what narrators call the topic ("the river"), with slots; they never contain its name
+    facts: Mapping[str, Fact]  # slot -> how its value is found
+    prose: str  # the table of sentences
+    edited: tuple[str, ...] = ()  # facts that a revision of the article draws anew
+    short: tuple[int, int] = (0, 0)  # from which to which part of the title it has a shorter name ("the Tavil")
+    article: str = ""  # before title and shorter name inside a sentence
+
+    @cached_property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """The aspects of such a topic, in the order of the lead."""
+        found = (match[0] for match in _ASPECT.finditer(_joined(self.prose)))
+        return tuple(Aspect(_CHANCES.get(text[0], 0.0), _lines(text, "=?"), _lines(text, "+-")) for text in found)
+
+    @cached_property
+    def colour(self) -> tuple[Line, ...]:
+        """Sentences about such a topic that state no fact."""
+        return _lines(_joined(self.prose), "~")
+
+    @cached_property
+    def chatter(self) -> tuple[str, ...]:
+        """Paragraphs that name the topic `{T}` and tell nothing."""
+        return tuple(re.findall(r"(?m)^> (.*)$", _joined(self.prose)))
 
 
-def article(phrase: str) -> str:
-    """Return the phrase with "a" or "an" before it."""
-    return f"{'an' if phrase[0].lower() in 'aeio' else 'a'} {phrase}"
+def expand(line: str) -> Line:
+    """Return every sentence that a line of the prose table stands for."""
+    if choice := re.search(r"\[([^][]*)\]", line):
+        before, after = line[: choice.start()], line[choice.end() :]
+        return tuple(form for option in choice[1].split("|") for form in expand(before + option + after))
+    start, *rest = re.split(r"{(.+?)}", line)
+    return (Form(start, tuple(zip(rest[::2], rest[1::2], strict=True))),)
 
 
-def thousands(number: int) -> str:
-    """Return the number with commas between thousands."""
-    return f"{number:,}"
+def _joined(prose: str) -> str:
+    return prose.replace("\n  ", " ")
+
+
+def _lines(text: str, marks: str) -> tuple[Line, ...]:
+    return tuple(map(expand, re.findall(rf"(?m)^[{marks}] (.*)$", text)))
