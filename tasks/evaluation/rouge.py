@@ -9,11 +9,9 @@ library wants on lines of their own: `tasks/text/sentences.py` parts them, in re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain
-from typing import Literal, get_args
-
-from rouge_score.tokenizers import DefaultTokenizer
+from typing import Any, Literal, get_args
 
 from tasks.text.ngrams import TargetNgrams, lcs_length, split_words
 from tasks.text.sentences import split_sentences
@@ -24,9 +22,6 @@ Metric = Literal[
 METRICS: tuple[Metric, ...] = get_args(Metric)
 _STEM = "-stem"
 
-_stemmer = DefaultTokenizer(use_stemmer=True)
-
-
 @dataclass(frozen=True)
 class Rouge:
     """Precision, recall and F1, each 0-1."""
@@ -36,10 +31,17 @@ class Rouge:
     f1: float
 
 
+@cache
+def _stemmer() -> Any:
+    from rouge_score.tokenizers import DefaultTokenizer  # brings all of nltk and scipy.stats: seconds
+
+    return DefaultTokenizer(use_stemmer=True)
+
+
 @lru_cache(maxsize=1 << 18)
 def stem(word: str) -> str:
     """Return the stem rouge-score gives a word of a-z and 0-9: Porter's, for words of four letters and more."""
-    (stemmed,) = _stemmer.tokenize(word)
+    (stemmed,) = _stemmer().tokenize(word)
     return str(stemmed)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Set
 from tasks.text.ngrams import split_words
 
 # English words that any sentence may have; texts of other languages keep all of theirs.
-_FUNCTION_NAMES = """
+_FUNCTION_LIST = """
     a about after again all also although always am among an and another any are as at be became because been before
     being between both but by can could did do does during each either every few for from further had has have having
     he her here hers him his how however i if in including into is it its itself just later many may me might more
@@ -14,12 +14,12 @@ _FUNCTION_NAMES = """
     under until up upon us very was we were what when where which while who whom whose why will with within without
     would you your
 """
-_FUNCTION_WORDS = frozenset(_FUNCTION_NAMES.split())
+FUNCTION_WORDS = frozenset(_FUNCTION_LIST.split())
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the different words of a text, in lower case, without function words."""
-    return frozenset(split_words(text, "unicode")) - _FUNCTION_WORDS
+    return frozenset(split_words(text, "unicode")) - FUNCTION_WORDS
 
 
 def overlap(words: Set[str], others: Set[str]) -> float:

@@ -6,12 +6,14 @@ and tells names but not their types. A trained one, such as `en_core_web_sm`, is
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
-
-import spacy
-from spacy.language import Language
-from spacy.tokens import Doc, Span
+from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from tasks.text.names import VERSION, find_names
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 RULES = "rules"
 # The nine types of 000 app. A.2.
@@ -24,25 +26,18 @@ _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer",
 _STRINGS = 500_000
 
 
-def rule_entities(doc: Doc) -> Doc:
-    """Set `doc.ents` to the names of `tasks/text/names.py`."""
-    names = find_names([token.text for token in doc])
-    doc.ents = [Span(doc, name.start, name.stop, label=_UNTYPED) for name in names]
-    return doc
-
-
-Language.component("wikisum_rules", assigns=["doc.ents"], func=rule_entities)
-
-
 @lru_cache(maxsize=2)
-def load_pipeline(name: str) -> Language:
+def load_pipeline(name: str) -> "Language":
     """Return the spaCy pipeline called `name`; `rules` is the shipped one.
 
     Raises:
         ValueError: it is not installed, or nothing in it finds entities.
     """
+    import spacy  # here, because it takes seconds that whoever reads settings need not wait
+
     if name == RULES:
         nlp = spacy.blank("en")
+        spacy.Language.component("wikisum_rules", assigns=["doc.ents"], func=_mark_names)
         nlp.add_pipe("wikisum_rules")
         nlp.meta["name"], nlp.meta["version"] = RULES, VERSION
         return nlp
@@ -58,11 +53,17 @@ def load_pipeline(name: str) -> Language:
     return nlp
 
 
+def _mark_names(doc: "Doc") -> "Doc":
+    """Set `doc.ents` to the names of `tasks/text/names.py`."""
+    doc.ents = [(_UNTYPED, name.start, name.stop) for name in find_names([token.text for token in doc])]
+    return doc
+
+
 def pipeline_name(name: str) -> str:
     """Return name and version of a pipeline and of spaCy, for records and the report."""
     meta = load_pipeline(name).meta
     full = RULES if name == RULES else f"{meta['lang']}_{meta['name']}"
-    return f"{full} {meta['version']} (spaCy {spacy.__version__})"
+    return f"{full} {meta['version']} (spaCy {version('spacy')})"
 
 
 def check_types(pipeline: str, types: Collection[str]) -> None:

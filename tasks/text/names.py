@@ -8,7 +8,7 @@ name. `benchmarks/entities.py` measures it on Wikigold.
 import re
 from collections.abc import Iterator, Sequence
 
-from spacy.lang.en.stop_words import STOP_WORDS
+from tasks.text.content_words import FUNCTION_WORDS
 
 VERSION = "2"
 LONGEST_NAME = 9  # words; a longer run of capitals is a heading
@@ -81,7 +81,7 @@ def _is_part(word: str, following: str, opening: bool, common: bool) -> bool:
     small = word.lower()
     if word in _CALENDAR:
         return False
-    if small in STOP_WORDS and (len(word) == 1 or not word.isupper()):
+    if small in FUNCTION_WORDS and (len(word) == 1 or not word.isupper()):
         return ahead and not opening and word in ("The", "A")
     if not opening:
         return True

@@ -43,6 +43,17 @@ def test_text_comes_out_whatever_the_label_says(text, codec, declared, meta):
     assert decode(page(text, meta).encode(codec), declared) == page(text, meta)
 
 
+def test_label_in_a_comment_says_nothing():
+    text = f'<!-- <meta charset="koi8-r"> --><meta charset="windows-1251">{RUSSIAN * 3}'
+    assert decode(text.encode("cp1251"), None) == text
+
+
+def test_big5_is_read_with_the_signs_of_hong_kong_as_browsers_do():
+    text = page(CHINESE.translate(str.maketrans("这桥于，", "這橋於㗎")) * 3, "big5")
+    assert decode(text.encode("big5hkscs", "ignore"), None) == text.encode("big5hkscs", "ignore").decode("big5hkscs")
+    assert "㗎" in decode(text.encode("big5hkscs", "ignore"), None)
+
+
 @pytest.mark.parametrize(
     ("bom", "codec"),
     [
