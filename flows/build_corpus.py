@@ -10,7 +10,6 @@ from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from tasks.reporting.corpus_counts import describe_corpus
-from tasks.reporting.publishing import record_build
 
 
 @flow(
@@ -33,7 +32,7 @@ def build(session: Session) -> str:
     _ = dag_of(session).corpus
     if session.run.planning:
         return ""
-    return describe_corpus(record_build(session.run, session.config.manifest()), session.config.root)
+    return describe_corpus(session.run.record_build(session.config.manifest()), session.config.root)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.splits import check_splits
 from flows.train import train_ranker, train_summarizer
-from tasks.reporting.publishing import record_build
 
 
 @flow(
@@ -43,7 +42,7 @@ def build(session: Session) -> str:
         run_within(train_ranker, config, *corpus.stages)
     run_within(train_summarizer, config, *corpus.stages, dag.ranker)
     run_within(evaluate, config, *corpus.stages, dag.ranker, dag.summarizer)
-    record_build(run, config.manifest(), dag.report.record)
+    run.record_build(config.manifest(), dag.report.record)
     return session.once(published)
 
 

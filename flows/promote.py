@@ -6,8 +6,8 @@ import sys
 from prefect import flow
 
 from flows.running.notification import notify
+from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
-from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.store import Store
 from tasks.retraining.outcome import promote_by_hand
@@ -26,20 +26,15 @@ def promote(root: str, to: int) -> str:
         return promote_by_hand(store, to)
 
 
-def main() -> int:
-    """Parse the options, promote, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m flows.promote", description=__doc__)
-    parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=int, required=True, metavar="VERSION", help="number of the version")
-    options = parser.parse_args()
+
+
+def _act(given: argparse.Namespace) -> int:
     use_prefect_api()
-    try:
-        print(promote(options.root, options.to))
-        return 0
-    except StorageError as error:
-        print(f"{parser.prog} stopped: {error}", file=sys.stderr)
-        return 1
+    print(promote(given.root, given.to))
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_on_root("python -m flows.promote", __doc__, _options, _act))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from prefect import flow
 
 from flows.running.notification import notify
+from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
-from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
@@ -48,28 +48,23 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     return "\n".join([describe_pruning(found, done=not dry_run), *([f"pinned: {', '.join(pinned)}"] if pinned else [])])
 
 
-def main() -> int:
-    """Parse the options, prune, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m flows.prune", description=__doc__)
-    parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep", type=int, default=3, help="newest builds that differ, and model versions, to keep (default: 3)"
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
     parser.add_argument("--pin", action="append", default=[], metavar="BUILD", help="keep this build from now on")
     parser.add_argument("--unpin", action="append", default=[], metavar="BUILD", help="let go of a pinned build")
-    options = parser.parse_args()
-    try:
-        if options.dry_run:
-            print(prune_root(options.root, options.keep, dry_run=True, pin=options.pin, unpin=options.unpin))
-        else:
-            use_prefect_api()
-            print(prune(options.root, options.keep, pin=options.pin, unpin=options.unpin))
-        return 0
-    except (StorageError, ValueError) as error:
-        print(f"{parser.prog} stopped: {error}", file=sys.stderr)
-        return 1
+
+
+def _act(given: argparse.Namespace) -> int:
+    if given.dry_run:
+        print(prune_root(given.root, given.keep, dry_run=True, pin=given.pin, unpin=given.unpin))
+    else:
+        use_prefect_api()
+        print(prune(given.root, given.keep, pin=given.pin, unpin=given.unpin))
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_on_root("python -m flows.prune", __doc__, _options, _act))

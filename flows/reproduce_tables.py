@@ -14,7 +14,7 @@ from flows.stages.systems import evaluate_systems, impossible
 from flows.stages.timings import timings
 from tasks.engine.inputs import DirectoryResult, every
 from tasks.engine.recipe import Recipe
-from tasks.reporting.publishing import publish_report, record_build
+from tasks.reporting.publishing import publish_report
 from tasks.tables.plan import shown_in, steps_of, systems_to_run
 from tasks.tables.tables import PAGE, write_tables
 
@@ -41,7 +41,7 @@ def publish(session: Session) -> str:
     if session.run.planning:
         return ""
     text = publish_report(session.run.store, made, PAGE)
-    record_build(session.run, session.config.manifest(), made.record, latest=False)
+    session.run.record_build(session.config.manifest(), made.record, latest=False)
     return text
 
 

@@ -6,29 +6,16 @@ import time
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import Dag, dag_of
+from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.judged_on import judged_before, judged_on
 from flows.stages.judging import judge
-from flows.stages.ranking import ranker
-from flows.stages.training import summarizer
+from flows.stages.warm_start import new_ranker, new_summarizer
 from storage.registry import version_of
-from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
-from tasks.retraining.warm_start import (
-    PREDICTOR,
-    RANKER,
-    SUMMARIZER,
-    ChampionModels,
-    better_ranker,
-    champion_models,
-    ranker_fits,
-    summarizer_fits,
-    warm_ranker,
-    warm_training,
-)
+from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_models
 
 
 @flow(
@@ -95,24 +82,6 @@ def challenge(session: Session) -> str:
     return finish_retraining(
         session.run, recipe, settings, splits, challenger, before, seed=config.seed, started=started
     )
-
-
-def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the ranker on from the champion's and take it up if it is better; afresh where there is none that fits."""
-    settings, retraining = dag.config.ranker, dag.config.retraining
-    if start is None or not ranker_fits(start.version, settings):
-        return ranker(dag.session, dag.corpus)
-    before = start.models[RANKER]
-    trained = ranker(dag.session, dag.corpus, warm_ranker(settings, retraining), before)
-    return dag.session.run.use(better_ranker(trained, before, retraining.ranker_gain))
-
-
-def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the summarizer on from the champion's; afresh where there is none that fits."""
-    if start is None or not summarizer_fits(start.version, dag.config.summarizer):
-        return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
-    training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]
-    return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary, training=training, initial=before)
 
 
 if __name__ == "__main__":

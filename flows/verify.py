@@ -6,8 +6,9 @@ import sys
 from prefect import flow
 
 from flows.running.notification import notify
+from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
-from storage.errors import CorruptShardError, StorageError
+from storage.errors import CorruptShardError
 from storage.lock import root_lock
 from storage.store import Store
 from storage.verification import verify as verify_store
@@ -47,27 +48,19 @@ def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
     return found.damaged, "\n".join(lines)
 
 
-def main() -> int:
-    """Parse the options, verify, and return the exit code: 1 where something is damaged."""
-    parser = argparse.ArgumentParser(prog="python -m flows.verify", description=__doc__)
-    parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what is damaged, set nothing aside")
-    options = parser.parse_args()
-    try:
-        if options.dry_run:
-            damaged, summary = verify_root(options.root, dry_run=True)
-            print(summary)
-            return 1 if damaged else 0
-        use_prefect_api()
-        verify(options.root)
-        return 0
-    except StorageError as error:
-        print(f"{parser.prog} stopped: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"{parser.prog} interrupted: run the same command again to go on", file=sys.stderr)
-        return 130
+
+
+def _act(given: argparse.Namespace) -> int:
+    if given.dry_run:
+        damaged, summary = verify_root(given.root, dry_run=True)
+        print(summary)
+        return 1 if damaged else 0
+    use_prefect_api()
+    verify(given.root)
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_on_root("python -m flows.verify", __doc__, _options, _act))

@@ -1,12 +1,16 @@
 """Builds: which shards and models belong together. Written last, so a build that is named is whole."""
 
+import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+from storage.directories import DirectoryRecord
 from storage.errors import StorageError
+from storage.recipes import ShardRecord, worst_of
 from storage.sealed import seal, unseal
 from storage.store import Store
 
@@ -35,6 +39,61 @@ class Build:
     models: Mapping[str, str]
     counts: Mapping[str, Mapping[str, Any]]
     report: str | None = None
+
+
+def record_build(
+    store: Store,
+    config: Mapping[str, Any],
+    stages: Mapping[str, Mapping[int, ShardRecord]],
+    directories: Mapping[str, DirectoryRecord],
+    report: DirectoryRecord | None = None,
+    *,
+    label: str | None = None,
+    latest: bool = True,
+) -> Build:
+    """Write and return the manifest of what a run has made, all of it done.
+
+    Args:
+        store: the root.
+        config: the whole configuration.
+        stages: stage -> shard number -> record.
+        directories: model or report -> record.
+        report: what was written of it.
+        label: end of the build's name; None = a hash of what it holds.
+        latest: whether it is what people mean by the latest build; else it is only kept from being pruned.
+    """
+    now = datetime.now(UTC)
+    files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}
+    models = {name: record.path for name, record in directories.items()}
+    content = hashlib.sha256(json.dumps([files, models], sort_keys=True).encode()).hexdigest()
+    build = Build(
+        name=f"{now:%Y%m%d-%H%M%S}-{label or (content if report is None else report.key)[:6]}",
+        created=now.isoformat(timespec="seconds"),
+        config=config,
+        stages=files,
+        models=models,
+        counts={name: summarise(records.values()) for name, records in stages.items()},
+        report=None if report is None else report.path,
+    )
+    save_build(store, build, latest=latest)
+    return build
+
+
+def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
+    """Add a stage's records up: rows, drops by reason and by whom they are blamed on, bytes, seconds, peak memory."""
+    drops: dict[str, int] = {}
+    for record in records:
+        for reason, count in record.drops.items():
+            drops[reason] = drops.get(reason, 0) + count
+    return {
+        "rows": sum(record.written.rows for record in records),
+        "drops": dict(sorted(drops.items(), key=lambda item: -item[1])),
+        "bytes": sum(record.written.bytes for record in records),
+        "seconds": round(sum(record.seconds for record in records), 3),
+        "peak_bytes": max((record.peak_bytes for record in records), default=0),
+        "notes": {name: note for record in records for name, note in record.notes.items()},
+        "worst": worst_of({value: told for record in records for value, told in record.worst.items()}),
+    }
 
 
 def save_build(store: Store, build: Build, *, latest: bool = True) -> None:

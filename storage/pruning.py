@@ -14,7 +14,6 @@ other roots in folders of it. The caller holds the root's lock, so that no build
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,21 +21,12 @@ from datetime import UTC, datetime
 
 import pyarrow.fs as pafs
 
-from storage.builds import LATEST, Build, build_names, latest_build, read_build
+from storage.builds import Build, build_names, latest_build, read_build
 from storage.errors import StorageError
+from storage.file_names import FileName, parse_file_name
 from storage.pins import pinned_builds
 from storage.registry import Version, read_champion, read_frozen, read_version, version_numbers
-from storage.schemas import DATASETS
 from storage.store import Store
-
-_KEY = "[0-9a-f]{16}"
-_SHARD = re.compile(rf"^(?P<stage>[a-z_]+)/part-\d{{5}}\.{_KEY}\.(parquet|json)(?P<damaged>\.damaged)?$")
-_SCRATCH = re.compile(rf"^(?P<stage>[a-z_]+)/\.scratch-\d{{5}}\.{_KEY}/")
-_DIRECTORY = re.compile(rf"^(?P<path>(?:reports|tables|(?:models|efficiency)/[^/]+)/{_KEY})(?:\.json|/.+)$")
-_RECORD = re.compile(rf"[./]{_KEY}\.json$")
-_TEMPORARY = re.compile(r"(^|/)\.[^/]+\.[0-9a-f]{32}\.tmp$|^\.probe-[0-9a-f]{32}$")
-_BUILD = re.compile(r"^builds/(?P<name>[^/]+)\.json$")
-_FOLDERS = frozenset({*DATASETS, "models", "efficiency", "reports", "tables", "builds", "registry"})
 
 
 @dataclass(frozen=True)
@@ -117,23 +107,28 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     trash = None if retrained else _finished(store, builds[-1].names[-1] if builds else None)
     going: dict[str, int] = {}
     bytes_kept = young = 0
+    turns = {}
     for info in _files(store):
         name = info.path[len(store.base) :].lstrip("/")
-        if not _ours(name):
+        file = parse_file_name(name)
+        if file is None:
             continue
-        bound = trash if _is_trash(name) else unfinished
-        if match := _BUILD.match(name):
-            goes = match["name"] in manifests
-        elif _needed(name, *kept):
+        needed = _needed(file, *kept)
+        if file.kind == "build":
+            goes = file.named in manifests
+        elif needed:
             goes = False
         else:
-            goes = _needed(name, *named) or (bound is not None and info.mtime is not None and info.mtime <= bound)
+            bound = trash if file.trash else unfinished
+            goes = _needed(file, *named) or (bound is not None and info.mtime is not None and info.mtime <= bound)
             young += not goes
         if goes:
             going[name] = info.size
-        elif _BUILD.match(name) or _needed(name, *kept):
+            # Manifests, then records, then the rest, so that what is named is whole at any moment.
+            turns[name] = 0 if file.kind == "build" else 1 if file.record else 2
+        elif file.kind == "build" or needed:
             bytes_kept += info.size
-    ordered = dict(sorted(going.items(), key=lambda item: (_turn(item[0]), item[0])))
+    ordered = dict(sorted(going.items(), key=lambda item: (turns[item[0]], item[0])))
     return Pruning(tuple(names), tuple(versions), ordered, bytes_kept, young)
 
 
@@ -224,35 +219,9 @@ def _files(store: Store) -> Iterator[pafs.FileInfo]:
     return (info for info in infos if info.type == pafs.FileType.File)
 
 
-def _ours(name: str) -> bool:
-    folder, below, _ = name.partition("/")
-    if below and folder not in _FOLDERS:
-        return False
-    if match := _SHARD.match(name) or _SCRATCH.match(name):
-        return match["stage"] in DATASETS
-    return name != LATEST and any(pattern.search(name) for pattern in (_TEMPORARY, _DIRECTORY, _BUILD))
-
-
-def _needed(name: str, files: set[str], directories: set[str]) -> bool:
-    """Whether a file is one of those named, or a part or the record of one; what is trash never is."""
-    if _is_trash(name):
-        return False
-    if _SHARD.match(name):
-        return f"{name.rpartition('.')[0]}.parquet" in files
-    match = _DIRECTORY.match(name)
-    return match is not None and match["path"] in directories
-
-
-def _is_trash(name: str) -> bool:
-    """Whether a file was set aside as damaged, or left by a writer that is dead."""
-    return name.endswith(".damaged") or _TEMPORARY.search(name) is not None
-
-
-def _turn(name: str) -> int:
-    """Return when a file goes: manifests, then records, then the rest, so that what is named is whole at any moment."""
-    if _BUILD.match(name):
-        return 0
-    return 1 if _RECORD.search(name) else 2
+def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:
+    """Whether a file belongs to a shard or directory that is named; what is trash never does."""
+    return not file.trash and file.named in {"shard": files, "directory": directories}.get(file.kind, ())
 
 
 def _remove_empty(store: Store, folder: str) -> None:

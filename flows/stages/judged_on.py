@@ -5,54 +5,17 @@ from collections.abc import Mapping
 
 from flows.dag import dag_of
 from flows.running.session import Session
+from flows.stages.frozen_split import freeze
 from storage import schemas
 from storage.builds import read_build
 from storage.errors import StorageError
 from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.inputs import Input, StageResult, every, same
 from tasks.engine.recipe import Recipe
-from tasks.retraining.frozen import freeze_articles, freeze_paragraphs
 from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
 from tasks.retraining.warm_start import frozen_stages, pinned
 
 _log = logging.getLogger(__name__)
-
-
-def freeze(session: Session) -> TestSplit:
-    """Return articles and paragraphs of the frozen test split: as pinned, or copied now from the corpus.
-
-    Raises:
-        ValueError: no article could be frozen, so that no version could ever be judged.
-    """
-    found = read_frozen(session.run.store)
-    if found is not None:
-        return TestSplit(*frozen_stages(session.run.store, found, session.config.seed))
-    built, chosen = dag_of(session).corpus, session.config.retraining
-    count = min(chosen.test_shards, session.config.shards.articles)
-    shards: dict[str, Input] = {"shards": every(built.articles, built.paragraphs)}
-    articles = session.run.stage(
-        Recipe(
-            schemas.ARTICLES,
-            freeze_articles,
-            arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
-            per_shard={"shard": range(count)},
-        ),
-        shards=count,
-        inputs={**shards, "corpus": every(built.articles)},
-        name="frozen_articles",
-    )
-    if not session.run.planning and not any(record.written.rows for record in articles.in_order):
-        raise ValueError(
-            "the corpus has no test article with a candidate paragraph: expected at least one, on which the models of "
-            "all weeks are judged"
-        )
-    paragraphs = session.run.stage(
-        Recipe(schemas.PARAGRAPHS, freeze_paragraphs, arguments={"of": count}, per_shard={"shard": range(count)}),
-        shards=count,
-        inputs={"articles": same(articles), **shards},
-        name="frozen_paragraphs",
-    )
-    return TestSplit(articles, paragraphs)
 
 
 def judged_before(session: Session) -> Mapping[str, Input]:

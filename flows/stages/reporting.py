@@ -2,9 +2,9 @@
 
 from flows.running.session import Session
 from flows.stages.texts import Corpus
+from storage.builds import summarise
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every
 from tasks.engine.recipe import Recipe
-from tasks.reporting.publishing import summarise
 from tasks.reporting.report import write_report
 
 
@@ -23,7 +23,7 @@ def report(
 ) -> DirectoryResult:
     """Write the report and the artifacts on all that was walked before."""
     config = session.config
-    counts = {name: summarise(result) for name, result in session.run.stages.items()}
+    counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
     took = {name: {field: count.pop(field) for field in ("seconds", "peak_bytes")} for name, count in counts.items()}
     return session.run.directory(
         Recipe(

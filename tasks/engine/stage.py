@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from storage.builds import Build, record_build
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, find_record, set_aside
@@ -207,6 +208,19 @@ class Run:
             shown = self.executor.show(plan, after)
         self.directories[name] = DirectoryResult(name, record, shown)
         return self.directories[name]
+
+    def record_build(
+        self,
+        config: Mapping[str, Any],
+        report: DirectoryRecord | None = None,
+        *,
+        label: str | None = None,
+        latest: bool = True,
+    ) -> Build:
+        """Write and return the manifest of what was walked (`storage.builds.record_build`)."""
+        stages = {name: result.records for name, result in self.stages.items()}
+        made = {name: result.record for name, result in self.directories.items() if result.record is not None}
+        return record_build(self.store, config, stages, made, report, label=label, latest=latest)
 
     def use(self, result: DirectoryResult) -> DirectoryResult:
         """Remember a model found elsewhere in place of the one of its name, and return it.

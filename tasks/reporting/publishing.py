@@ -1,23 +1,18 @@
-"""What people see of a build in the Prefect UI, and the manifest that names it."""
+"""What people see of a build in the Prefect UI."""
 
-import hashlib
-import json
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from storage.builds import Build, save_build
+from storage.builds import summarise
 from storage.directories import DirectoryRecord
-from storage.recipes import worst_of
 from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, StageResult
-from tasks.engine.stage import Run, StagePlan
+from tasks.engine.stage import StagePlan
 
 _SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would pass its size limit
 _SUMMARY, _PAGE, _ARTIFACTS = "summary.txt", "report.html", "artifacts/"
@@ -26,7 +21,7 @@ _METRICS = "metrics.jsonl"  # of a trained model
 
 def publish_stage(result: StageResult, planned: StagePlan) -> str:
     """Keep a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
-    summary = summarise(result)
+    summary = summarise(result.records.values())
     drops = ", ".join(f"{reason} {count:,}" for reason, count in summary["drops"].items())
     rows = [
         {
@@ -98,52 +93,3 @@ def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> 
             with unless_prefect_is_away(f"the artifact {key}"):
                 create_markdown_artifact(key=key, markdown=markdown, description=verdict)
     return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
-
-
-def record_build(
-    run: Run, config: dict[str, Any], report: DirectoryRecord | None = None, *, latest: bool = True
-) -> Build:
-    """Write and return the manifest of what a walk has made, with its report if it has one.
-
-    Args:
-        run: the walk, all of it done.
-        config: the whole configuration.
-        report: what it wrote of it.
-        latest: whether it is what people mean by the latest build; else it is only kept from being pruned.
-    """
-    now = datetime.now(UTC)
-    stages = {
-        name: {str(shard): record.path for shard, record in result.records.items()}
-        for name, result in run.stages.items()
-    }
-    models = {name: made.record.path for name, made in run.directories.items() if made.record is not None}
-    content = hashlib.sha256(json.dumps([stages, models], sort_keys=True).encode()).hexdigest()
-    build = Build(
-        name=f"{now:%Y%m%d-%H%M%S}-{content[:6] if report is None else report.key[:6]}",
-        created=now.isoformat(timespec="seconds"),
-        config=config,
-        stages=stages,
-        models=models,
-        counts={name: summarise(result) for name, result in run.stages.items()},
-        report=None if report is None else report.path,
-    )
-    save_build(run.store, build, latest=latest)
-    return build
-
-
-def summarise(result: StageResult) -> dict[str, Any]:
-    """Add a stage's records up: rows, drops by reason and by whom they are blamed on, bytes, seconds, peak memory."""
-    drops: dict[str, int] = {}
-    for record in result.records.values():
-        for reason, count in record.drops.items():
-            drops[reason] = drops.get(reason, 0) + count
-    records = result.records.values()
-    return {
-        "rows": sum(record.written.rows for record in records),
-        "drops": dict(sorted(drops.items(), key=lambda item: -item[1])),
-        "bytes": sum(record.written.bytes for record in records),
-        "seconds": round(sum(record.seconds for record in records), 3),
-        "peak_bytes": max((record.peak_bytes for record in records), default=0),
-        "notes": {name: note for record in records for name, note in record.notes.items()},
-        "worst": worst_of({value: told for record in records for value, told in record.worst.items()}),
-    }

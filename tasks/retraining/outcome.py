@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
+from storage.builds import summarise
 from storage.pruning import Pruning, carry_out, plan_pruning
 from storage.registry import (
     FOLDER,
@@ -38,7 +39,6 @@ from tasks.reporting.challenge import (
     challenge_artifact,
     compare_contenders,
 )
-from tasks.reporting.publishing import record_build, summarise
 from tasks.retraining.card import Effort, model_card
 from tasks.retraining.evidence import Finding, find_evidence
 from tasks.retraining.settings import RetrainingSettings
@@ -107,7 +107,7 @@ def finish_retraining(
                 challenges[split] = compare_contenders(old, new, _table(store, part), judging(settings), seed)
             findings += found
         verdict = decide(findings, criteria, settings)
-    build = record_build(run, dict(config))
+    build = run.record_build(config)
     if read_frozen(store) is None:
         save_frozen(store, FrozenSplit(build.name, seed, *map(_paths, vars(splits.frozen).values())))
     version = Version(
@@ -126,7 +126,7 @@ def finish_retraining(
             week: {name: _paths(part)[0] for name, part in vars(split).items()} for week, split in splits.recent.items()
         },
     )
-    counts = {name: summarise(result) for name, result in run.stages.items()}
+    counts = {name: summarise(result.records.values()) for name, result in run.stages.items()}
     effort = Effort(
         time.monotonic() - started,
         sum(count["seconds"] for count in counts.values())

@@ -13,11 +13,10 @@ from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
 from flows.dag import dag_of
 from flows.running.session import Session
-from storage.builds import latest_build
+from storage.builds import latest_build, summarise
 from storage.parts import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.reporting.publishing import summarise
 from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.dump_files import write_multistream
@@ -114,7 +113,7 @@ def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] |
             kept.setdefault(title, []).append((row["url"], row["text"]))
         else:
             refused.setdefault(title, []).append((row["text"], reason))
-    counts = {name: summarise(result) for name, result in stages.items()}
+    counts = {name: summarise(result.records.values()) for name, result in stages.items()}
     return Ended(
         {name: (count["rows"] - sum(count["drops"].values()), count["drops"]) for name, count in counts.items()},
         kept,

@@ -17,11 +17,13 @@ from prefect.client.schemas.schedules import CronSchedule
 from flows.config import BuildConfig
 from flows.dag import dag_of
 from flows.prune import prune_root
-from flows.retrain import challenge, new_ranker, new_summarizer
+from flows.retrain import challenge
 from flows.running.session import Session, planning_session
-from flows.stages.judged_on import freeze, judged_before, judged_on
+from flows.stages.frozen_split import freeze
+from flows.stages.judged_on import judged_before, judged_on
 from flows.stages.judging import judge
 from flows.stages.texts import Corpus
+from flows.stages.warm_start import new_ranker, new_summarizer
 from flows.train import summarizer
 from storage import schemas
 from storage.builds import Build, build_names, save_build

@@ -9,12 +9,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ValidationError
 
-from storage.builds import Build, latest_build, save_build
+from storage.builds import Build, latest_build
 from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.recipes import ShardRecord
@@ -106,31 +105,13 @@ def _import(options: argparse.Namespace) -> None:
 
 def _save(run: Run, settings: ImportSettings, latest: Build | None) -> str:
     """Name what was imported a build, so that export finds it and pruning keeps it; return its name."""
-    now = datetime.now(UTC)
     stages = {
         name: {str(shard): record.path for shard, record in result.records.items()}
         for name, result in run.stages.items()
     }
     if latest is not None and latest.stages == stages:
         return latest.name
-    build = Build(
-        name=f"{now:%Y%m%d-%H%M%S}-{SOURCE}",
-        created=now.isoformat(timespec="seconds"),
-        config={"import": settings.model_dump(mode="json")},
-        stages=stages,
-        models={},
-        counts={
-            name: {
-                "rows": sum(record.written.rows for record in result.records.values()),
-                "drops": {},
-                "bytes": sum(record.written.bytes for record in result.records.values()),
-                "seconds": round(sum(record.seconds for record in result.records.values()), 3),
-            }
-            for name, result in run.stages.items()
-        },
-    )
-    save_build(run.store, build)
-    return build.name
+    return run.record_build({"import": settings.model_dump(mode="json")}, label=SOURCE).name
 
 
 def _export(options: argparse.Namespace) -> None:

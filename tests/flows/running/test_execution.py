@@ -24,6 +24,7 @@ from prefect.settings import PREFECT_API_URL
 from flows.running.execution import EngineSettings, PrefectExecutor, is_transient
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
+from storage.builds import summarise
 from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.schemas import FEATURES, PARAGRAPHS
 from storage.store import Store
@@ -31,7 +32,6 @@ from tasks.engine.inputs import StageResult
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run, StageFailedError
-from tasks.reporting.publishing import summarise
 from tests.patience import PATIENCE
 
 PROJECT = Path(__file__).parents[3]
@@ -236,7 +236,9 @@ def test_summarise_adds_records_up(tmp_path: Path) -> None:
         return pa.Table.from_pylist(table, schema=PARAGRAPHS.schema)
 
     run = Run(Store(str(tmp_path)), InlineExecutor())
-    summary = summarise(run.stage(Recipe(PARAGRAPHS, refused, per_shard={"shard": range(3)}), shards=3, inputs={}))
+    summary = summarise(
+        run.stage(Recipe(PARAGRAPHS, refused, per_shard={"shard": range(3)}), shards=3, inputs={}).records.values()
+    )
     assert summary["rows"] == 1 + 2 + 3
     assert summary["drops"] == {"clone": 3, "too_short": 1}
     assert summary["bytes"] == sum(file.stat().st_size for file in (tmp_path / "paragraphs").glob("*.parquet"))

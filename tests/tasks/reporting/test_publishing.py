@@ -11,11 +11,12 @@ from prefect import flow
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.running.execution import EngineSettings, PrefectExecutor
+from storage.builds import summarise
 from storage.schemas import PAGES
 from storage.store import Store
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.reporting.publishing import publish_report, summarise
+from tasks.reporting.publishing import publish_report
 from tests.patience import PATIENCE
 
 
@@ -47,7 +48,9 @@ def write(*, directory: Path) -> dict[str, Any]:
 def test_the_worst_hosts_of_all_shards_are_in_the_counts(tmp_path: Path) -> None:
     run = Run(Store(str(tmp_path)), InlineExecutor())
 
-    summary = summarise(run.stage(Recipe(PAGES, pages, per_shard={"shard": range(2)}), shards=2, inputs={}))
+    summary = summarise(
+        run.stage(Recipe(PAGES, pages, per_shard={"shard": range(2)}), shards=2, inputs={}).records.values()
+    )
 
     assert list(summary["worst"].items()) == [
         ("worse.example", {"rows": 3, "drops": {"connection": 1, "http_404": 2}}),

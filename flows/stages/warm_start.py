@@ -1,0 +1,34 @@
+"""A challenger's models: trained on from the champion's where there is one that fits, else afresh."""
+
+from flows.dag import Dag
+from flows.stages.ranking import ranker
+from flows.stages.training import summarizer
+from tasks.engine.inputs import DirectoryResult
+from tasks.retraining.warm_start import (
+    RANKER,
+    SUMMARIZER,
+    ChampionModels,
+    better_ranker,
+    ranker_fits,
+    summarizer_fits,
+    warm_ranker,
+    warm_training,
+)
+
+
+def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
+    """Train the ranker on from the champion's and take it up if it is better; afresh where there is none that fits."""
+    settings, retraining = dag.config.ranker, dag.config.retraining
+    if start is None or not ranker_fits(start.version, settings):
+        return ranker(dag.session, dag.corpus)
+    before = start.models[RANKER]
+    trained = ranker(dag.session, dag.corpus, warm_ranker(settings, retraining), before)
+    return dag.session.run.use(better_ranker(trained, before, retraining.ranker_gain))
+
+
+def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
+    """Train the summarizer on from the champion's; afresh where there is none that fits."""
+    if start is None or not summarizer_fits(start.version, dag.config.summarizer):
+        return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
+    training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]
+    return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary, training=training, initial=before)
