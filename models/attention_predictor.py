@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
-from models.layers.config import Norm, check_heads
+from models.layers.config import Norm, check_heads, configured
 from models.layers.encoder import EncoderLayer
 from models.layers.precision import widened
 
@@ -91,11 +91,7 @@ class AttentionPredictor(nn.Module):
         Raises:
             ValueError: a field is unknown.
         """
-        allowed = [field.name for field in dataclasses.fields(AttentionPredictorConfig)]
-        unknown = sorted(set(config) - set(allowed))
-        if unknown:
-            raise ValueError(f"unknown field {', '.join(map(repr, unknown))}, expected some of: {', '.join(allowed)}")
-        return cls(AttentionPredictorConfig(**config))
+        return cls(configured(AttentionPredictorConfig, config, "an attention predictor"))
 
 
 # Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).

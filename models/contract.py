@@ -56,7 +56,16 @@ class SourceBatch:
         )
 
 
-class Memory:
+class PerArticle:
+    """A dataclass whose tensors, also those in its parts, have the articles as their first dimension."""
+
+    def select(self, articles: Tensor) -> Self:
+        """Return what belongs to some articles ([b] int64), so that finished ones can leave a search."""
+        kept: Self = _select(self, articles)
+        return kept
+
+
+class Memory(PerArticle):
     """What `encode` leaves for `decode`: an architecture's own tensors, the batch dimension of articles first.
 
     Attributes:
@@ -69,14 +78,6 @@ class Memory:
     def articles(self) -> int:
         """Number of articles, B."""
         return len(self.mask)
-
-    def select(self, articles: Tensor) -> Self:
-        """Return the memory of some articles ([b] int64), so that finished ones can leave a search.
-
-        Every memory is a dataclass, and each tensor in it has the articles as its first dimension.
-        """
-        kept: Self = _select(self, articles)
-        return kept
 
 
 def _select(value: Any, articles: Tensor) -> Any:

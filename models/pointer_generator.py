@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from models.contract import Cache, Copied, Decoded, Memory, SourceBatch, Summarizer
+from models.contract import Cache, Copied, Decoded, Memory, PerArticle, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import check_positive
 from models.layers.paragraphs import ParagraphRows, weights_by_paragraph
@@ -82,8 +82,8 @@ class PointerMemory(Memory):
 
 
 @dataclass(frozen=True)
-class DecoderState:
-    """Where the decoder stands after some target tokens.
+class DecoderState(PerArticle):
+    """Where the decoder stands after some target tokens, row by row instead of article by article.
 
     Attributes:
         output: [R, D] of its LSTM.
@@ -116,10 +116,7 @@ class PointerCache(Cache):
 
     def reorder(self, hypotheses: Tensor) -> None:
         """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
-        old = self.state
-        self.state = DecoderState(
-            old.output[hypotheses], old.cell[hypotheses], old.context[hypotheses], old.coverage[hypotheses]
-        )
+        self.state = self.state.select(hypotheses)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
+from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
 from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
@@ -137,12 +138,4 @@ def _build(architecture: str, fields: Mapping[str, Any]) -> Summarizer:
 
 
 def _configure(architecture: str, fields: Mapping[str, Any]) -> Any:
-    kind = ARCHITECTURES[architecture]
-    allowed = [field.name for field in dataclasses.fields(kind.config)]
-    unknown = sorted(set(fields) - set(allowed))
-    if unknown:
-        raise ValueError(
-            f"unknown field {', '.join(map(repr, unknown))} for architecture {architecture!r}, "
-            f"expected some of: {', '.join(allowed)}"
-        )
-    return kind.config(**fields)
+    return configured(ARCHITECTURES[architecture].config, fields, f"architecture {architecture!r}")

@@ -1,5 +1,6 @@
 """The subword vocabulary that titles, paragraphs and summaries share (000 sec. 4): a SentencePiece model."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -47,14 +48,14 @@ class Vocabulary:
         self._forgeable = frozenset(mark for mark in marks if not self._processor.is_control(mark))
 
     @classmethod
-    def from_bytes(cls, model: bytes) -> "Vocabulary":
-        """Read a serialized model, as the `vocabulary` dataset holds it; raises as the class does."""
-        return cls(model)
-
-    @classmethod
     def from_file(cls, path: str | Path) -> "Vocabulary":
         """Read a model file, as a checkpoint directory holds it; raises OSError, else as the class does."""
         return cls(Path(path).read_bytes())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the serialized model, hex."""
+        return hashlib.sha256(self.model).hexdigest()
 
     def __len__(self) -> int:
         return self.size

@@ -1,8 +1,14 @@
 """What every Transformer here is told: its sizes, and what a layer reads of them."""
 
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Config = TypeVar("Config", bound="DataclassInstance")
 Norm = Literal["pre", "post"]
 
 
@@ -60,6 +66,21 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         check_heads(self.heads, self.model_size)
+
+
+def configured(kind: type[Config], fields: Mapping[str, Any], what: str) -> Config:
+    """Make a configuration of its fields; `what` names the model in messages.
+
+    Raises:
+        ValueError: a field is unknown, or has a value that the configuration refuses.
+    """
+    allowed = [field.name for field in dataclasses.fields(kind)]
+    unknown = sorted(set(fields) - set(allowed))
+    if unknown:
+        raise ValueError(
+            f"unknown field {', '.join(map(repr, unknown))} for {what}, expected some of: {', '.join(allowed)}"
+        )
+    return kind(**fields)
 
 
 def check_heads(heads: int, model_size: int, name: str = "heads") -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from models.contract import PerArticle
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -27,7 +29,7 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
-class Hypotheses:
+class Hypotheses(PerArticle):
     """The hypotheses alive, as scorers see them: before the next token is chosen, its attention already known.
 
     Attributes:
@@ -69,7 +71,3 @@ class Hypotheses:
         row = torch.arange(len(parents_bK), device=parents_bK.device).unsqueeze(1)
         tokens = torch.cat((self.tokens[row, parents_bK], tokens_bK.unsqueeze(-1)), dim=-1)
         return Hypotheses(self.articles, tokens, log_probs_bK, self.attention[row, parents_bK])
-
-    def select(self, kept: Tensor) -> "Hypotheses":
-        """Return the hypotheses of some articles ([n] int64 over the b)."""
-        return Hypotheses(self.articles[kept], self.tokens[kept], self.log_probs[kept], self.attention[kept])

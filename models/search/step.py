@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from models.contract import PerArticle
 from models.search.blocking import recent_tokens, repeated_ngrams
 from models.search.hypotheses import Hypotheses
 from models.search.scorers import Scorer
@@ -33,7 +34,7 @@ class TokenRules:
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ended(PerArticle):
     """The best hypothesis of each article that has ended so far, and how many have.
 
     Attributes:
@@ -62,17 +63,6 @@ class Ended:
             length=torch.zeros(articles, dtype=torch.int64, device=device),
             attention=torch.zeros(articles, most, paragraphs, device=device),
             count=torch.zeros(articles, dtype=torch.int64, device=device),
-        )
-
-    def select(self, kept: Tensor) -> "Ended":
-        """Return the state of some articles ([n] int64 over the b)."""
-        return Ended(
-            self.score[kept],
-            self.log_prob[kept],
-            self.tokens[kept],
-            self.length[kept],
-            self.attention[kept],
-            self.count[kept],
         )
 
 

@@ -2,8 +2,10 @@
 moment leaves the one before it whole.
 
 A checkpoint is a directory `step-00001000` with `model.safetensors`, `optimizer.safetensors` and `state.json`. The
-JSON holds the caller's state, the optimizer's settings, the random states, and the size and sha256 of each file; it
-carries its own sha256 as well. A truncated file or a flipped bit is found on loading. Nothing is ever unpickled.
+JSON holds the caller's state, the optimizer's settings, and the size and sha256 of each file; it carries its own sha256
+as well. A truncated file or a flipped bit is found on loading. Nothing is ever unpickled.
+
+No random state is kept: what a step draws depends on the seed and its number alone.
 """
 
 import hashlib
@@ -21,7 +23,6 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from models.training.random_state import random_state, restore_random_state
 from models.training.weights import load_weights, own_memory, save_tensors, save_weights
 
 WEIGHTS, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
@@ -43,7 +44,6 @@ class Checkpoint:
         score: validation score, lower is better; None where the step was not validated.
         state: what the caller gave to `Checkpoints.save`.
         optimizer: parameter groups of the optimizer and the values of its state that are not tensors.
-        random: random states, see `random_state`.
     """
 
     path: Path
@@ -51,10 +51,9 @@ class Checkpoint:
     score: float | None
     state: dict[str, Any]
     optimizer: dict[str, Any]
-    random: dict[str, Any]
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
-        """Put weights, and with an optimizer also its state and the random states, back in place.
+        """Put weights, and with an optimizer also its state, back in place.
 
         Raises:
             ValueError: the checkpoint is of another model or optimizer.
@@ -62,7 +61,6 @@ class Checkpoint:
         load_weights(model, self.path / WEIGHTS)
         if optimizer is not None:
             _load_optimizer(optimizer, load_file(self.path / OPTIMIZER), self.optimizer)
-            restore_random_state(self.random)
 
 
 class Checkpoints:
@@ -197,7 +195,6 @@ def _write(
         "score": score,
         "state": dict(state),
         "optimizer": groups,
-        "random": random_state(),
         "files": {name: _describe(folder / name) for name in (WEIGHTS, OPTIMIZER)},
     }
     record = json.loads(json.dumps(record))  # what a reader will see: its digest must be the same
@@ -221,7 +218,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         found = _describe(file) if file.is_file() else None
         if found != expected:
             raise CheckpointError(f"checkpoint {path} is damaged: expected {name} to be {expected}, found {found}")
-    return Checkpoint(path, record["step"], record["score"], record["state"], record["optimizer"], record["random"])
+    return Checkpoint(path, record["step"], record["score"], record["state"], record["optimizer"])
 
 
 def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -91,8 +91,9 @@ class Trainer(Generic[Item]):
             checkpoint.restore(self.model, self.updater.optimizer)
             self.state = RunState.from_json(checkpoint.state["training"])
             self._saved = self.state.step
-            empty, found = self._empty_window(), self.state.window
-            self.state.window = empty if self.ranks.rank else {name: found.get(name, 0.0) for name in empty}
+            empty = self._empty_window()
+            if self.ranks.rank or self.state.window.keys() != empty.keys():  # older checkpoints had other names
+                self.state.window = empty
         if self.ranks.rank == 0:
             self.metrics.truncate(self._saved)
             if checkpoint is not None:

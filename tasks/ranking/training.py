@@ -1,10 +1,9 @@
 """The ranker stage: trains the paragraph ranker on ROUGE-2 recall (000 sec. 3.1 and 4), shard by shard.
 
-A step draws on nothing but the seed, its place in the data and the random state, all of which a checkpoint holds; so a
-run that was killed and started again ends in the same weights.
+A step draws on nothing but the seed, its number and its place in the data, all of which a checkpoint holds; so a run
+that was killed and started again ends in the same weights.
 """
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -159,9 +158,8 @@ def train_ranker(
 
 def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, initial: Path | None) -> dict[str, Any]:
     """What a run cannot change half-way."""
-    digest = hashlib.sha256(vocabulary.model).hexdigest()
     start = None if initial is None else weights_digest(initial / WEIGHTS)
-    return {**settings.recipe(), "seed": seed, "vocabulary": digest, "initial": start}
+    return {**settings.recipe(), "seed": seed, "vocabulary": vocabulary.digest, "initial": start}
 
 
 class RankerObjective(Objective[RankerBatch]):

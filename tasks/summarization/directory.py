@@ -5,7 +5,6 @@ article, `vocabulary.model` its vocabulary; `best.json` names the best of `check
 training went.
 """
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -120,11 +119,6 @@ def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
     edges = graphs.column(kind).combine_chunks().take(pa.array(rows, pa.int64()))
     filled = edges.fill_null([]) if edges.null_count else edges
     return examples.append_column("graph", filled)
-
-
-def vocabulary_digest(vocabulary: Vocabulary) -> str:
-    """Return the SHA-256 of a vocabulary's model, hex."""
-    return hashlib.sha256(vocabulary.model).hexdigest()
 
 
 def _weights(directory: Path, checkpoint: int) -> Path:

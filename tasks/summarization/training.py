@@ -34,7 +34,6 @@ from tasks.summarization.directory import (
     describe_summarizer,
     load_summarizer,
     published_files,
-    vocabulary_digest,
     with_graphs,
 )
 from tasks.summarization.vocabulary import read_vocabulary
@@ -298,7 +297,7 @@ def _fingerprint(
     free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
     start = None if initial is None else weights_digest(initial / WEIGHTS)
-    return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary_digest(vocabulary), "initial": start}
+    return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary.digest, "initial": start}
 
 
 def _evaluator(

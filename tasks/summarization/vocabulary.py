@@ -122,7 +122,7 @@ def train_vocabulary(
     pa.default_memory_pool().release_unused()
     lines = _Lines([leads, paragraphs], settings.line_bytes)
     model = _estimate(lines, settings)
-    row = {"model": [model], "pieces": [Vocabulary.from_bytes(model).size], "sentences": [lines.count]}
+    row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [lines.count]}
     return pa.table(row, schema=VOCABULARY.schema)
 
 
@@ -130,7 +130,7 @@ def read_vocabulary(vocabulary: pa.Table | Vocabulary) -> Vocabulary:
     """Return the vocabulary that a VOCABULARY table holds; one already read is returned as it is."""
     if isinstance(vocabulary, Vocabulary):
         return vocabulary
-    return Vocabulary.from_bytes(vocabulary["model"][0].as_py())
+    return Vocabulary(vocabulary["model"][0].as_py())
 
 
 def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:

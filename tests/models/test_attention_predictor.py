@@ -96,7 +96,7 @@ def test_configurations_are_json() -> None:
     model = predictor(dropout=0.25)
     again = AttentionPredictor.from_config_dict(json.loads(json.dumps(model.to_config_dict())))
     assert again.config == model.config
-    with pytest.raises(ValueError, match=r"unknown field 'depth', expected some of: model_size"):
+    with pytest.raises(ValueError, match=r"unknown field 'depth' for an attention predictor, expected some"):
         AttentionPredictor.from_config_dict({"depth": 2})
     with pytest.raises(ValueError, match="heads must divide model_size 16, got 3"):
         predictor(heads=3)

@@ -35,7 +35,7 @@ def train(**options: object) -> bytes:
 
 @cache
 def our_own() -> Vocabulary:
-    return Vocabulary.from_bytes(train())
+    return Vocabulary(train())
 
 
 @pytest.fixture
@@ -99,9 +99,9 @@ def test_a_file_and_a_pickle_hold_the_same_vocabulary(vocabulary: Vocabulary, tm
 
 def test_what_is_wrong_with_a_model_is_said() -> None:
     with pytest.raises(ValueError, match=r"expected a serialized SentencePiece model, got 7 other bytes"):
-        Vocabulary.from_bytes(b"no-such")
+        Vocabulary(b"no-such")
     with pytest.raises(ValueError, match=r"no piece '<Q>'"):
-        Vocabulary.from_bytes(train(control_symbols=["<T>", "<P>"]))
+        Vocabulary(train(control_symbols=["<T>", "<P>"]))
 
 
 @pytest.mark.parametrize("id_", [-1, 10**6])

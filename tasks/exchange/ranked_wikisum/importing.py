@@ -117,7 +117,7 @@ def import_vocabulary(file: str, sha256: str) -> pa.Table:
         raise ValueError(f"{file} has changed since this import began: run the same command again")
     model = folder.read_bytes(name)
     try:
-        size = Vocabulary.from_bytes(model).size
+        size = Vocabulary(model).size
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
     return pa.table({"model": [model], "pieces": [size], "sentences": [None]}, schema=VOCABULARY.schema)

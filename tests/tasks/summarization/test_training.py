@@ -191,7 +191,7 @@ def test_a_start_from_another_architecture_or_vocabulary_is_refused(trained: Pat
     wide = TINY.model_copy(update={"overrides": {**TINY.overrides, "feed_forward_size": 96}})
     with pytest.raises(ValueError, match=r"training cannot start from .*feed_forward_size"):
         train_summarizer(shards(), vocabulary(), wide, training=FEW, directory=tmp_path, seed=1, initial=trained)
-    other = Vocabulary.from_bytes(ranker_vocabulary().model)
+    other = Vocabulary(ranker_vocabulary().model)
     with pytest.raises(ValueError, match="has another vocabulary"):
         train_summarizer(shards(), other, TINY, training=FEW, directory=tmp_path, seed=1, initial=trained)
 

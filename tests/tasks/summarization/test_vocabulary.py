@@ -41,7 +41,7 @@ def corpus(shard: int) -> tuple[pa.Table, pa.Table]:
 
 
 def pieces(table: pa.Table) -> set[str]:
-    vocabulary = Vocabulary.from_bytes(table["model"][0].as_py())
+    vocabulary = Vocabulary(table["model"][0].as_py())
     return set(vocabulary.pieces(range(vocabulary.size)))
 
 
@@ -55,17 +55,17 @@ def test_only_kept_rows_of_the_training_split_are_read() -> None:
 
 def test_our_layout_of_special_pieces_and_the_real_number_of_pieces() -> None:
     table = train_vocabulary([corpus(0)], SMALL, seed=1)
-    vocabulary = Vocabulary.from_bytes(table["model"][0].as_py())
+    vocabulary = Vocabulary(table["model"][0].as_py())
     assert vocabulary.pieces(range(7)) == ["<PAD>", "<unk>", "<S>", "</S>", "<T>", "<P>", "<Q>"]
     assert table["pieces"].to_pylist() == [vocabulary.size]
     assert 7 + 256 < vocabulary.size < 400
 
 
 def test_names_of_unseen_characters_are_spelt_out() -> None:
-    vocabulary = Vocabulary.from_bytes(train_vocabulary([corpus(0)], SMALL, seed=1)["model"][0].as_py())
+    vocabulary = Vocabulary(train_vocabulary([corpus(0)], SMALL, seed=1)["model"][0].as_py())
     assert vocabulary.decode(vocabulary.encode("Łódź 東京 1987")) == "Łódź 東京 1987"
     without = SMALL.model_copy(update={"byte_fallback": False, "pieces": 300})
-    vocabulary = Vocabulary.from_bytes(train_vocabulary([corpus(0)], without, seed=1)["model"][0].as_py())
+    vocabulary = Vocabulary(train_vocabulary([corpus(0)], without, seed=1)["model"][0].as_py())
     assert vocabulary.unk in vocabulary.encode("Łódź")
 
 
