@@ -14,5 +14,6 @@ if __name__ == "__main__":  # until interrupted; the front page lists hosts and 
         parser.add_argument(f"--{name}", type=int, default=field.default, help=f"{field.description} (%(default)s)")
     settings = MiniwebSettings(**vars(parser.parse_args()))
     with MiniwebServer(settings, count_requests=False) as server, contextlib.suppress(KeyboardInterrupt):
-        sys.stderr.write(f"{settings.topics_now} topics at http://{server.address}/ (end with Ctrl-C)\n")
+        sys.stdout.write(f"{settings.topics_now} topics at http://{server.address}/ (end with Ctrl-C)\n")
+        sys.stdout.flush()
         threading.Event().wait()
