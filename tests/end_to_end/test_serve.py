@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import psutil
@@ -118,7 +119,7 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
 ) -> None:
     root = tmp_path / "data"
     shutil.copytree(undisturbed, root)
-    with postgresql(tmp_path / "database") as database:
+    with postgresql() as database:
         environment = {**tiny_environment, "DATABASE_URL": database}
         del environment["PREFECT_API_URL"]
         with served(tmp_path, environment) as (process, log):
@@ -163,33 +164,33 @@ def nested(options: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
-    """The URL of a database in a cluster of the test's own."""
+def postgresql() -> Iterator[str]:
+    """The URL of a database in a cluster of the test's own.
+
+    Not below pytest's folder: that is root's alone, and made so again whenever another pytest starts.
+    """
     programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     found = shutil.which("initdb") or (str(programs[-1]) if programs else None)
     if found is None:
         pytest.skip("needs PostgreSQL's programs, such as initdb")
-    folder.mkdir()
-    as_user: list[str] = []
-    if os.getuid() == 0:  # which PostgreSQL refuses to run as
-        as_user = ["runuser", "-u", "postgres", "--"]
-        shutil.chown(folder, "postgres")
-        for above in folder.parents:
-            if above.stat().st_uid == 0 and above != Path("/") and not above.stat().st_mode & 0o001:
-                above.chmod(above.stat().st_mode | 0o001)
-    port, data = free_port(), folder / "data"
-    bin_ = Path(found).parent
-    subprocess.run(
-        [*as_user, found, "-D", str(data), "-U", "prefect", "--auth", "trust", "-E", "UTF8"],
-        check=True, capture_output=True, cwd="/",
-    )  # fmt: skip
-    options = f"-h 127.0.0.1 -p {port} -k {folder} -F"
-    control = [*as_user, str(bin_ / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log")]
-    subprocess.run([*control, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL, cwd="/")
-    try:
-        yield f"postgresql://prefect@127.0.0.1:{port}/postgres"
-    finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, cwd="/")
+    with TemporaryDirectory(prefix="postgresql-") as name:
+        folder, as_user = Path(name), list[str]()
+        if os.getuid() == 0:  # which PostgreSQL refuses to run as
+            as_user = ["runuser", "-u", "postgres", "--"]
+            shutil.chown(folder, "postgres")
+        port, data = free_port(), folder / "data"
+        bin_ = Path(found).parent
+        subprocess.run(
+            [*as_user, found, "-D", str(data), "-U", "prefect", "--auth", "trust", "-E", "UTF8"],
+            check=True, capture_output=True, cwd="/",
+        )  # fmt: skip
+        options = f"-h 127.0.0.1 -p {port} -k {folder} -F"
+        control = [*as_user, str(bin_ / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log")]
+        subprocess.run([*control, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL, cwd="/")
+        try:
+            yield f"postgresql://prefect@127.0.0.1:{port}/postgres"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, cwd="/")
 
 
 @pytest.mark.slow
