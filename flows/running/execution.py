@@ -18,7 +18,7 @@ from prefect.client.schemas.objects import RunInput, State, TaskRun
 from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
 from prefect.exceptions import TerminationSignal
 from prefect.futures import PrefectFuture, as_completed
-from prefect.states import Completed, Failed, Running
+from prefect.states import Completed, Crashed, Failed, Running
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import Task, exponential_backoff
 
@@ -231,11 +231,15 @@ class PrefectExecutor:
             return self._attempt(make, jobs, edges)
         with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
             self._shown = show(stage, Running(), edges)
-        outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
-        if self._shown is not None:
+        end: State[Any] = Crashed(message="interrupted; what is done is kept")
+        try:
+            outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
             failed = sum(isinstance(outcome, BaseException) for outcome in outcomes.values())
-            with unless_prefect_is_away(f"the end of stage {stage}"):
-                finish(self._shown, Failed(message=f"{failed} of {len(jobs)} failed") if failed else Completed())
+            end = Failed(message=f"{failed} of {len(jobs)} failed") if failed else Completed()
+        finally:
+            if self._shown is not None:
+                with unless_prefect_is_away(f"the end of stage {stage}"):
+                    finish(self._shown, end)
         return outcomes
 
     def _attempt(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:

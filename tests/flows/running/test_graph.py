@@ -1,5 +1,7 @@
 """What the graph of a flow run shows, as a real (temporary) Prefect server draws it."""
 
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -134,6 +136,29 @@ def test_a_stage_that_fails_is_shown_so(prefect_server: None, tmp_path: Path) ->
     drawn = graph(runs["outer"], 8)
     assert node("paragraphs", "features", state="FAILED") in drawn
     assert node("features") in drawn
+
+
+def interrupting(*, shard: int) -> pa.Table:
+    main = threading.main_thread().ident
+    assert main is not None
+    if shard == 0:
+        signal.pthread_kill(main, signal.SIGINT)
+    return FEATURES.schema.empty_table()
+
+
+@flow
+def interrupted(root: str) -> None:
+    runs["interrupted"] = current_flow_run()
+    executor = PrefectExecutor(EngineSettings(kind="threads", workers=1))
+    with executor.serving():
+        recipe = Recipe(FEATURES, interrupting, per_shard={"shard": range(2)})
+        Run(Store(root), executor).stage(recipe, shards=2, inputs={})
+
+
+def test_a_stage_that_is_interrupted_does_not_run_for_ever(prefect_server: None, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(str(tmp_path))
+    assert states(runs["interrupted"])["features"] == "Crashed"
 
 
 class Imagined(PrefectExecutor):
