@@ -142,6 +142,11 @@ class ParagraphDecoding(TiedSummarizer):
     decoder_layers: nn.ModuleList
     final_norm: nn.Module
 
+    def remember_words(self, rows: ParagraphRows, x_NLD: Tensor) -> CopyMemory | None:
+        """Return the places of encoded words [N, L, D] that may be copied, None where the summarizer does not copy."""
+        # To join the words of an article, the host waits for the device: not for nothing.
+        return None if self.copying is None else self.remember_places(rows, rows.flat(x_NLD))
+
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:

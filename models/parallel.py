@@ -167,7 +167,7 @@ class ParallelDecoding(ParagraphDecoding):
             tuple(paragraph_pairs),
             tuple(word_pairs),
             source.token_mask,
-            self.remember_places(rows, rows.flat(x_NLD)),
+            self.remember_words(rows, x_NLD),
         )
 
 

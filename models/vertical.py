@@ -157,5 +157,5 @@ class VerticalTransformer(ParagraphDecoding):
             assert isinstance(layer, VerticalDecoderLayer)
             pairs.append(word_keys_values(layer.word_attention, words_BPLD))
         ranking_BPD = sinusoids(source.ranks, self.config.model_size)
-        places = self.remember_places(rows, rows.flat(x_NLD))
+        places = self.remember_words(rows, x_NLD)
         return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask, places)
