@@ -2,7 +2,8 @@
 
     python -m benchmarks.labels [--rounds N]
 
-525 paragraphs of 70 words against a lead of 139 (000 sec. 4). Peer: rouge-score 0.1.2 computing the labels alone.
+525 paragraphs of 70 words against a lead of 139 (Liu & Lapata 2019, sec. 4). Peer: rouge-score 0.1.2 computing the
+labels alone.
 Labels and clones are timed as the stages run them: each cuts the texts into words for itself. Rounds of peer and own
 code alternate, the fastest of each counts. Exit status 1 where the bar is missed or the labels differ.
 """

@@ -1,4 +1,5 @@
-"""LexRank of one full-size article, 525 paragraphs of 70 words (000 sec. 4), against networkx in the same run.
+"""LexRank of one full-size article, 525 paragraphs of 70 words (Liu & Lapata 2019, sec. 4), against networkx in the
+same run.
 
     python -m benchmarks.lexrank
 
@@ -21,7 +22,7 @@ from models.extractive import lexrank_scores
 from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf, tfidf_matrix
 
-PARAGRAPHS, WORDS = 525, 70  # 000 sec. 4
+PARAGRAPHS, WORDS = 525, 70  # Liu & Lapata 2019, sec. 4
 TOLERANCE = 1e-6  # of networkx, which stops at N times that
 
 

@@ -52,7 +52,7 @@ class Corpus:
 
 
 def make_articles(articles: int, lead_words: int = 139, references: int = 47) -> pa.Table:
-    """Return ARTICLES rows; the mean lead of WikiSum has 139 tokens (000 sec. 4)."""
+    """Return ARTICLES rows; the mean lead of WikiSum has 139 tokens (Liu & Lapata 2019, sec. 4)."""
     corpus = Corpus(seed=1)
     rows = []
     for number in range(articles):
@@ -66,7 +66,7 @@ def make_articles(articles: int, lead_words: int = 139, references: int = 47) ->
 
 
 def make_documents(articles: int, documents: int = 25, paragraphs: int = 21, words: int = 70) -> pa.Table:
-    """Return DOCUMENTS rows: 525 paragraphs of 70 tokens an article (000 sec. 4)."""
+    """Return DOCUMENTS rows: 525 paragraphs of 70 tokens an article (Liu & Lapata 2019, sec. 4)."""
     corpus = Corpus(seed=1)  # the same words as the articles'
     batches = []
     for number in range(articles):

@@ -4,10 +4,10 @@
 
 The peer of the batches is the same model on batches of the same padded size cut from randomly ordered examples and
 padded to the longest; the peer of the loss is the same training with all logits made at once. Examples are drawn
-with lengths like those of WikiSum (000 sec. 4): about 70 tokens a paragraph, leads of 140, up to 40 ranked paragraphs.
-Tokens are those of the source without padding. Each side runs in a process of its own, round after round, and keeps
-its best round. On CUDA the model is that of the paper's size (d = 256, 32,000 pieces); on the CPU it is a small one, on
-one thread, and seconds are those of the processor, so that a busy machine tells the same.
+with lengths like those of WikiSum (Liu & Lapata 2019, sec. 4): about 70 tokens a paragraph, leads of 140, up to 40
+ranked paragraphs. Tokens are those of the source without padding. Each side runs in a process of its own, round after
+round, and keeps its best round. On CUDA the model is that of the paper's size (d = 256, 32,000 pieces); on the CPU it
+is a small one, on one thread, and seconds are those of the processor, so that a busy machine tells the same.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def examples(count: int, pieces: int, seed: int = 0) -> pa.Table:
         values = random.integers(FIRST, pieces, offsets[-1], dtype=np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
 
-    # Cut to 100 tokens a paragraph, the best 24 hold about 1,600 tokens, as in 000 sec. 4.
+    # Cut to 100 tokens a paragraph, the best 24 hold about 1,600 tokens, as in Liu & Lapata 2019, sec. 4.
     paragraphs = np.clip(random.lognormal(3.4, 0.7, count), 1, 40).astype(int)
     lengths = np.clip(random.lognormal(np.log(75), 0.5, paragraphs.sum()), 3, 400).astype(int)
     offsets = np.concatenate([[0], np.cumsum(paragraphs)]).astype(np.int32)

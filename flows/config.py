@@ -159,7 +159,9 @@ class BuildConfig(Settings):
 
 
 def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return how the paper of the summarizer that is asked for trained it and what it read, where 000 did otherwise."""
+    """Return how the paper of the summarizer that is asked for trained it and what it read, where Liu & Lapata (2019)
+    did otherwise.
+    """
     summarizer = settings.get("summarizer")
     name = summarizer.get("preset") if isinstance(summarizer, dict) else None
     recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else Recipe()

@@ -61,7 +61,7 @@ def _predictor() -> tuple[str, int, int, str, str, tuple[str, ...]]:
     count = sum(parameter.numel() for parameter in model.parameters())
     note = "attention predictor of PHT + attAlign: 2 encoder layers on its paragraphs"
     points = "paper: alignment counts at every step; released: when a hypothesis ends (decoding.alignment_when)"
-    return "attention-predictor", count, 1_579_777, "002 sec. 4.2", note, (points,)
+    return "attention-predictor", count, 1_579_777, "Ma & Zong 2022, sec. 4.2", note, (points,)
 
 
 def _rest(cells: tuple[str, ...], widths: list[int]) -> str:

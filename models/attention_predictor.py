@@ -1,4 +1,4 @@
-"""The attention predictor of 002 sec. 4.2: how much attention a good summary will pay to each paragraph.
+"""The attention predictor of Ma & Zong 2022, sec. 4.2: how much attention a good summary will pay to each paragraph.
 
 It reads the paragraph embeddings of a trained summarizer (eq. 6) and learns from the attention of its decoder to the
 paragraphs while it is given the target (eq. 15). Search then prefers hypotheses that attend alike (eq. 17-18), and
@@ -37,14 +37,14 @@ class ParagraphMemory(Protocol):
 
 @dataclass(frozen=True)
 class AttentionPredictorConfig:
-    """The size of the attention predictor; the defaults are those of 002 sec. 5.2.
+    """The size of the attention predictor; the defaults are those of Ma & Zong 2022, sec. 5.2.
 
     Attributes:
         model_size: D, that of the summarizer's paragraph embeddings.
         feed_forward_size: hidden size of feed-forward layers.
         heads: attention heads.
-        layers: encoder layers (002 sec. 5.2: 2).
-        dropout: of sub-layer outputs and inner feed-forward layers (002 sec. 5.2: .5).
+        layers: encoder layers (Ma & Zong 2022, sec. 5.2: 2).
+        dropout: of sub-layer outputs and inner feed-forward layers (Ma & Zong 2022, sec. 5.2: .5).
         norm_epsilon: that of every LayerNorm.
     """
 
@@ -127,7 +127,8 @@ def paragraph_memory(memory: Memory) -> ParagraphMemory:
 
 @torch.no_grad()
 def attention_labels(model: Summarizer, memory: Memory, target: Tensor, pad: int) -> Tensor:
-    """Return the attention [B, P] that a trained summarizer pays to paragraphs over a given target (002 eq. 15).
+    """Return the attention [B, P] that a trained summarizer pays to paragraphs over a given target
+    (Ma & Zong 2022, eq. 15).
 
     Summed over target positions and layers, then normalised. The model should be in evaluation mode.
 
@@ -145,7 +146,7 @@ def attention_labels(model: Summarizer, memory: Memory, target: Tensor, pad: int
 
 
 def attention_loss(expected_BP: Tensor, labels_BP: Tensor, mask_BP: Tensor) -> Tensor:
-    """Return the mean squared error over the paragraphs that exist (002 sec. 4.2.1), a scalar."""
+    """Return the mean squared error over the paragraphs that exist (Ma & Zong 2022, sec. 4.2.1), a scalar."""
     return ((expected_BP - labels_BP) ** 2)[mask_BP].mean()
 
 
@@ -162,7 +163,9 @@ def expected_attention(predictor: AttentionPredictor, summarizer: Summarizer, so
 
 
 def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
-    """Return the ranker's scores [B, P] as a distribution over the paragraphs that exist: extProb (002 sec. 5.3)."""
+    """Return the ranker's scores [B, P] as a distribution over the paragraphs that exist: extProb
+    (Ma & Zong 2022, sec. 5.3).
+    """
     scores_BP = widened(scores_BP).clamp_min(0.0).masked_fill(~mask_BP, 0.0)
     total_B1 = scores_BP.sum(dim=-1, keepdim=True)
     uniform_BP = mask_BP.to(scores_BP.dtype) / mask_BP.sum(dim=-1, keepdim=True).clamp_min(1)
@@ -183,7 +186,8 @@ def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor
 
 
 def compress_source(source: SourceBatch, expected_BP: Tensor, kept: int) -> SourceBatch:
-    """Return the batch with the `kept` paragraphs of highest expected attention of each article (002 Table 6).
+    """Return the batch with the `kept` paragraphs of highest expected attention of each article
+    (Ma & Zong 2022, Table 6).
 
     They keep their ranks and their order; articles of fewer paragraphs keep all.
 

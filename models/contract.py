@@ -21,8 +21,8 @@ class SourceBatch:
 
     Attributes:
         tokens: [B, P, L] int64 token ids, paragraphs best first, padded with `pad`. The first paragraph begins with
-            the title and the title mark (000 sec. 4, 001 sec. 4.2): whoever makes the batch joins them, no
-            architecture does.
+            the title and the title mark (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2): whoever makes the batch
+            joins them, no architecture does.
         ranks: [B, P] int64 rank of each paragraph, 0-based.
         title: [B, Lt] int64 token ids of the title, padded with `pad`.
         pad: id of the padding token.

@@ -1,4 +1,4 @@
-"""Extractive systems: Lead, LexRank and the oracle (000 sec. 4), as pure functions over arrays.
+"""Extractive systems: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), as pure functions over arrays.
 
 Shape: N paragraphs of one article. What makes two paragraphs similar, and what a choice is worth, is the caller's.
 """
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def lead(title: str, paragraphs: Iterable[str], length: int) -> str:
-    """Return the first `length` words of the title and the ranked paragraphs (000 sec. 4, "Lead").
+    """Return the first `length` words of the title and the ranked paragraphs (Liu & Lapata 2019, sec. 4, "Lead").
 
     Args:
         title: title of the article.
@@ -27,7 +27,7 @@ def lead(title: str, paragraphs: Iterable[str], length: int) -> str:
 
 
 def take_until(paragraphs: Sequence[str], order: Iterable[int], length: int, *, cut: bool) -> str:
-    """Join paragraphs in `order` until `length` words are reached (000 sec. 4, "LexRank").
+    """Join paragraphs in `order` until `length` words are reached (Liu & Lapata 2019, sec. 4, "LexRank").
 
     Args:
         paragraphs: N paragraphs.
@@ -69,7 +69,7 @@ def lexrank_scores(
     tolerance: float = 1e-8,
     iterations: int = 200,
 ) -> Floats:
-    """Score paragraphs by their centrality in the similarity graph (Erkan & Radev 2004; 000 sec. 4).
+    """Score paragraphs by their centrality in the similarity graph (Erkan & Radev 2004; Liu & Lapata 2019, sec. 4).
 
     The stationary distribution of a walk that follows edges, in proportion to their weight, with probability
     `damping` and jumps anywhere otherwise. Self links (the diagonal) count if they are there, as in the article's

@@ -1,4 +1,5 @@
-"""FT, the flat Transformer: title and ranked paragraphs as one sequence (000 sec. 4, 001 sec. 4.3).
+"""FT, the flat Transformer: title and ranked paragraphs as one sequence
+(Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
 
 Shapes: B articles, N paragraphs that exist, L tokens a paragraph, S tokens of an article, D model size.
 """
@@ -21,7 +22,7 @@ from models.layers.positions import sinusoids
 
 @dataclass(frozen=True)
 class FlatConfig(TransformerConfig):
-    """The size of FT; the defaults are those of 002's comparison (3 layers, 1,600 tokens).
+    """The size of FT; the defaults are those of Ma & Zong's (2022) comparison (3 layers, 1,600 tokens).
 
     Attributes:
         encoder_layers: layers of the encoder.

@@ -1,4 +1,4 @@
-"""GraphSum (Li et al. 2020, a baseline of 002): a graph over paragraphs bends their attention to each other.
+"""GraphSum (Li et al. 2020, a baseline of Ma & Zong 2022): a graph over paragraphs bends their attention to each other.
 
 Word layers read each paragraph by itself, pooling makes it a vector, graph layers let these vectors attend to each
 other with a penalty for paragraphs that the graph does not join. A decoder layer attends to paragraphs and, within

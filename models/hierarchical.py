@@ -1,4 +1,4 @@
-"""HT, the hierarchical Transformer of Liu and Lapata (000 sec. 3.2): local layers, global layers, a flat decoder.
+"""HT, the hierarchical Transformer (Liu & Lapata 2019, sec. 3.2): local layers, global layers, a flat decoder.
 
 The paper and the code its authors released differ in many small points (named below); each is a field of
 `HierarchicalConfig`, so that one architecture serves as both.
@@ -96,7 +96,9 @@ class HierarchicalConfig(TransformerConfig):
 
 
 class InterParagraphAttention(nn.Module):
-    """Attention of paragraphs to paragraphs, head by head (000 eq. 17-20), one of them perhaps a graph (eq. 24)."""
+    """Attention of paragraphs to paragraphs, head by head (Liu & Lapata 2019, eq. 17-20), one of them perhaps a graph
+    (eq. 24).
+    """
 
     def __init__(self, config: HierarchicalConfig) -> None:
         """Make the projections that `config` asks for."""
@@ -123,7 +125,7 @@ class InterParagraphAttention(nn.Module):
 
 
 def graph_context(graph_BPP: Tensor, v_BPE: Tensor, mask_BP: Tensor) -> Tensor:
-    """Return the mean of paragraphs' values [B, P, E], weighted by the edges of each (000 eq. 24).
+    """Return the mean of paragraphs' values [B, P, E], weighted by the edges of each (Liu & Lapata 2019, eq. 24).
 
     A paragraph without any edge, which a unit diagonal rules out, gets zeros.
     """
@@ -134,7 +136,9 @@ def graph_context(graph_BPP: Tensor, v_BPE: Tensor, mask_BP: Tensor) -> Tensor:
 
 
 class GlobalLayer(nn.Module):
-    """Exchange between paragraphs: pool each, attend among them, give the context to every token (000 sec. 3.2.3)."""
+    """Exchange between paragraphs: pool each, attend among them, give the context to every token
+    (Liu & Lapata 2019, sec. 3.2.3).
+    """
 
     def __init__(self, config: HierarchicalConfig) -> None:
         """Make one layer as `config` says."""

@@ -1,4 +1,5 @@
-"""T-DMCA, the Transformer decoder with memory-compressed attention (000 sec. 4, 001 sec. 4.3).
+"""T-DMCA, the Transformer decoder with memory-compressed attention
+(Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
 
 One causal stack reads title and paragraphs, then a separator (the target's begin token) and the summary. Its layers
 alternate: local ones attend within blocks, compressed ones to windows of three tokens made one by a convolution.
@@ -32,10 +33,10 @@ from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 @dataclass(frozen=True)
 class MemoryCompressedConfig(TransformerConfig):
-    """The size of T-DMCA; the defaults are those of 001's comparison.
+    """The size of T-DMCA; the defaults are those of Ma & Zong's (2020) comparison.
 
     Attributes:
-        layers: local, compressed, local and so on (001 sec. 4.3: 3; 000 sec. 4: 5).
+        layers: local, compressed, local and so on (Ma & Zong 2020, sec. 4.3: 3; Liu & Lapata 2019, sec. 4: 5).
         source_tokens: most tokens of an article that are read, best paragraphs first (both: 3,000).
         block: tokens of a block of local attention (256 in the published runs).
         window: tokens that the convolution makes one, its kernel and its stride (3 in the published runs).

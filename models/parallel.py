@@ -1,4 +1,5 @@
-"""PHT, the parallel hierarchical Transformer (001 sec. 3.1, 002 sec. 3): paragraph attention weighs word attention.
+"""PHT, the parallel hierarchical Transformer (Ma & Zong 2020, sec. 3.1, Ma & Zong 2022, sec. 3): paragraph attention
+weighs word attention.
 
 The encoder leaves the words of each paragraph and one embedding a paragraph; a decoder layer attends to both at once,
 and its attention to a paragraph weighs what it read from that paragraph's words.
@@ -38,12 +39,12 @@ from models.layers.words import attend_paragraphs, word_keys_values
 
 @dataclass(frozen=True)
 class ParallelConfig(TransformerConfig):
-    """The size of PHT; the defaults are those of 001 and 002.
+    """The size of PHT; the defaults are those of Ma & Zong 2020 and 2022.
 
     Attributes:
-        encoder_layers: layers over the tokens of a paragraph (001 sec. 4.2: 3, or 1).
-        decoder_layers: layers of the decoder (001 sec. 4.2: 3, or 1).
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
+        encoder_layers: layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1).
+        decoder_layers: layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
+        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
         pooling_norm: whether a LayerNorm stands before the pooling's feed-forward layer, as in the released code and
@@ -69,8 +70,8 @@ class ParallelMemory(CopyableMemory):
     """What a PHT decoder reads of B articles.
 
     Attributes:
-        paragraphs: [B, P, D] paragraph embeddings with the ranking encoding (001 eq. 6); the attention predictor of
-            002 reads these.
+        paragraphs: [B, P, D] paragraph embeddings with the ranking encoding (Ma & Zong 2020, eq. 6); the attention
+            predictor of Ma & Zong 2022 reads these.
         paragraph_mask: [B, P] bool, True where there is a paragraph.
         paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
@@ -87,7 +88,9 @@ class ParallelMemory(CopyableMemory):
 
 
 class ParagraphPooling(nn.Module):
-    """The embedding of a paragraph: multi-head pooling of its words, then a feed-forward layer (001 eq. 2-5)."""
+    """The embedding of a paragraph: multi-head pooling of its words, then a feed-forward layer
+    (Ma & Zong 2020, eq. 2-5).
+    """
 
     def __init__(self, config: ParallelConfig) -> None:
         """Make the pooling that all paragraphs share."""

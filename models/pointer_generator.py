@@ -1,4 +1,5 @@
-"""PTGEN and PTGEN+COV, the pointer-generator network of See, Liu & Manning 2017 (004 Table 1), on ranked paragraphs.
+"""PTGEN and PTGEN+COV, the pointer-generator network of See, Liu & Manning 2017 (Akiyama et al. 2021, Table 1), on
+ranked paragraphs.
 
 An LSTM reads the first tokens of an article both ways; another writes the summary, attends to every token at each step,
 and either generates a piece of the vocabulary or copies the piece it points at. With coverage the attention knows how

@@ -1,4 +1,4 @@
-"""The paragraph ranker: how much a paragraph is worth to the summary of a title (000 sec. 3.1, eq. 1-6).
+"""The paragraph ranker: how much a paragraph is worth to the summary of a title (Liu & Lapata 2019, sec. 3.1, eq. 1-6).
 
 Shapes: N paragraphs of L tokens, A titles of Lt tokens, E embedding size, H hidden size.
 
@@ -24,9 +24,9 @@ class RankerConfig:
     Attributes:
         vocabulary: number of pieces V.
         pad: id of the padding piece.
-        embedding: size E of word embeddings (unstated in 000; 256 as its other models).
-        hidden: size H of both LSTMs (000 sec. 4).
-        dropout: probability before the linear layers (000 sec. 4).
+        embedding: size E of word embeddings (unstated in Liu & Lapata 2019; 256 as its other models).
+        hidden: size H of both LSTMs (Liu & Lapata 2019, sec. 4).
+        dropout: probability before the linear layers (Liu & Lapata 2019, sec. 4).
     """
 
     vocabulary: int

@@ -1,4 +1,5 @@
-"""Transformer-XL as a summarizer (001 sec. 4.3; Dai et al. 2019): a decoder that reads in segments and remembers.
+"""Transformer-XL as a summarizer (Ma & Zong 2020, sec. 4.3; Dai et al. 2019): a decoder that reads in segments and
+remembers.
 
 One causal stack reads title and paragraphs, then a separator (the target's begin token) and the summary. A token sees
 the tokens of its segment up to itself and, through the memory, all of the segment before; positions are relative.
@@ -31,12 +32,12 @@ from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 @dataclass(frozen=True)
 class TransformerXLConfig(TransformerConfig):
-    """The size of Transformer-XL; the defaults are those of 001's comparison.
+    """The size of Transformer-XL; the defaults are those of Ma & Zong's (2020) comparison.
 
     Attributes:
-        layers: layers of the stack (001 sec. 4.3, as T-DMCA: 3).
-        source_tokens: most tokens of an article that are read, best paragraphs first (001 sec. 4.3: 3,000).
-        memory: tokens of the memory and of a segment (001 sec. 4.3: 512).
+        layers: layers of the stack (Ma & Zong 2020, sec. 4.3, as T-DMCA: 3).
+        source_tokens: most tokens of an article that are read, best paragraphs first (Ma & Zong 2020, sec. 4.3: 3,000).
+        memory: tokens of the memory and of a segment (Ma & Zong 2020, sec. 4.3: 512).
         memory_gradient: whether gradients pass through the memory. Dai et al. stop them, as a document of any length
             has to fit; here they are what the summary's loss teaches the reading of the source by.
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.

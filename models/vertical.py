@@ -1,4 +1,4 @@
-"""VHT, the vertical hierarchical Transformer (001 sec. 3.2): paragraph attention on top of word attention.
+"""VHT, the vertical hierarchical Transformer (Ma & Zong 2020, sec. 3.2): paragraph attention on top of word attention.
 
 What a decoder layer reads from the words of a paragraph is that paragraph's embedding, anew at every target position;
 paragraph attention chooses among these.
@@ -34,12 +34,12 @@ from models.layers.words import attend_paragraphs, word_keys_values
 
 @dataclass(frozen=True)
 class VerticalConfig(TransformerConfig):
-    """The size of VHT; the defaults are those of 001.
+    """The size of VHT; the defaults are those of Ma & Zong 2020.
 
     Attributes:
-        encoder_layers: layers over the tokens of a paragraph (001 sec. 4.2: 3, or 1).
-        decoder_layers: layers of the decoder (001 sec. 4.2: 3, or 1).
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (001 sec. 4.2: .3).
+        encoder_layers: layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1).
+        decoder_layers: layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
+        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
         ranking_norm: whether dropout and a LayerNorm follow the ranking encoding, as in the released code and not in
@@ -70,7 +70,7 @@ class VerticalMemory(CopyableMemory):
     """What a VHT decoder reads of B articles.
 
     Attributes:
-        ranking: [B, P, D] ranking encodings (001 eq. 11).
+        ranking: [B, P, D] ranking encodings (Ma & Zong 2020, eq. 11).
         paragraph_mask: [B, P] bool, True where there is a paragraph.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
         mask: [B, P, L] bool, True where there is a token.

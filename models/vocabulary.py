@@ -1,4 +1,6 @@
-"""The subword vocabulary that titles, paragraphs and summaries share (000 sec. 4): a SentencePiece model."""
+"""The subword vocabulary that titles, paragraphs and summaries share (Liu & Lapata 2019, sec. 4): a SentencePiece
+model.
+"""
 
 import hashlib
 from collections.abc import Iterable, Sequence

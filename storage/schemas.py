@@ -56,8 +56,8 @@ _EDGES = pa.list_(pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa
 
 _ARTICLE_COLUMNS = [
     _column("article_id", pa.string(), "stable hash of the source's name for the article, 16 hex digits"),
-    _column("title", pa.string(), "article title, the T of 000 sec. 3"),
-    _column("lead", pa.large_string(), "lead section as plain prose: the target D of 000 sec. 3"),
+    _column("title", pa.string(), "article title, the T of Liu & Lapata 2019, sec. 3"),
+    _column("lead", pa.large_string(), "lead section as plain prose: the target D of Liu & Lapata 2019, sec. 3"),
     _column("references", _STRINGS, "URLs the article cites, in order of first citation"),
     _column("search_results", _STRINGS, "URLs of search results for the title, best first"),
     _column("split", pa.string(), "train | valid | test"),
@@ -233,8 +233,16 @@ FEATURES = Dataset(
         [
             _column("article_id", pa.string(), "article"),
             _column("paragraph_id", pa.int32(), "kept paragraph of the article"),
-            _column("rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (000 sec. 3.1)"),
-            _column("title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (000 sec. 4)"),
+            _column(
+                "rouge2_recall",
+                pa.float32(),
+                "label: ROUGE-2 recall against the lead, 0-1 (Liu & Lapata 2019, sec. 3.1)",
+            ),
+            _column(
+                "title_similarity",
+                pa.float32(),
+                "tf-idf cosine of paragraph and title, 0-1 (Liu & Lapata 2019, sec. 4)",
+            ),
         ]
     ),
     sharded_by="article",
@@ -259,7 +267,7 @@ RANKED = Dataset(
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article"),
-            _column("rank", pa.int32(), "0-based rank by score: R_1 ... R_L' of 000 sec. 3.1"),
+            _column("rank", pa.int32(), "0-based rank by score: R_1 ... R_L' of Liu & Lapata 2019, sec. 3.1"),
             _column("paragraph_id", pa.int32(), "paragraph of the article"),
             _column("url", pa.string(), "page it stands in"),
             _column("position", pa.int32(), "0-based position in its page"),
@@ -280,7 +288,8 @@ RANKING_SCORES = Dataset(
             _column(
                 "method",
                 pa.string(),
-                "similarity | ranking (the rows of 000 Table 1) | rouge | found, as paragraphs were ranked",
+                "similarity | ranking (the rows of Liu & Lapata 2019, Table 1) | rouge | found, as paragraphs were "
+                "ranked",
             ),
             _column("paragraphs", pa.int32(), "L': how many best paragraphs were joined"),
             _column(
@@ -300,8 +309,10 @@ GRAPHS = Dataset(
         [
             _column("article_id", pa.string(), "article"),
             _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
-            _column("similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (000 app. A.1)"),
-            _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (000 eq. 26)"),
+            _column(
+                "similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (Liu & Lapata 2019, app. A.1)"
+            ),
+            _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (Liu & Lapata 2019, eq. 26)"),
         ]
     ),
     sharded_by="article",

@@ -11,7 +11,7 @@ from tasks.engine.stage import Run
 from tasks.search.settings import SearchSettings
 
 CORPUS_ARTICLES = 1_579_360  # training articles of the released ranked WikiSum
-ARTICLE_PARAGRAPHS = 525  # candidates of an article, mean (000 sec. 4)
+ARTICLE_PARAGRAPHS = 525  # candidates of an article, mean (Liu & Lapata 2019, sec. 4)
 REFERENCE_RATE = 51.8  # articles of 525 paragraphs a second on one core: `python -m benchmarks.labels`
 
 _SAMPLE = 50  # records looked at, where none of the plan's own shards is done

@@ -251,7 +251,7 @@ def unfold_hypotheses(x_BHQE: Tensor, rows: int) -> Tensor:
 
 
 def initialise(*weights: Tensor) -> None:
-    """Fill weights in place as Xavier does (000's released code, everywhere), each one by itself.
+    """Fill weights in place as Xavier does (Liu & Lapata's (2019) released code, everywhere), each one by itself.
 
     Projections that share one matrix for speed are given as its parts, or they would start too small.
     """

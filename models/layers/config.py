@@ -56,9 +56,10 @@ class TransformerConfig:
     Attributes:
         vocabulary_size: V.
         pad: id of the padding token.
-        model_size: D (000 sec. 4, 001 sec. 4.2: 256).
-        feed_forward_size: hidden size of feed-forward layers (000 sec. 4, 001 sec. 4.2: 1,024).
-        heads: attention heads (001 sec. 4.2: 4).
+        model_size: D (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2: 256).
+        feed_forward_size: hidden size of feed-forward layers
+            (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2: 1,024).
+        heads: attention heads (Ma & Zong 2020, sec. 4.2: 4).
     """
 
     vocabulary_size: int

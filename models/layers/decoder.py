@@ -1,4 +1,5 @@
-"""The Transformer decoder that HT and FT share (000 sec. 3: the one of Vaswani et al., over a flat memory).
+"""The Transformer decoder that HT and FT share (Liu & Lapata 2019, sec. 3: the one of Vaswani et al., over a flat
+memory).
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, D model size.
 """

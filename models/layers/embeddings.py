@@ -1,4 +1,4 @@
-"""One matrix for source, target and output (000 sec. 4 of the released code; 001 sec. 3).
+"""One matrix for source, target and output (Liu & Lapata 2019, sec. 4 of the released code; Ma & Zong 2020, sec. 3).
 
 Shapes: any leading shape; D model size, V vocabulary.
 """

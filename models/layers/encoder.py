@@ -1,4 +1,5 @@
-"""The local Transformer layer (000 sec. 3.2.2): vanilla, over the tokens of one paragraph or one flat sequence.
+"""The local Transformer layer (Liu & Lapata 2019, sec. 3.2.2): vanilla, over the tokens of one paragraph or one flat
+sequence.
 
 Shapes: R rows (paragraphs folded into the batch, or articles), T tokens, D model size.
 """
@@ -36,7 +37,7 @@ class TransformerLayer(nn.Module):
 
 
 class EncoderLayer(TransformerLayer):
-    """Self-attention and feed-forward (000 eq. 11-12)."""
+    """Self-attention and feed-forward (Liu & Lapata 2019, eq. 11-12)."""
 
     def __init__(self, config: LayerConfig, attention_dropout: float = 0.0) -> None:
         """Make one layer; `attention_dropout` is that of attention weights."""

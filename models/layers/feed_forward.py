@@ -13,7 +13,7 @@ from models.layers.config import LayerConfig, Norm
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them (000 eq. 12)."""
+    """Two linear layers with a ReLU between them (Liu & Lapata 2019, eq. 12)."""
 
     def __init__(self, size: int, inner_size: int, dropout: float) -> None:
         """Map `size` to `inner_size` and back; `dropout` falls on the inner layer."""
@@ -34,8 +34,8 @@ class FeedForward(nn.Module):
 class Residual(nn.Module):
     """The residual connection around a sub-layer: `leave(x, sublayer(enter(x)))`.
 
-    post-norm (000 eq. 11): LayerNorm(x + f(x)); pre-norm (000's released code): x + f(LayerNorm(x)). Dropout falls on
-    the sub-layer's output.
+    post-norm (Liu & Lapata 2019, eq. 11): LayerNorm(x + f(x)); pre-norm (Liu & Lapata's (2019) released code): x +
+    f(LayerNorm(x)). Dropout falls on the sub-layer's output.
     """
 
     def __init__(self, size: int, norm: Norm, dropout: float, epsilon: float) -> None:

@@ -1,4 +1,5 @@
-"""Multi-head pooling: several weighted means of the tokens of a paragraph (000 eq. 13-16, 001 eq. 2-4).
+"""Multi-head pooling: several weighted means of the tokens of a paragraph
+(Liu & Lapata 2019, eq. 13-16, Ma & Zong 2020, eq. 2-4).
 
 Shapes: N paragraphs, L tokens a paragraph, H heads, E size of a head, D = H*E.
 """
@@ -36,7 +37,9 @@ def pool_values(x_NLD: Tensor, weights_NLH: Tensor, value_DD: Tensor, bias_D: Te
 
 
 class MultiHeadPooling(nn.Module):
-    """Paragraph vectors, one a head, each with its own distribution over the paragraph's tokens (000 eq. 13-16)."""
+    """Paragraph vectors, one a head, each with its own distribution over the paragraph's tokens
+    (Liu & Lapata 2019, eq. 13-16).
+    """
 
     def __init__(self, size: int, heads: int, *, weights: PoolingWeights, projection: bool, epsilon: float) -> None:
         """Make `heads` pools of `size` / `heads` each.

@@ -12,7 +12,7 @@ PositionOrder = Literal["token-rank", "rank-token"]
 
 
 def sinusoids(positions: Tensor, size: int) -> Tensor:
-    """Return the sinusoidal embedding of integer positions (000 eq. 7-8).
+    """Return the sinusoidal embedding of integer positions (Liu & Lapata 2019, eq. 7-8).
 
     Dimension 2i holds sin(p / 10000^(2i/size)), dimension 2i+1 the cosine of the same angle.
 
@@ -36,7 +36,7 @@ def sinusoids(positions: Tensor, size: int) -> Tensor:
 def paragraph_positions(ranks: Tensor, length: int, size: int, order: PositionOrder) -> Tensor:
     """Return the embedding of (rank of the paragraph, place of the token in it) as a concatenation of two halves.
 
-    000 eq. 9 writes [rank; token], its released code has [token; rank].
+    Liu & Lapata 2019, eq. 9 writes [rank; token], its released code has [token; rank].
 
     Args:
         ranks: [N] integers, the rank of each paragraph.

@@ -1,4 +1,5 @@
-"""What a search is told of paragraphs: the attention each deserves, and which of them to read at all (002 sec. 4.2).
+"""What a search is told of paragraphs: the attention each deserves, and which of them to read at all
+(Ma & Zong 2022, sec. 4.2).
 
 Shapes: B articles, P paragraphs, s of them kept.
 """

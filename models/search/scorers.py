@@ -37,13 +37,14 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class AttentionAlignment:
-    """How well the attention of a hypothesis covers the expected one (002 eq. 17-18).
+    """How well the attention of a hypothesis covers the expected one (Ma & Zong 2022, eq. 17-18).
 
-    With the attention predictor's output this is attAlign, with the ranker's normalised scores extProb (002 sec. 5.3).
+    With the attention predictor's output this is attAlign, with the ranker's normalised scores extProb
+    (Ma & Zong 2022, sec. 5.3).
 
     Attributes:
         expected: [B, P] float32, rows sum to 1, zero where there is no paragraph.
-        beta: weight of the term (002 sec. 5.3: .8).
+        beta: weight of the term (Ma & Zong 2022, sec. 5.3: .8).
         when: at every step as the equations say, or at the end as the released code does.
     """
 
@@ -63,7 +64,8 @@ class AttentionAlignment:
 
 @dataclass(frozen=True)
 class StructuralCoverage:
-    """Reward for looking at paragraphs that were little looked at before (002 eq. 13 over paragraphs, strCov).
+    """Reward for looking at paragraphs that were little looked at before
+    (Ma & Zong 2022, eq. 13 over paragraphs, strCov).
 
     Attributes:
         weight: of the sum of eq. 13 over the tokens of a hypothesis.

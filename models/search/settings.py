@@ -8,18 +8,19 @@ LengthNormalisation = Literal["wu", "average", "none"]
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How summaries are searched for; the defaults are 000's (sec. 4 and its released code).
+    """How summaries are searched for; the defaults are Liu & Lapata's (2019) (sec. 4 and its released code).
 
     Attributes:
         beam: K, hypotheses kept for an article.
-        normalisation: what a log-probability is divided by: "wu" ((5 + |y|) / 6)^alpha, "average" |y| (001 sec. 4.2,
-            002 eq. 17), "none". |y| counts the end token.
+        normalisation: what a log-probability is divided by: "wu" ((5 + |y|) / 6)^alpha, "average" |y|
+            (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17), "none". |y| counts the end token.
         alpha: exponent of the Wu length penalty; 0 is none.
         min_length: fewest tokens of a summary, the end token not counted.
         max_length: most tokens of a summary, the end token not counted; a hypothesis that gets there is ended, and
             pays for its end token.
-        block_ngrams: n, no n-gram occurs twice in a summary (001 sec. 4.2: 3); 0 blocks nothing.
-        block_recent: no token equals one of this many before it (001 sec. 4.2: 2, commas excepted); 0 blocks nothing.
+        block_ngrams: n, no n-gram occurs twice in a summary (Ma & Zong 2020, sec. 4.2: 3); 0 blocks nothing.
+        block_recent: no token equals one of this many before it (Ma & Zong 2020, sec. 4.2: 2, commas excepted); 0
+            blocks nothing.
         allow_unknown: whether the unknown token may be generated.
     """
 

@@ -73,7 +73,7 @@ class Checkpoints:
 
         Args:
             directory: where the checkpoints lie.
-            keep_best: how many of the best to keep (000 sec. 4 averages the scores of the 5 best).
+            keep_best: how many of the best to keep (Liu & Lapata 2019, sec. 4 averages the scores of the 5 best).
             keep_last: how many of the most recent to keep; 2, so that one damaged costs no more than one interval.
             best_file: JSON that names the best ones, relative to its folder; `best.json` in `directory` if not given.
         """

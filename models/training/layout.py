@@ -26,7 +26,7 @@ class Layout:
     Attributes:
         pad: id of the padding token.
         title_mark: id of `<T>`, which ends the title.
-        max_paragraphs: best ranked paragraphs read (24 in training, 000 sec. 4).
+        max_paragraphs: best ranked paragraphs read (24 in training, Liu & Lapata 2019, sec. 4).
         max_paragraph_tokens: tokens of a paragraph read, the first one's title included.
         max_source_tokens: tokens of all paragraphs together, in order; None = no limit.
         max_target_tokens: tokens of the lead, begin and end included. A lead that is cut has no end token: it does

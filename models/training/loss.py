@@ -45,7 +45,7 @@ def token_loss(
         hidden: [B, T, D] hidden states of the decoder.
         target: [B, T] int64 tokens to predict, padded with `pad`.
         pad: id of the padding token; such positions count nothing.
-        smoothing: share of the probability spread evenly over all pieces, 0-1 (.1 in 000 sec. 4).
+        smoothing: share of the probability spread evenly over all pieces, 0-1 (.1 in Liu & Lapata 2019, sec. 4).
         way: "plain" | "chunked" | "fused", or "auto" for the fused one where PyTorch and the model have it.
 
     Raises:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from models.training.batches import Position
 
-# Of Adam, as in the released HT; 002 says nothing about its predictor.
+# Of Adam, as in the released HT; Ma & Zong 2022 says nothing about its predictor.
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Ranked WikiSum (Liu & Lapata, 000) and GraphSum shards: from an item of a shard to its parts, and back.
+"""Ranked WikiSum (Liu & Lapata 2019) and GraphSum shards: from an item of a shard to its parts, and back.
 
 A shard is a list of items. An item is a dict:
 

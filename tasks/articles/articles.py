@@ -1,4 +1,6 @@
-"""The first two stages: articles as their source gives them, then a table per shard without duplicates (000 sec. 4)."""
+"""The first two stages: articles as their source gives them, then a table per shard without duplicates
+(Liu & Lapata 2019, sec. 4).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

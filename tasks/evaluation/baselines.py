@@ -1,4 +1,4 @@
-"""Extractive baselines on the test split: Lead, LexRank and the oracle (000 sec. 4) -> predictions."""
+"""Extractive baselines on the test split: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4) -> predictions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
@@ -22,7 +22,8 @@ class BaselineSettings(Settings):
 
     systems: tuple[Baseline, ...] = Field(
         ("lead", "lexrank", "oracle"),
-        description="lead and lexrank are the baselines of 000 Table 2; oracle, which sees the target, is the most "
+        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; oracle, which sees the target, "
+        "is the most "
         "that choosing whole paragraphs can reach in ROUGE-2",
     )
     split: Literal["train", "valid", "test"] = Field("test", description="split that is summarized")

@@ -22,6 +22,7 @@ Metric = Literal[
 METRICS: tuple[Metric, ...] = get_args(Metric)
 _STEM = "-stem"
 
+
 @dataclass(frozen=True)
 class Rouge:
     """Precision, recall and F1, each 0-1."""

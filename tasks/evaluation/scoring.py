@@ -1,4 +1,6 @@
-"""Score summaries: predictions against their articles, by every metric that is asked for (000 sec. 5, and truth)."""
+"""Score summaries: predictions against their articles, by every metric that is asked for
+(Liu & Lapata 2019, sec. 5, and truth).
+"""
 
 from collections.abc import Iterator
 from itertools import islice

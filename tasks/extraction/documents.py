@@ -1,4 +1,6 @@
-"""The stage `documents`: every page extracted once, one row for each article that cites or found it (000 sec. 3)."""
+"""The stage `documents`: every page extracted once, one row for each article that cites or found it
+(Liu & Lapata 2019, sec. 3).
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

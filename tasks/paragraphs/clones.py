@@ -1,9 +1,10 @@
 """Clones: paragraphs that were copied out of the article they are meant to be a source for.
 
-The rule of 000 sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the lead into one
-paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one paragraph
-of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the same rule is applied to
-each paragraph of the lead as well. The other direction (a paragraph most of which stands in the lead) is there, but
+The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the lead
+into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one
+paragraph of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the same rule is
+applied to each paragraph of the lead as well. The other direction (a paragraph most of which stands in the lead) is
+there, but
 off: in real articles with long leads it finds quotations, where the lead copied the page.
 """
 
@@ -20,7 +21,10 @@ class CloneSettings(Settings):
     """When a paragraph counts as copied from the article: a share above its threshold; null = not asked."""
 
     recall: float | None = Field(
-        0.8, ge=0, le=1, description="share of the lead's bigrams that stand in the paragraph (000 sec. 4)"
+        0.8,
+        ge=0,
+        le=1,
+        description="share of the lead's bigrams that stand in the paragraph (Liu & Lapata 2019, sec. 4)",
     )
     part_recall: float | None = Field(
         0.8,

@@ -31,7 +31,8 @@ class ParagraphSettings(Settings):
     max_paragraphs: int | None = Field(
         2000,
         ge=1,
-        description="candidates an article may have (the mean of 000 sec. 4 is 525); an article with more keeps the "
+        description="candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with "
+        "more keeps the "
         "first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit",
     )
     words: WordRule = Field(

@@ -9,7 +9,7 @@ from tasks.text.ngrams import TargetNgrams
 
 
 def rouge2_recalls(lead: Sequence[str], paragraphs: Iterable[Sequence[str]]) -> NDArray[np.float64]:
-    """Return the ROUGE-2 recall of each paragraph against the lead, [P] in 0-1 (000 sec. 3.1, y_i).
+    """Return the ROUGE-2 recall of each paragraph against the lead, [P] in 0-1 (Liu & Lapata 2019, sec. 3.1, y_i).
 
     Args:
         lead: words of the lead (`tasks.text.ngrams.split_words`); with fewer than two, every recall is 0.

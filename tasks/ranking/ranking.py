@@ -1,4 +1,6 @@
-"""The ranked stage: every article's candidate paragraphs in order of worth, the first L' of them (000 sec. 3.1)."""
+"""The ranked stage: every article's candidate paragraphs in order of worth, the first L' of them
+(Liu & Lapata 2019, sec. 3.1).
+"""
 
 from pathlib import Path
 from typing import Literal
@@ -23,11 +25,14 @@ _THREADS = 1  # of torch: shards are ranked side by side, one a core
 class RankingSettings(Settings):
     """How paragraphs are ranked."""
 
-    keep: int = Field(40, ge=1, description="L': best paragraphs kept of each article (000 Table 1 goes to 40)")
+    keep: int = Field(
+        40, ge=1, description="L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"
+    )
     method: Literal["ranking", "similarity", "rouge", "found"] = Field(
         "ranking",
         description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 "
-        "recall against the lead itself, which only an upper bound may use, or as found (000 Table 2, no ranking)",
+        "recall against the lead itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, "
+        "no ranking)",
     )
     batch_tokens: int = Field(
         16_384,
@@ -99,7 +104,7 @@ def _scores(
 def score_paragraphs(
     ranker: TrainedRanker, texts: Texts, titles: Texts, article: NDArray[np.int64], batch_tokens: int
 ) -> NDArray[np.float32]:
-    """Return the score s of each paragraph (000 eq. 6), [N] in 0-1.
+    """Return the score s of each paragraph (Liu & Lapata 2019, eq. 6), [N] in 0-1.
 
     Each title is encoded once; paragraphs go through in batches of like length.
 

@@ -1,7 +1,7 @@
-"""How much of the lead the best paragraphs hold: ranked + features -> ranking_scores (000 Table 1).
+"""How much of the lead the best paragraphs hold: ranked + features -> ranking_scores (Liu & Lapata 2019, Table 1).
 
 The L' best paragraphs in the order they were ranked in, by the learned ranker as a rule, and by tf-idf similarity with
-the title (the baseline of 000 sec. 4), are joined and their ROUGE-L recall against the lead is taken.
+the title (the baseline of Liu & Lapata 2019, sec. 4), are joined and their ROUGE-L recall against the lead is taken.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,9 @@ class RankingScoreSettings(Settings):
     """What Table 1 is made of."""
 
     paragraphs: tuple[int, ...] = Field(
-        (5, 10, 20, 40), min_length=1, description="L': how many best paragraphs are joined (000 Table 1)"
+        (5, 10, 20, 40),
+        min_length=1,
+        description="L': how many best paragraphs are joined (Liu & Lapata 2019, Table 1)",
     )
     stemmed: bool = Field(True, description="stem words before they are compared, as the papers' ROUGE does (-m)")
     splits: tuple[Literal["train", "valid", "test"], ...] = Field(

@@ -1,4 +1,4 @@
-"""The ranker stage: trains the paragraph ranker on ROUGE-2 recall (000 sec. 3.1 and 4), shard by shard.
+"""The ranker stage: trains the paragraph ranker on ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1 and 4), shard by shard.
 
 A step draws on nothing but the seed, its number and its place in the data, all of which a checkpoint holds; so a run
 that was killed and started again ends in the same weights.
@@ -38,14 +38,17 @@ from tasks.summarization.vocabulary import read_vocabulary
 class RankerSettings(Settings):
     """How the ranker is built and trained."""
 
-    embedding: int = Field(256, ge=1, description="size of word embeddings (unstated in 000; as its summarizers)")
-    hidden: int = Field(256, ge=1, description="hidden size of both LSTMs (000 sec. 4)")
-    dropout: float = Field(0.2, ge=0, lt=1, description="dropout before the linear layers (000 sec. 4)")
-    learning_rate: float = Field(0.15, gt=0, description="of Adagrad (000 sec. 4)")
+    embedding: int = Field(
+        256, ge=1, description="size of word embeddings (unstated in Liu & Lapata 2019; as its summarizers)"
+    )
+    hidden: int = Field(256, ge=1, description="hidden size of both LSTMs (Liu & Lapata 2019, sec. 4)")
+    dropout: float = Field(0.2, ge=0, lt=1, description="dropout before the linear layers (Liu & Lapata 2019, sec. 4)")
+    learning_rate: float = Field(0.15, gt=0, description="of Adagrad (Liu & Lapata 2019, sec. 4)")
     initial_accumulator: float = Field(
         0.001,
         ge=0,
-        description="where Adagrad's sums of squares start (unstated in 000): at 0 the first steps are so large that "
+        description="where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are "
+        "so large that "
         "scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly",
     )
     gradient_clip: float = Field(2.0, gt=0, description="largest gradient norm (See et al. 2017)")
@@ -163,7 +166,9 @@ def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, in
 
 
 class RankerObjective(Objective[RankerBatch]):
-    """The binary cross entropy of scores and ROUGE-2 recall (000 sec. 3.1); judged on articles of the valid split."""
+    """The binary cross entropy of scores and ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1); judged on articles of the
+    valid split.
+    """
 
     measures = ("loss",)
     unit = "nats/paragraph"
@@ -193,7 +198,7 @@ class RankerObjective(Objective[RankerBatch]):
             self._start_from(initial)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return Adagrad (000 sec. 4)."""
+        """Return Adagrad (Liu & Lapata 2019, sec. 4)."""
         return torch.optim.Adagrad(self.model.parameters(), initial_accumulator_value=self.settings.initial_accumulator)
 
     def batches(self, start: Position) -> Iterator[RankerBatch]:

@@ -18,7 +18,7 @@ from tasks.reporting.settings import ReportSettings
 
 Words = NDArray[np.int64]
 
-# 000 Table 1: ROUGE-L recall of the L' best paragraphs of WikiSum against the target, in percent.
+# Liu & Lapata 2019, Table 1: ROUGE-L recall of the L' best paragraphs of WikiSum against the target, in percent.
 PUBLISHED_TABLE1: Mapping[str, Mapping[int, float]] = {
     "similarity": {5: 24.86, 10: 32.43, 20: 40.87, 40: 49.49},
     "ranking": {5: 39.38, 10: 46.74, 20: 53.84, 40: 60.42},
@@ -112,12 +112,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class Table1Row:
-    """One way to rank, as in 000 Table 1.
+    """One way to rank, as in Liu & Lapata 2019, Table 1.
 
     Attributes:
         method: similarity | ranking | rouge | found.
         measured: L' -> ROUGE-L recall of the test split, percent.
-        published: L' -> the figure of 000 for WikiSum, percent; empty for a way that 000 has not.
+        published: L' -> the figure of Liu & Lapata 2019 for WikiSum, percent; empty for a way that Liu & Lapata 2019
+            has not.
     """
 
     method: str
@@ -127,7 +128,7 @@ class Table1Row:
 
 @dataclass(frozen=True)
 class Table1:
-    """000 Table 1 on this corpus; without rows where no article of the test split was ranked.
+    """Liu & Lapata 2019, Table 1 on this corpus; without rows where no article of the test split was ranked.
 
     Attributes:
         articles: articles of the test split behind it.
@@ -241,7 +242,7 @@ def costs(counts: Mapping[str, Mapping[str, Any]]) -> list[Cost]:
 
 
 def table1(ranking_scores: pa.Table) -> Table1:
-    """Return 000 Table 1 on the test split."""
+    """Return Liu & Lapata 2019, Table 1 on the test split."""
     test = ranking_scores.filter(pc.equal(ranking_scores["split"], "test"))
     if not test.num_rows:
         return Table1()

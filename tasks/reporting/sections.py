@@ -83,7 +83,7 @@ def hosts_section(hosts: Sequence[HostRow]) -> Section:
 
 
 def table1_section(table1: Table1) -> Section:
-    """000 Table 1 on this corpus."""
+    """Liu & Lapata 2019, Table 1 on this corpus."""
     title = "Ranking paragraphs"
     if not table1.rows:
         return Section("table1", title, [Text("No article of the test split has ranked paragraphs: nothing to score.")])

@@ -1,7 +1,8 @@
 """Sections of encyclopedia articles: each as a topic of its own, or all as the sources of their article's lead.
 
 The first makes many topics of one article, each with the URLs that its section cites. The second is how the Wikipedia
-domains of 003 (sec. 5) are built: the lead is the target, every section a document, and nothing is fetched.
+domains of Shen et al. 2023 (sec. 5) are built: the lead is the target, every section a document, and nothing is
+fetched.
 """
 
 import hashlib
@@ -34,7 +35,8 @@ class SectionsSettings(Settings):
     target: Literal["section", "lead"] = Field(
         "section",
         description="section: each section is a topic with the URLs it cites; lead: the lead is the target and the "
-        "sections are its documents (003), given by the source and not fetched; texts that have lost their full stops, "
+        "sections are its documents (Shen et al. 2023), given by the source and not fetched; texts that have lost "
+        "their full stops, "
         "as those of FreshWiki, want paragraphs.filter.preset none",
     )
     paths: tuple[str, ...] = Field(

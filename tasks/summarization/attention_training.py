@@ -1,4 +1,5 @@
-"""The attention predictor's stage: learns from a trained summarizer where a good summary looks (002 sec. 4.2.1).
+"""The attention predictor's stage: learns from a trained summarizer where a good summary looks
+(Ma & Zong 2022, sec. 4.2.1).
 
 The summarizer stands still. A step draws on nothing but the seed, its number and its place in the data, all of which a
 checkpoint holds; so a run that was killed and started again ends in the same weights.
@@ -38,25 +39,28 @@ from tasks.summarization.training import ArticleShards, TrainingShards, validati
 
 
 class AttentionSettings(Settings):
-    """How the attention predictor is built and trained; what 002 leaves open is as for its summarizer."""
+    """How the attention predictor is built and trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
 
-    layers: int = Field(2, ge=1, description="encoder layers over paragraphs (002 sec. 5.2: 2)")
-    heads: int = Field(4, ge=1, description="attention heads of a layer (002 sec. 5.2, of PHT: 4)")
+    layers: int = Field(2, ge=1, description="encoder layers over paragraphs (Ma & Zong 2022, sec. 5.2: 2)")
+    heads: int = Field(4, ge=1, description="attention heads of a layer (Ma & Zong 2022, sec. 5.2, of PHT: 4)")
     feed_forward_size: int | None = Field(
         None,
         ge=1,
-        description="hidden size of feed-forward layers; None = 4 x the summarizer's size (002 sec. 5.2: 1,024 to 256)",
+        description="hidden size of feed-forward layers; None = 4 x the summarizer's size (Ma & Zong 2022, sec. 5.2: "
+        "1,024 to 256)",
     )
-    dropout: float = Field(0.5, ge=0, lt=1, description="dropout (002 sec. 5.2: .5)")
-    steps: int = Field(100_000, ge=1, description="updates of the weights (002 sec. 5.2: about 100,000)")
+    dropout: float = Field(0.5, ge=0, lt=1, description="dropout (Ma & Zong 2022, sec. 5.2: .5)")
+    steps: int = Field(100_000, ge=1, description="updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)")
     batch_tokens: int = Field(
-        10_500, ge=16, description="source tokens, and target tokens, of a batch, padding included (unstated in 002)"
+        10_500,
+        ge=16,
+        description="source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)",
     )
     window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
     learning_rate_factor: float = Field(
-        1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in 002)"
+        1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"
     )
-    warmup: int = Field(16_000, ge=1, description="steps of warm-up (002 sec. 5.2, of PHT: 16,000)")
+    warmup: int = Field(16_000, ge=1, description="steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)")
     validation_articles: int = Field(
         4000, ge=1, description="articles of the valid split that are validated on, at most"
     )
@@ -141,7 +145,7 @@ def _fingerprint(settings: AttentionSettings, seed: int, summarizer: str) -> dic
 
 
 class AttentionObjective(Objective[Batch]):
-    """The squared error of the attention that is expected of a trained decoder (002 sec. 4.2.1)."""
+    """The squared error of the attention that is expected of a trained decoder (Ma & Zong 2022, sec. 4.2.1)."""
 
     measures = ("error",)
     unit = "squared error/paragraph"

@@ -35,33 +35,46 @@ _THREADS = 1  # of torch: shards are decoded side by side, one a core
 
 
 class DecodingSettings(Settings):
-    """How summaries are searched for; the defaults are those of 000."""
+    """How summaries are searched for; the defaults are those of Liu & Lapata 2019."""
 
-    beam: int = Field(5, ge=1, description="hypotheses kept for an article (000 sec. 4: 5)")
+    beam: int = Field(5, ge=1, description="hypotheses kept for an article (Liu & Lapata 2019, sec. 4: 5)")
     normalisation: Literal["wu", "average", "none"] = Field(
-        "wu", description="what a log-probability is divided by: Wu's length penalty (000), its length (001), nothing"
+        "wu",
+        description="what a log-probability is divided by: Wu's length penalty (Liu & Lapata 2019), its length "
+        "(Ma & Zong 2020), nothing",
     )
-    alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (000 sec. 4: .4)")
+    alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)")
     min_length: int = Field(20, ge=0, description="fewest tokens of a summary (released HT: 20)")
     max_length: int = Field(400, ge=1, description="most tokens of a summary (released HT: 400)")
-    block_ngrams: int = Field(0, ge=0, description="n: no n-gram twice in a summary; 0 = off (001 sec. 4.2: 3)")
+    block_ngrams: int = Field(
+        0, ge=0, description="n: no n-gram twice in a summary; 0 = off (Ma & Zong 2020, sec. 4.2: 3)"
+    )
     block_recent: int = Field(
-        0, ge=0, description="no token equals one of this many before it, commas excepted; 0 = off (001 sec. 4.2: 2)"
+        0,
+        ge=0,
+        description="no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, "
+        "sec. 4.2: 2)",
     )
     alignment: Literal["none", "predicted", "ranked"] = Field(
         "none",
         description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
-        "attention predictor expects (attAlign, 002 eq. 17-18), or as the ranker's scores say (extProb, 002 sec. 5.3)",
+        "attention predictor expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma "
+        "& Zong 2022, sec. 5.3)",
     )
-    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (002 sec. 5.3: .8)")
+    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)")
     alignment_when: Literal["step", "end"] = Field(
-        "step", description="alignment counts at every step (002 eq. 17) or once a hypothesis ends (released code)"
+        "step",
+        description="alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)",
     )
     coverage: float = Field(
-        0.0, ge=0, description="weight of the structural coverage of paragraphs (strCov, 002 eq. 13); 0 = off"
+        0.0,
+        ge=0,
+        description="weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off",
     )
     compressed_paragraphs: int | None = Field(
-        None, ge=1, description="s, paragraphs of highest predicted attention that are read (002 Table 6); None = all"
+        None,
+        ge=1,
+        description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); None = all",
     )
     source_values: bool = Field(
         False, description="whether only names and numbers that stand in what was read may be written"
@@ -332,6 +345,6 @@ def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabu
 
 
 def _commas(vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The ids of commas, which may stand close to each other (001's released code)."""
+    """The ids of commas, which may stand close to each other (Ma & Zong's (2020) released code)."""
     pieces = vocabulary.pieces(range(vocabulary.size))
     return tuple(id_ for id_, piece in enumerate(pieces) if piece.lstrip("\u2581") == ",")

@@ -14,11 +14,13 @@ from tasks.summarization.vocabulary import read_vocabulary
 class ExampleSettings(Settings):
     """How much of an article an example keeps.
 
-    A summarizer's own layout cuts further (24 paragraphs in training, 000 sec. 4), so that one set of examples serves
-    systems, and tests on longer inputs than were trained on.
+    A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
+    examples serves systems, and tests on longer inputs than were trained on.
     """
 
-    paragraphs: int = Field(40, ge=1, description="best ranked paragraphs kept (000 trains on 24, tests on up to 40)")
+    paragraphs: int = Field(
+        40, ge=1, description="best ranked paragraphs kept (Liu & Lapata 2019 trains on 24, tests on up to 40)"
+    )
     title_tokens: int = Field(64, ge=1, description="tokens of the title kept")
     paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
     target_tokens: int = Field(

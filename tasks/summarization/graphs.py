@@ -1,4 +1,4 @@
-"""Graphs over an article's ranked paragraphs, for graph-informed attention (000 app. A, eq. 24-26).
+"""Graphs over an article's ranked paragraphs, for graph-informed attention (Liu & Lapata 2019, app. A, eq. 24-26).
 
 ranked -> graphs. Node i is the paragraph of rank i. The similarity graph joins paragraphs that use the same words,
 the approximate discourse graph (ADG) those that name the same entities or follow each other by a discourse marker.
@@ -26,11 +26,18 @@ class GraphSettings(Settings):
     """How the graphs over ranked paragraphs are drawn."""
 
     similarity_threshold: float = Field(
-        0.2, ge=0, le=1, description="tf-idf cosine below which two paragraphs have no edge, 0-1 (000 app. A.1)"
+        0.2,
+        ge=0,
+        le=1,
+        description="tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)",
     )
     words: WordRule = Field("rouge", description="how paragraphs are cut into words for tf-idf: rouge | unicode")
-    entity_weight: float = Field(0.2, ge=0, description="weight of one shared entity in the ADG (000 eq. 26)")
-    marker_weight: float = Field(1.0, ge=0, description="weight of a discourse marker in the ADG (000 eq. 26)")
+    entity_weight: float = Field(
+        0.2, ge=0, description="weight of one shared entity in the ADG (Liu & Lapata 2019, eq. 26)"
+    )
+    marker_weight: float = Field(
+        1.0, ge=0, description="weight of a discourse marker in the ADG (Liu & Lapata 2019, eq. 26)"
+    )
     marker_scope: MarkerScope = Field(
         "first_sentence",
         description="where in the later of two neighbouring paragraphs a marker joins them: first_sentence | paragraph",
@@ -38,11 +45,12 @@ class GraphSettings(Settings):
     spacy_pipeline: str = Field(
         RULES,
         description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
-        "en_core_web_sm, must be installed (000 app. A.2 footnote 3)",
+        "en_core_web_sm, must be installed (Liu & Lapata 2019, app. A.2 footnote 3)",
     )
     entity_types: tuple[str, ...] = Field(
         ENTITY_TYPES,
-        description="entity types that count for the ADG (000 app. A.2); `rules` tells no types: all of them",
+        description="entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of "
+        "them",
     )
     spacy_batch: int = tuning(256, "paragraphs spaCy works on at once", gt=0)
 
@@ -96,7 +104,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
 
 
 def similarity_edges(texts: Sequence[str], settings: GraphSettings) -> Edges:
-    """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (000 app. A.1).
+    """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (Liu & Lapata 2019, app. A.1).
 
     N_d of eq. 25 is the number of paragraphs given: those of one article, the pile a word must stand out of.
     """
@@ -114,7 +122,7 @@ def discourse_edges(
     entities: Sequence[frozenset[str]],
     settings: GraphSettings,
 ) -> Edges:
-    """Return the edges of the approximate discourse graph (000 eq. 26).
+    """Return the edges of the approximate discourse graph (Liu & Lapata 2019, eq. 26).
 
     Args:
         urls: page of each of N paragraphs.

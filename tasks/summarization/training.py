@@ -1,4 +1,4 @@
-"""The summarizer stage: trains a summarizer on the examples of the training split (000 sec. 4)."""
+"""The summarizer stage: trains a summarizer on the examples of the training split (Liu & Lapata 2019, sec. 4)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -44,23 +44,31 @@ _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
 class SummarizerSettings(Settings):
     """Which summarizer, and what it reads of an article."""
 
-    preset: str = Field("ht", description="a summarizer of models/registry.py; ht is that of 000 as released")
+    preset: str = Field(
+        "ht", description="a summarizer of models/registry.py; ht is that of Liu & Lapata 2019 as released"
+    )
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
     )
     graph: Graph = Field(
-        "none", description="paragraph graph in place of one learned attention head (000 eq. 24): none | similarity | "
+        "none", description="paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none "
+        "| similarity | "
         "discourse"
     )  # fmt: skip
     copying: bool = Field(
         False, description="whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"
     )
-    max_paragraphs: int = Field(24, ge=1, description="best ranked paragraphs read (000 sec. 4: 24)")
+    max_paragraphs: int = Field(24, ge=1, description="best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)")
     max_paragraph_tokens: int = Field(
-        100, ge=2, description="tokens read of a paragraph, the title in the first one included (001 sec. 4.2: 100)"
+        100,
+        ge=2,
+        description="tokens read of a paragraph, the title in the first one included (Ma & Zong 2020, sec. 4.2: 100)",
     )
     max_source_tokens: int | None = Field(
-        None, ge=1, description="tokens read of all paragraphs together; None = all (000 sec. 4: FT reads 600 to 1,200)"
+        None,
+        ge=1,
+        description="tokens read of all paragraphs together; None = all (Liu & Lapata 2019, sec. 4: FT "
+        "reads 600 to 1,200)",
     )
     max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
 
@@ -73,7 +81,7 @@ class SummarizerSettings(Settings):
 class TrainingSettings(Settings):
     """How a summarizer is trained."""
 
-    steps: int = Field(500_000, ge=1, description="updates of the weights (000 sec. 4: 500,000)")
+    steps: int = Field(500_000, ge=1, description="updates of the weights (Liu & Lapata 2019, sec. 4: 500,000)")
     batch_tokens: int = Field(
         10_500,
         ge=16,
@@ -84,15 +92,23 @@ class TrainingSettings(Settings):
     schedule: Literal["noam", "constant"] = Field("noam", description="learning rate: Vaswani et al. 2017, or constant")
     learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
     learning_rate: float = Field(2e-5, gt=0, description="learning rate of the constant schedule")
-    warmup: int = Field(8000, ge=1, description="steps of warm-up of the noam schedule (000 sec. 4: 8,000)")
-    label_smoothing: float = Field(0.1, ge=0, lt=1, description="probability spread over all pieces (000 sec. 4: .1)")
-    dropout: float | None = Field(None, ge=0, lt=1, description="dropout; None = the preset's (000 sec. 4: .1)")
+    warmup: int = Field(
+        8000, ge=1, description="steps of warm-up of the noam schedule (Liu & Lapata 2019, sec. 4: 8,000)"
+    )
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"
+    )
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="dropout; None = the preset's (Liu & Lapata 2019, sec. 4: .1)"
+    )
     clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; None = as it comes")
     validation_articles: int = Field(
         4000, ge=1, description="articles of the valid split that are validated on, at most"
     )
     validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
-    keep_best: int = Field(5, ge=1, description="checkpoints kept, best by validation loss (000 sec. 4: 5)")
+    keep_best: int = Field(
+        5, ge=1, description="checkpoints kept, best by validation loss (Liu & Lapata 2019, sec. 4: 5)"
+    )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto", description="bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"
     )

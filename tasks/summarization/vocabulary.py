@@ -1,4 +1,5 @@
-"""The vocabulary stage: one SentencePiece model, estimated on a sample of the training split (000 sec. 4).
+"""The vocabulary stage: one SentencePiece model, estimated on a sample of the training split
+(Liu & Lapata 2019, sec. 4).
 
 Text of the valid and test splits is never read. What enters the sample hangs on the seed and on the names of articles
 and paragraphs alone, so neither the number of shards nor their order changes the model.
@@ -28,7 +29,8 @@ class VocabularySettings(Settings):
     pieces: int = Field(
         32_000,
         ge=300,
-        description="pieces wanted, special ones and bytes included (000 sec. 4); fewer where the corpus has fewer",
+        description="pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the "
+        "corpus has fewer",
     )
     model_type: Literal["unigram", "bpe"] = Field(
         "unigram", description="segmentation model (the released WikiSum vocabulary is unigram)"

@@ -1,4 +1,5 @@
-"""How well a system's attention to paragraphs agrees with what the gold summary took from them (002 sec. 7.1.1).
+"""How well a system's attention to paragraphs agrees with what the gold summary took from them
+(Ma & Zong 2022, sec. 7.1.1).
 
 Shapes: T tokens of a summary, P paragraphs.
 """

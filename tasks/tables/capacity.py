@@ -1,4 +1,4 @@
-"""The largest batch that a summarizer can be trained on within a memory limit (002 Table 5: 11 GB).
+"""The largest batch that a summarizer can be trained on within a memory limit (Ma & Zong 2022, Table 5: 11 GB).
 
 On CUDA batches grow until the allocator, limited in a process of its own, has no memory left. On the CPU the tensors
 that live during an update are counted at two sizes of a batch; their peak grows by the same bytes with each example,

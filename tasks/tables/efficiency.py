@@ -1,4 +1,6 @@
-"""How much a trained summarizer takes (002 Table 5): seconds of a validation, and memory, as the largest batch."""
+"""How much a trained summarizer takes (Ma & Zong 2022, Table 5): seconds of a validation, and memory, as the largest
+batch.
+"""
 
 import json
 import time
@@ -43,7 +45,7 @@ def measure_efficiency(
         batch_tokens: source tokens, and target tokens, of a batch of that run, padding included.
         paragraphs: read of each article at most, whatever the summarizer was trained on.
         source_tokens: read of each article at most, by every summarizer alike, and of each example of the largest
-            batch: "1600 input tokens in this part to ensure fairness" (002 sec. 7.1.2).
+            batch: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec. 7.1.2).
         memory_bytes: limit that the largest batch has to fit.
         directory: gets `efficiency.json`.
         precision: of that run, see `TrainerSettings`.

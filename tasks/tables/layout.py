@@ -11,7 +11,7 @@ from tasks.tables.published import ROUGE_COLUMNS, PublishedTable, Row
 
 NOT_RUN = "not run"
 _NONE = "–"
-_BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of 002 counts
+_BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Zong 2022 counts
 
 
 def section(table: PublishedTable, measured: Measured) -> Section:

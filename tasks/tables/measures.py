@@ -24,7 +24,7 @@ class Measured:
     Attributes:
         scored: SCORES rows of all systems, the metric `attention` among them.
         scores: (system, metric) -> means with intervals.
-        table1: 000 Table 1.
+        table1: Liu & Lapata 2019, Table 1.
         parameters: trained system -> number of weights.
         validation: trained system -> seconds and articles of one pass over the validation articles.
         batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.

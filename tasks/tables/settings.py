@@ -17,7 +17,10 @@ class TableSettings(Settings):
     """Which tables of the papers are reproduced, with which systems, and at what size."""
 
     tables: tuple[TableName, ...] = Field(
-        TABLES, min_length=1, description="tables to publish, as PAPER-TABLE: 000 Liu and Lapata, 001 and 002 PHT, VHT"
+        TABLES,
+        min_length=1,
+        description="tables to publish, as PAPER-TABLE: Liu & Lapata 2019 Liu and Lapata, Ma & "
+        "Zong 2020 and 2022 PHT, VHT",
     )
     systems: tuple[str, ...] = Field(
         (),
@@ -33,7 +36,7 @@ class TableSettings(Settings):
     memory_bytes: int = Field(
         11_000_000_000,
         ge=1,
-        description="memory that the largest batch of the efficiency tables fits (002 Table 5: 11 GB)",
+        description="memory that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5: 11 GB)",
     )
 
     @field_validator("systems")

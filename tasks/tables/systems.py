@@ -53,9 +53,10 @@ class System:
         return self.kind != "extractive" and self.ranked and not self.overrides and not self.model
 
 
-MOST_PARAGRAPHS = 40  # kept by ranking (000 Table 1), and all that the released examples have (002 sec. 5.1)
+# kept by ranking (Liu & Lapata 2019, Table 1), and all that the released examples have (Ma & Zong 2022, sec. 5.1)
+MOST_PARAGRAPHS = 40
 
-# How 001 and 002 decode every system (001 sec. 4.2, 002 sec. 5.2 and eq. 17).
+# How Ma & Zong 2020 and 2022 decode every system (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, sec. 5.2 and eq. 17).
 _BY_LENGTH: Mapping[str, Any] = {
     "normalisation": "average", "block_ngrams": 3, "block_recent": 2, "min_length": 0, "max_length": 200,
 }  # fmt: skip
@@ -64,7 +65,8 @@ _BY_LENGTH: Mapping[str, Any] = {
 def _flat(
     preset: str, small: str, tokens: int, *, ranked: bool = True, decoding: Mapping[str, Any] | None = None
 ) -> System:
-    # 24 paragraphs are some 1,600 tokens (000 sec. 4): whoever reads more tokens is given all that ranking keeps.
+    # 24 paragraphs are some 1,600 tokens (Liu & Lapata 2019, sec. 4): whoever reads more tokens is given all that
+    # ranking keeps.
     paragraphs = 24 if tokens <= 1600 else MOST_PARAGRAPHS
     return System(
         "flat", preset, small, paragraphs=paragraphs, tokens=tokens, ranked=ranked, decoding=decoding or {}
@@ -84,12 +86,12 @@ def _decoded(kept: int | None = None, **decoding: Any) -> System:
 
 
 _LAYER = {"encoder_layers": 1, "decoder_layers": 1}
-COMPRESSED = (5, 10, 15, 20, 25)  # s of 002 Table 6; 30 is no compression
+COMPRESSED = (5, 10, 15, 20, 25)  # s of Ma & Zong 2022, Table 6; 30 is no compression
 
 SYSTEMS: Mapping[str, System] = {
     "lead": System("extractive"),
     "lexrank": System("extractive"),
-    # 000
+    # Liu & Lapata 2019
     "ft-600-unranked": _flat("ft-600", "ft-small", 600, ranked=False),
     "ft-600": _flat("ft-600", "ft-small", 600),
     "ft-800": _flat("ft-800", "ft-small", 800),
@@ -102,11 +104,11 @@ SYSTEMS: Mapping[str, System] = {
     "ht-no-positions": _ht("ht-no-positions", paragraph_positions=False),
     "ht-one-head": _ht("ht-one-head", pooling_heads=1),
     "ht-no-global": _ht("ht-no-global", global_layers=0),
-    # 001 and 002
+    # Ma & Zong 2020 and 2022
     "ft-3": _flat("ft-3", "ft-small", 1600, decoding=_BY_LENGTH),
     "t-dmca-3": _flat("t-dmca-3", "t-dmca-small", 3000, decoding=_BY_LENGTH),
     "transformer-xl": _flat("transformer-xl", "transformer-xl-small", 3000, decoding=_BY_LENGTH),
-    "ht-3": _hierarchical("ht-3", "ht-small", 1600),  # cut as FT's input is (001 sec. 4.3)
+    "ht-3": _hierarchical("ht-3", "ht-small", 1600),  # cut as FT's input is (Ma & Zong 2020, sec. 4.3)
     "pht-1": _hierarchical("pht-1", "pht-small", **_LAYER),
     "pht": _hierarchical("pht", "pht-small"),
     "vht-1": _hierarchical("vht-1", "vht-small", **_LAYER),

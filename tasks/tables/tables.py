@@ -18,7 +18,7 @@ from tasks.tables.settings import TableSettings
 from tasks.tables.verdicts import expected_order
 
 PAGE, SUMMARY = "tables.html", "summary.txt"
-_PARAGRAPHS = 30  # of 001 and 002, before `source_scale`
+_PARAGRAPHS = 30  # of Ma & Zong 2020 and 2022, before `source_scale`
 
 
 def write_tables(

@@ -1,4 +1,4 @@
-"""Discourse markers between neighbouring paragraphs of a page (000 app. A.2).
+"""Discourse markers between neighbouring paragraphs of a page (Liu & Lapata 2019, app. A.2).
 
 The appendix asks whether two adjacent paragraphs "are connected with" a marker. A marker ties what follows it to what
 came before, so it is looked for in the first sentence of the later paragraph: further down it ties sentences of
@@ -13,7 +13,7 @@ from tasks.text.sentences import first_sentence
 
 MarkerScope = Literal["first_sentence", "paragraph"]
 
-# The 36 markers of 000 app. A.2, as printed there.
+# The 36 markers of Liu & Lapata 2019, app. A.2, as printed there.
 MARKERS = (
     "again", "also", "another", "comparatively", "furthermore", "at the same time", "however", "immediately", "indeed",
     "instead", "to be sure", "likewise", "meanwhile", "moreover", "nevertheless", "nonetheless", "notably", "otherwise",

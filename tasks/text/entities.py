@@ -1,4 +1,5 @@
-"""Named entities of paragraphs with spaCy (000 app. A.2): any installed pipeline by name, or capitals alone.
+"""Named entities of paragraphs with spaCy (Liu & Lapata 2019, app. A.2): any installed pipeline by name, or capitals
+alone.
 
 The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download,
 and tells names but not their types. A trained one, such as `en_core_web_sm`, is loaded by its name if it is installed.
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 RULES = "rules"
-# The nine types of 000 app. A.2.
+# The nine types of Liu & Lapata 2019, app. A.2.
 ENTITY_TYPES = ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW")
 _UNTYPED = "NAME"
 # What a recogniser does not read; leaving it out makes a trained pipeline about twice as fast.
@@ -90,7 +91,8 @@ def check_types(pipeline: str, types: Collection[str]) -> None:
 def entity_sets(
     texts: Iterable[str], pipeline: str = RULES, types: Collection[str] = ENTITY_TYPES, batch_size: int = 256
 ) -> Iterator[frozenset[str]]:
-    """Yield the set E_i of each paragraph: the different names in it, as they are written (000 app. A.2).
+    """Yield the set E_i of each paragraph: the different names in it, as they are written
+    (Liu & Lapata 2019, app. A.2).
 
     Args:
         texts: paragraphs; white space within them is evened out first, so that names match across line ends.

@@ -11,7 +11,7 @@ from tasks.text.ngrams import WordRule, split_words
 
 
 class TfIdf:
-    """Unit tf-idf vectors (000 eq. 25) of P paragraphs over the W words they hold.
+    """Unit tf-idf vectors (Liu & Lapata 2019, eq. 25) of P paragraphs over the W words they hold.
 
     The weight of a word in a text is its count there times log(P / paragraphs that hold it), so a word that stands in
     every paragraph weighs nothing, and a text of nothing but such words is the zero vector: similar to no text,
@@ -50,7 +50,9 @@ class TfIdf:
         return self._weigh(counts)
 
     def similarity(self, words: Sequence[str]) -> np.ndarray:
-        """Return the cosine of each paragraph with another text, [P] float64 in 0-1 (000 sec. 4, title similarity)."""
+        """Return the cosine of each paragraph with another text, [P] float64 in 0-1
+        (Liu & Lapata 2019, sec. 4, title similarity).
+        """
         cosines: np.ndarray = (self.paragraphs @ self.project(words).T).toarray()[:, 0]
         return cosines.clip(max=1.0)  # rounding may pass 1
 
@@ -63,5 +65,7 @@ class TfIdf:
 
 
 def tfidf_matrix(texts: Sequence[str], rule: WordRule = "rouge") -> sparse.csr_array:
-    """Return the unit tf-idf vectors of P texts, [P, W] float64 CSR; row times row is a cosine (000 app. A.1)."""
+    """Return the unit tf-idf vectors of P texts, [P, W] float64 CSR; row times row is a cosine
+    (Liu & Lapata 2019, app. A.1).
+    """
     return TfIdf([split_words(text, rule) for text in texts]).paragraphs

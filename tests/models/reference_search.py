@@ -26,10 +26,10 @@ class Rules:
     end: int
     never: frozenset[int]
     exempt: frozenset[int] = frozenset()
-    expected_attention: tuple[float, ...] | None = None  # attention alignment (002 eq. 17-18)
+    expected_attention: tuple[float, ...] | None = None  # attention alignment (Ma & Zong 2022, eq. 17-18)
     beta: float = 0.0
     alignment_at_end: bool = False
-    coverage: float = 0.0  # structural coverage (002 eq. 13)
+    coverage: float = 0.0  # structural coverage (Ma & Zong 2022, eq. 13)
     prompt: tuple[int, ...] = ()
 
 

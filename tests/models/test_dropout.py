@@ -153,7 +153,7 @@ class TestAttentionDropout:
 
 
 def test_the_ranker_drops_before_its_linear_layers_alone() -> None:
-    # 000 sec. 4: before W_1, of the title's vector and of the tokens' states, and before W_2.
+    # Liu & Lapata 2019, sec. 4: before W_1, of the title's vector and of the tokens' states, and before W_2.
     model = ParagraphRanker(RankerConfig(vocabulary=20, pad=0, embedding=6, hidden=4, dropout=0.25)).eval()
     assert [(name, module.p) for name, module in dropouts(model).items()] == [("dropout", 0.25)]
     paragraphs, titles = torch.tensor([[3, 4, 5], [6, 7, 8]]), torch.tensor([[9, 10], [11, 12]])

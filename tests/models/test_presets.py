@@ -1,8 +1,8 @@
 """Every value of every preset and default, written out once more, each with where it comes from.
 
-000 is Liu & Lapata 2019, 001 PHT and VHT, 002 PHT with attention alignment; "released" is the code of 000 or 001 that
-gave the published scores; "published runs" are those of a system's own authors. A field that is added to a
-configuration needs its line here.
+Liu & Lapata 2019 is Liu & Lapata 2019, Ma & Zong 2020 PHT and VHT, Ma & Zong 2022 PHT with attention alignment;
+"released" is the code of Liu & Lapata 2019 or Ma & Zong 2020 that gave the published scores; "published runs" are those
+of a system's own authors. A field that is added to a configuration needs its line here.
 """
 
 from dataclasses import asdict, fields
@@ -24,19 +24,19 @@ Values = dict[str, object]
 VALUES: dict[str, Values] = {
     "hierarchical": {
         "pad": 0,
-        "model_size": 256,  # 000 sec. 4
-        "feed_forward_size": 1024,  # 000 sec. 4
+        "model_size": 256,  # Liu & Lapata 2019, sec. 4
+        "feed_forward_size": 1024,  # Liu & Lapata 2019, sec. 4
         "heads": 8,  # released
         "local_layers": 6,  # released: 8 layers, the last two global
         "global_layers": 2,
         "decoder_layers": 1,  # released README
-        "dropout": 0.1,  # 000 sec. 4
+        "dropout": 0.1,  # Liu & Lapata 2019, sec. 4
         "attention_dropout": 0.0,
         "norm": "pre",  # released
         "norm_epsilon": 1e-6,  # released
         "position_order": "token-rank",  # released: [token; rank]
         "scale_embeddings": True,  # released: x sqrt(d)
-        "paragraph_positions": True,  # 000 eq. 9
+        "paragraph_positions": True,  # Liu & Lapata 2019, eq. 9
         "pooling_heads": None,
         "pooling_weights": "normalised",  # released; eq. 16 prints the scores
         "pooling_projection": False,  # released: no W_c
@@ -48,12 +48,12 @@ VALUES: dict[str, Values] = {
     },
     "flat": {
         "pad": 0,
-        "model_size": 256,  # 001 sec. 4.3
+        "model_size": 256,  # Ma & Zong 2020, sec. 4.3
         "feed_forward_size": 1024,
         "heads": 4,
-        "encoder_layers": 3,  # 002 Table 5: 165.0 MB
+        "encoder_layers": 3,  # Ma & Zong 2022, Table 5: 165.0 MB
         "decoder_layers": 3,
-        "source_tokens": 1600,  # 002 sec. 5.3
+        "source_tokens": 1600,  # Ma & Zong 2022, sec. 5.3
         "dropout": 0.1,
         "attention_dropout": 0.0,
         "norm": "post",  # Vaswani et al. 2017
@@ -63,12 +63,12 @@ VALUES: dict[str, Values] = {
     },
     "parallel": {
         "pad": 0,
-        "model_size": 256,  # 002 sec. 5.2
-        "feed_forward_size": 1024,  # 002 sec. 5.2
-        "heads": 4,  # 002 sec. 5.2
-        "encoder_layers": 3,  # 002 sec. 5.2
+        "model_size": 256,  # Ma & Zong 2022, sec. 5.2
+        "feed_forward_size": 1024,  # Ma & Zong 2022, sec. 5.2
+        "heads": 4,  # Ma & Zong 2022, sec. 5.2
+        "encoder_layers": 3,  # Ma & Zong 2022, sec. 5.2
         "decoder_layers": 3,
-        "dropout": 0.3,  # 001 sec. 4.2, 002 sec. 5.2
+        "dropout": 0.3,  # Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, sec. 5.2
         "norm_epsilon": 1e-6,
         "scale_embeddings": True,  # released
         "pooling_norm": True,  # released
@@ -77,12 +77,12 @@ VALUES: dict[str, Values] = {
     },
     "vertical": {
         "pad": 0,
-        "model_size": 256,  # 001 sec. 4.2
+        "model_size": 256,  # Ma & Zong 2020, sec. 4.2
         "feed_forward_size": 1024,
         "heads": 4,
         "encoder_layers": 3,
         "decoder_layers": 3,
-        "dropout": 0.3,  # 001 sec. 4.2
+        "dropout": 0.3,  # Ma & Zong 2020, sec. 4.2
         "norm_epsilon": 1e-6,
         "scale_embeddings": True,  # released
         "ranking_norm": True,  # released
@@ -91,14 +91,14 @@ VALUES: dict[str, Values] = {
     },
     "memory-compressed": {
         "pad": 0,
-        "model_size": 256,  # 001 sec. 4.3
+        "model_size": 256,  # Ma & Zong 2020, sec. 4.3
         "feed_forward_size": 1024,
         "heads": 4,
-        "layers": 3,  # 001 sec. 4.3
-        "source_tokens": 3000,  # 000 Table 2, 001 sec. 4.3
+        "layers": 3,  # Ma & Zong 2020, sec. 4.3
+        "source_tokens": 3000,  # Liu & Lapata 2019, Table 2, Ma & Zong 2020, sec. 4.3
         "block": 256,  # published runs
         "window": 3,  # published runs: kernel and stride 3
-        "dropout": 0.1,  # 000 sec. 4
+        "dropout": 0.1,  # Liu & Lapata 2019, sec. 4
         "norm": "post",
         "norm_epsilon": 1e-6,
         "scale_embeddings": True,
@@ -109,9 +109,9 @@ VALUES: dict[str, Values] = {
         "model_size": 256,
         "feed_forward_size": 1024,
         "heads": 4,
-        "layers": 3,  # 001 sec. 4.3
+        "layers": 3,  # Ma & Zong 2020, sec. 4.3
         "source_tokens": 3000,
-        "memory": 512,  # 001 sec. 4.3
+        "memory": 512,  # Ma & Zong 2020, sec. 4.3
         "memory_gradient": True,  # ours
         "dropout": 0.1,
         "norm": "post",
@@ -145,7 +145,7 @@ VALUES: dict[str, Values] = {
         "copying": False,  # in none of the papers
     },
 }
-PRINTED: Values = {  # 000's equations
+PRINTED: Values = {  # Liu & Lapata's (2019) equations
     "norm": "post",  # eq. 11
     "position_order": "rank-token",  # eq. 9
     "scale_embeddings": False,  # eq. 10
@@ -155,9 +155,10 @@ PRINTED: Values = {  # 000's equations
     "pooling_projection": True,  # eq. 16
     "pooling_weights": "raw",  # eq. 16
 }
-THREE: Values = {"local_layers": 3, "global_layers": 3, "decoder_layers": 3}  # 001 sec. 4.3
-FLAT: Values = {"encoder_layers": 6, "decoder_layers": 6, "heads": 8, "norm": "pre"}  # 000 sec. 4; released
-ONE: Values = {"encoder_layers": 1, "decoder_layers": 1}  # 001 sec. 4.2
+THREE: Values = {"local_layers": 3, "global_layers": 3, "decoder_layers": 3}  # Ma & Zong 2020, sec. 4.3
+# Liu & Lapata 2019, sec. 4; released
+FLAT: Values = {"encoder_layers": 6, "decoder_layers": 6, "heads": 8, "norm": "pre"}
+ONE: Values = {"encoder_layers": 1, "decoder_layers": 1}  # Ma & Zong 2020, sec. 4.2
 SMALL: Values = {"model_size": 128, "feed_forward_size": 512, "heads": 4}  # ours, for laptops
 
 # Preset -> architecture, and what differs from the values above.
@@ -165,16 +166,16 @@ CHANGES: dict[str, tuple[str, Values]] = {
     "ht": ("hierarchical", {}),
     "ht-checkpoint": ("hierarchical", {"decoder_layers": 6}),  # released checkpoint
     "ht-paper": ("hierarchical", {**PRINTED, "local_layers": 5, "global_layers": 2, "decoder_layers": 6}),  # sec. 4
-    "ht-no-positions": ("hierarchical", {"paragraph_positions": False}),  # 000 Table 3
-    "ht-one-head": ("hierarchical", {"pooling_heads": 1}),  # 000 Table 3
-    "ht-no-global": ("hierarchical", {"global_layers": 0}),  # 000 Table 3
-    "ht-similarity": ("hierarchical", {"graph": "similarity"}),  # 000 sec. 3.2.4
+    "ht-no-positions": ("hierarchical", {"paragraph_positions": False}),  # Liu & Lapata 2019, Table 3
+    "ht-one-head": ("hierarchical", {"pooling_heads": 1}),  # Liu & Lapata 2019, Table 3
+    "ht-no-global": ("hierarchical", {"global_layers": 0}),  # Liu & Lapata 2019, Table 3
+    "ht-similarity": ("hierarchical", {"graph": "similarity"}),  # Liu & Lapata 2019, sec. 3.2.4
     "ht-discourse": ("hierarchical", {"graph": "discourse"}),
-    "ht-3": ("hierarchical", {**THREE, "heads": 4}),  # 001 sec. 4.3
+    "ht-3": ("hierarchical", {**THREE, "heads": 4}),  # Ma & Zong 2020, sec. 4.3
     "ht-3-8-heads": ("hierarchical", {**THREE, "heads": 8}),
     "ht-3-paper": ("hierarchical", {**PRINTED, **THREE, "heads": 4}),
     "ht-small": ("hierarchical", {**SMALL, "local_layers": 2, "global_layers": 1}),
-    "ft-600": ("flat", {**FLAT, "source_tokens": 600}),  # 000 Table 2
+    "ft-600": ("flat", {**FLAT, "source_tokens": 600}),  # Liu & Lapata 2019, Table 2
     "ft-800": ("flat", {**FLAT, "source_tokens": 800}),
     "ft-1200": ("flat", {**FLAT, "source_tokens": 1200}),
     "ft-1600": ("flat", {**FLAT, "source_tokens": 1600}),
@@ -186,7 +187,8 @@ CHANGES: dict[str, tuple[str, Values]] = {
     "vht": ("vertical", {}),
     "vht-1": ("vertical", ONE),
     "vht-small": ("vertical", {**SMALL, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0.1}),
-    "t-dmca": ("memory-compressed", {"layers": 5, "model_size": 512, "feed_forward_size": 2048, "heads": 8}),  # 000
+    # Liu & Lapata 2019
+    "t-dmca": ("memory-compressed", {"layers": 5, "model_size": 512, "feed_forward_size": 2048, "heads": 8}),
     "t-dmca-3": ("memory-compressed", {}),
     "t-dmca-small": ("memory-compressed", SMALL),
     "transformer-xl": ("transformer-xl", {}),
@@ -218,19 +220,19 @@ def test_small_presets_say_so() -> None:
 
 def test_a_search_is_that_of_000() -> None:
     assert asdict(SearchSettings()) == {
-        "beam": 5,  # 000 sec. 4
-        "normalisation": "wu",  # 000 sec. 4
-        "alpha": 0.4,  # 000 sec. 4
+        "beam": 5,  # Liu & Lapata 2019, sec. 4
+        "normalisation": "wu",  # Liu & Lapata 2019, sec. 4
+        "alpha": 0.4,  # Liu & Lapata 2019, sec. 4
         "min_length": 20,  # released
         "max_length": 400,  # released
-        "block_ngrams": 0,  # 000: none
+        "block_ngrams": 0,  # Liu & Lapata 2019: none
         "block_recent": 0,
         "allow_unknown": False,
     }
     assert asdict(Guidance()) == {
         "alignment": "none",
-        "beta": 0.8,  # 002 sec. 5.3
-        "when": "step",  # 002 eq. 17
+        "beta": 0.8,  # Ma & Zong 2022, sec. 5.3
+        "when": "step",  # Ma & Zong 2022, eq. 17
         "coverage": 0.0,
         "kept": None,
     }
@@ -245,7 +247,7 @@ def test_a_trainer_is_that_of_000() -> None:
         "validation_interval": 1000,
         "validate_start": False,
         "checkpoint_interval": None,
-        "keep_best": 5,  # 000 sec. 4
+        "keep_best": 5,  # Liu & Lapata 2019, sec. 4
         "patience": None,
         "max_skipped": 10,
         "max_seconds": None,
@@ -255,7 +257,7 @@ def test_a_trainer_is_that_of_000() -> None:
     }
     model = build_summarizer("ht-small", vocabulary_size=9)
     objective = TokenObjective(model, batch_tokens=1)
-    assert objective.label_smoothing == 0.1  # 000 sec. 4
+    assert objective.label_smoothing == 0.1  # Liu & Lapata 2019, sec. 4
     group = objective.optimizer().param_groups[0]
     assert (group["betas"], group["eps"]) == ((0.9, 0.998), 1e-9)  # released
 
@@ -265,15 +267,15 @@ def test_the_ranker_is_that_of_000_and_the_attention_predictor_that_of_002() -> 
         "vocabulary": 9,
         "pad": 1,
         "embedding": 256,  # unstated
-        "hidden": 256,  # 000 sec. 4
-        "dropout": 0.2,  # 000 sec. 4
+        "hidden": 256,  # Liu & Lapata 2019, sec. 4
+        "dropout": 0.2,  # Liu & Lapata 2019, sec. 4
     }
     assert asdict(AttentionPredictorConfig()) == {
         "model_size": 256,
         "feed_forward_size": 1024,
         "heads": 4,
-        "layers": 2,  # 002 sec. 5.2
-        "dropout": 0.5,  # 002 sec. 5.2
+        "layers": 2,  # Ma & Zong 2022, sec. 5.2
+        "dropout": 0.5,  # Ma & Zong 2022, sec. 5.2
         "norm_epsilon": 1e-6,
     }
 

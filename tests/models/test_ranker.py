@@ -1,4 +1,6 @@
-"""The ranker against a literal reading of 000 eq. 1-6, its size by hand, and its blindness to padding."""
+"""The ranker against a literal reading of Liu & Lapata 2019, eq. 1-6, its size by hand, and its blindness to
+padding.
+"""
 
 import math
 

@@ -74,7 +74,7 @@ def test_their_published_megabytes_are_told_beside_the_readings(preset: str) -> 
     megabytes = DECODER_ONLY[preset][0]
     bounds = PRESETS[preset].parameters
     assert isinstance(bounds, tuple)
-    # The fewest and the most weights of 12 bytes whose megabytes round to those of 002 Table 5.
+    # The fewest and the most weights of 12 bytes whose megabytes round to those of Ma & Zong 2022, Table 5.
     low, high = (round(1e6 * (megabytes + half)) for half in (-0.05, 0.05))
     assert bounds == (-(-low // 12), high // 12)
     left = [f"{count - WORDS - 3 * LAYER:,}" for count in bounds]
@@ -123,7 +123,7 @@ def test_listing_names_every_preset_and_its_size() -> None:
     assert set(named) == {*PRESETS, "attention-predictor"}
     assert named["attention-predictor"].split()[1:3] == ["1,579,777", "1,579,777"]
     assert lines[1 + lines.index(named["t-dmca-3"])].strip().startswith("loss over input and target in training")
-    assert named["ht-3-paper"].split()[1:6] == ["15,929,740", "15,929,740", "001", "sec.", "4.3"]
+    assert named["ht-3-paper"].split()[1:6] == ["15,929,740", "15,929,740", "Ma & Zong 2020", "sec.", "4.3"]
 
 
 def test_a_count_off_the_ledger_is_shown_with_its_distance() -> None:

@@ -55,7 +55,9 @@ SETTINGS = {
     "bigrams": SearchSettings(beam=4, min_length=8, max_length=16, block_ngrams=2),
     "words": SearchSettings(beam=2, min_length=8, max_length=16, block_ngrams=1),
     "recent": SearchSettings(beam=4, min_length=8, max_length=16, block_recent=2),
-    "001": SearchSettings(beam=5, normalisation="average", min_length=5, max_length=16, block_ngrams=3, block_recent=2),
+    "Ma & Zong 2020": SearchSettings(
+        beam=5, normalisation="average", min_length=5, max_length=16, block_ngrams=3, block_recent=2
+    ),
     "empty": SearchSettings(beam=2, min_length=0, max_length=0),
 }
 

@@ -29,7 +29,7 @@ class Weights:
 
 
 def position(place: int, size: int) -> Array:
-    """Sinusoids of one position (000 eq. 7-8)."""
+    """Sinusoids of one position (Liu & Lapata 2019, eq. 7-8)."""
     angles = [place / 10_000 ** (2 * i / size) for i in range(size // 2)]
     return np.array([function(angle) for angle in angles for function in (math.sin, math.cos)])
 
@@ -59,7 +59,7 @@ def layer_norm(weights: Weights, x: Array) -> Array:
 
 
 def feed_forward(weights: Weights, x: Array) -> Array:
-    """Two linear layers, a ReLU between them (000 eq. 12)."""
+    """Two linear layers, a ReLU between them (Liu & Lapata 2019, eq. 12)."""
     return linear(weights.of("outer"), np.maximum(linear(weights.of("inner"), x), 0.0))
 
 
@@ -125,7 +125,7 @@ def fed(weights: Weights, x: Array, norm: str) -> Array:
 
 
 def encoder_layer(weights: Weights, x: Array, heads: int, norm: str) -> Array:
-    """A vanilla Transformer layer over the tokens of one text (000 eq. 11-12)."""
+    """A vanilla Transformer layer over the tokens of one text (Liu & Lapata 2019, eq. 11-12)."""
     residual = weights.of("attention_residual")
     attended = self_attention(weights.of("attention"), enter(residual, x, norm), heads)
     return fed(weights, leave(residual, x, attended, norm), norm)

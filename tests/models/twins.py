@@ -68,7 +68,7 @@ def pointer_generator(weights: Weights, config: Config, article: Article, target
 
 
 def hierarchical(weights: Weights, config: Config, article: Article, target: list[int]) -> tuple[Array, Array]:
-    """HT (000 sec. 3.2): local layers, global layers, a decoder over all tokens."""
+    """HT (Liu & Lapata 2019, sec. 3.2): local layers, global layers, a decoder over all tokens."""
     size, half = config["model_size"], config["model_size"] // 2
     texts = []
     for tokens, rank in zip(article.paragraphs, article.ranks, strict=True):
@@ -116,7 +116,7 @@ def _global_layer(weights: Weights, config: Config, texts: list[Array], graph: A
 
 
 def _pool(weights: Weights, x: Array, heads: int, how: str, projected: bool) -> Array:
-    """Multi-head pooling of the tokens of a paragraph, [H, E] (000 eq. 13-16)."""
+    """Multi-head pooling of the tokens of a paragraph, [H, E] (Liu & Lapata 2019, eq. 13-16)."""
     scores = linear(weights.of("score"), x)  # [L, H], eq. 13
     values = linear(weights.of("value"), x).reshape(len(x), heads, -1)  # eq. 14
     shares = softmax(scores.T).T if how == "normalised" else scores  # eq. 15
@@ -157,7 +157,7 @@ def _target(weights: Weights, config: Config, target: list[int], start: int = 0)
 
 
 def _words(weights: Weights, config: Config, tokens: list[int]) -> Array:
-    """The words of a paragraph as PHT and VHT encode them (001 eq. 1)."""
+    """The words of a paragraph as PHT and VHT encode them (Ma & Zong 2020, eq. 1)."""
     x = embed(weights, tokens, scaled=config["scale_embeddings"]) + positions(range(len(tokens)), config["model_size"])
     for number in range(config["encoder_layers"]):
         x = encoder_layer(weights.of("encoder_layers").of(number), x, config["heads"], "post")
@@ -165,7 +165,7 @@ def _words(weights: Weights, config: Config, tokens: list[int]) -> Array:
 
 
 def parallel(weights: Weights, config: Config, article: Article, target: list[int]) -> tuple[Array, Array]:
-    """PHT (001 sec. 3.1): paragraph attention weighs what is read from each paragraph's words."""
+    """PHT (Ma & Zong 2020, sec. 3.1): paragraph attention weighs what is read from each paragraph's words."""
     heads, size = config["heads"], config["model_size"]
     words = [_words(weights, config, tokens) for tokens in article.paragraphs]
     embeddings = np.stack(
@@ -188,7 +188,7 @@ def parallel(weights: Weights, config: Config, article: Article, target: list[in
 
 
 def _paragraph_embedding(weights: Weights, x: Array, heads: int) -> Array:
-    """The embedding of a paragraph of words [L, D] (001 eq. 2-5)."""
+    """The embedding of a paragraph of words [L, D] (Ma & Zong 2020, eq. 2-5)."""
     values = linear(weights.of("value"), x).reshape(len(x), heads, -1)  # eq. 2
     scores = np.einsum("lhe,he->hl", values, weights["score"]) / values.shape[-1] ** 0.5
     pooled = np.einsum("hl,lhe->he", softmax(scores), values)  # eq. 3
@@ -197,7 +197,7 @@ def _paragraph_embedding(weights: Weights, x: Array, heads: int) -> Array:
 
 
 def vertical(weights: Weights, config: Config, article: Article, target: list[int]) -> tuple[Array, Array]:
-    """VHT (001 sec. 3.2): what a position reads from the words of a paragraph is that paragraph to it."""
+    """VHT (Ma & Zong 2020, sec. 3.2): what a position reads from the words of a paragraph is that paragraph to it."""
     heads, size = config["heads"], config["model_size"]
     words = [_words(weights, config, tokens) for tokens in article.paragraphs]
     x = _target(weights, config, target)

@@ -173,8 +173,9 @@ def test_the_extra_loss_is_in_no_loss_that_is_told() -> None:
 
 
 def test_adam_moves_as_the_released_ht_does() -> None:
-    # 000's released code: betas .9 and .998, epsilon 1e-9. Two updates with the gradients g and h move a weight by
-    # rate x m / sqrt(v), m = (.1 x .9 g + .1 h) / (1 - .81), v = (.002 x .998 g^2 + .002 h^2) / (1 - .998^2).
+    # Liu & Lapata's (2019) released code: betas .9 and .998, epsilon 1e-9. Two updates with the gradients g and h move
+    # a weight by rate x m / sqrt(v), m = (.1 x .9 g + .1 h) / (1 - .81), v = (.002 x .998 g^2 + .002 h^2) / (1 -
+    # .998^2).
     run = updater(tiny("ht"))
     weight = run.model.embedding.bias
     examples = [training_batch(), training_batch(seed=3)]

@@ -1,6 +1,7 @@
 """What every stage that trains or decodes is told unless something else is asked for, each value with its place.
 
-000 is Liu & Lapata 2019, 001 PHT and VHT, 002 PHT with attention alignment; "released" is the code of 000.
+Liu & Lapata 2019 is Liu & Lapata 2019, Ma & Zong 2020 PHT and VHT, Ma & Zong 2022 PHT with attention alignment;
+"released" is the code of Liu & Lapata 2019.
 """
 
 import pytest
@@ -16,26 +17,26 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "preset": "ht",
         "overrides": {},
         "graph": "none",
-        "max_paragraphs": 24,  # 000 sec. 4
-        "max_paragraph_tokens": 100,  # 001 sec. 4.2
+        "max_paragraphs": 24,  # Liu & Lapata 2019, sec. 4
+        "max_paragraph_tokens": 100,  # Ma & Zong 2020, sec. 4.2
         "max_source_tokens": None,
         "max_target_tokens": 400,
     },
     TrainingSettings: {
-        "steps": 500_000,  # 000 sec. 4
+        "steps": 500_000,  # Liu & Lapata 2019, sec. 4
         "batch_tokens": 10_500,  # released
         "accumulation": 4,  # released
         "window": 4096,
         "schedule": "noam",  # Vaswani et al. 2017
         "learning_rate_factor": 3.0,  # released
-        "learning_rate": 2e-5,  # 000 sec. 4, in place of the schedule
-        "warmup": 8000,  # 000 sec. 4
-        "label_smoothing": 0.1,  # 000 sec. 4
+        "learning_rate": 2e-5,  # Liu & Lapata 2019, sec. 4, in place of the schedule
+        "warmup": 8000,  # Liu & Lapata 2019, sec. 4
+        "label_smoothing": 0.1,  # Liu & Lapata 2019, sec. 4
         "dropout": None,
         "clip_norm": None,
         "validation_articles": 4000,
         "validation_interval": 2500,
-        "keep_best": 5,  # 000 sec. 4
+        "keep_best": 5,  # Liu & Lapata 2019, sec. 4
         "precision": "auto",
         "max_seconds": None,
         "max_skipped": 10,
@@ -46,15 +47,15 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "compile": False,
     },
     AttentionSettings: {
-        "layers": 2,  # 002 sec. 5.2
-        "heads": 4,  # 002 sec. 5.2
+        "layers": 2,  # Ma & Zong 2022, sec. 5.2
+        "heads": 4,  # Ma & Zong 2022, sec. 5.2
         "feed_forward_size": None,
-        "dropout": 0.5,  # 002 sec. 5.2
-        "steps": 100_000,  # 002 sec. 5.2
+        "dropout": 0.5,  # Ma & Zong 2022, sec. 5.2
+        "steps": 100_000,  # Ma & Zong 2022, sec. 5.2
         "batch_tokens": 10_500,
         "window": 4096,
         "learning_rate_factor": 1.0,  # Vaswani et al. 2017
-        "warmup": 16_000,  # 002 sec. 5.2, of PHT
+        "warmup": 16_000,  # Ma & Zong 2022, sec. 5.2, of PHT
         "validation_articles": 4000,
         "validation_interval": 2500,
         "precision": "auto",
@@ -63,23 +64,23 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
     },
     RankerSettings: {
         "embedding": 256,
-        "hidden": 256,  # 000 sec. 4
-        "dropout": 0.2,  # 000 sec. 4
-        "learning_rate": 0.15,  # 000 sec. 4, of Adagrad
+        "hidden": 256,  # Liu & Lapata 2019, sec. 4
+        "dropout": 0.2,  # Liu & Lapata 2019, sec. 4
+        "learning_rate": 0.15,  # Liu & Lapata 2019, sec. 4, of Adagrad
         "gradient_clip": 2.0,  # See et al. 2017
         "initial_accumulator": 0.001,
     },
     DecodingSettings: {
-        "beam": 5,  # 000 sec. 4
-        "normalisation": "wu",  # 000 sec. 4
-        "alpha": 0.4,  # 000 sec. 4
+        "beam": 5,  # Liu & Lapata 2019, sec. 4
+        "normalisation": "wu",  # Liu & Lapata 2019, sec. 4
+        "alpha": 0.4,  # Liu & Lapata 2019, sec. 4
         "min_length": 20,  # released
         "max_length": 400,  # released
         "block_ngrams": 0,
         "block_recent": 0,
         "alignment": "none",
-        "beta": 0.8,  # 002 sec. 5.3
-        "alignment_when": "step",  # 002 eq. 17
+        "beta": 0.8,  # Ma & Zong 2022, sec. 5.3
+        "alignment_when": "step",  # Ma & Zong 2022, eq. 17
         "coverage": 0.0,
         "compressed_paragraphs": None,
         "allow_unknown": False,

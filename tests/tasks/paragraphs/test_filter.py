@@ -38,7 +38,7 @@ LIU = ParagraphFilterSettings(preset="liu2018")
         ("Read the full story here.", "too_short"),
         ("", "no_letters"),
         ("12 345 — 67 %", "no_letters"),
-        ("1950 1 002 2 018 Chad 933 485 Mali 1 334 3 341 Togo 63 Benin 1 370 Niger Ghana", "mostly_symbols"),
+        ("1950 1 Ma & Zong 2022 2 018 Chad 933 485 Mali 1 334 3 341 Togo 63 Benin 1 370 Niger Ghana", "mostly_symbols"),
         ("See https://severn.test/a/very/long/address/of/a/page and https://severn.test/the/other/page for it.",
          "mostly_links"),
         ("* [Bayern Munich of the German league](https://sports.test/teams/bayern-munich-of-the-german-league)",

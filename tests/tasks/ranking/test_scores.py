@@ -1,4 +1,4 @@
-"""Table 1 of 000: recall of the best paragraphs, for both orders."""
+"""Table 1 of Liu & Lapata 2019: recall of the best paragraphs, for both orders."""
 
 from typing import Any
 

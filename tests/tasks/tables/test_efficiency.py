@@ -46,7 +46,7 @@ def test_a_folder_without_a_summarizer_is_refused(tmp_path: Path) -> None:
 def test_every_summarizer_is_timed_on_as_many_tokens(
     limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it was trained on (002 sec. 7.1.2): one paragraph, or no more than four tokens."""
+    """Whatever it was trained on (Ma & Zong 2022, sec. 7.1.2): one paragraph, or no more than four tokens."""
     read: list[int] = []
     losses = Updater.losses
 

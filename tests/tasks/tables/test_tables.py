@@ -85,7 +85,8 @@ def test_settings_of_a_system() -> None:
     longest = summarizer_of(SYSTEMS["t-dmca"], TableSettings(), base)
     assert (longest.preset, longest.overrides, longest.max_paragraphs) == ("t-dmca", {"source_tokens": 3000}, 40)
     cut = summarizer_of(SYSTEMS["ht-3"], TableSettings(), base)
-    assert (cut.max_paragraphs, cut.max_source_tokens, cut.overrides) == (30, 1600, {})  # 001 sec. 4.3, as FT's
+    # Ma & Zong 2020, sec. 4.3, as FT's
+    assert (cut.max_paragraphs, cut.max_source_tokens, cut.overrides) == (30, 1600, {})
     assert summarizer_of(SYSTEMS["pht"], TableSettings(), base).max_source_tokens is None  # 30 x 100 tokens
     graph = summarizer_of(SYSTEMS["ht-discourse"], SMALL, base)
     assert (graph.preset, graph.graph, graph.max_paragraph_tokens, graph.max_target_tokens) == (
@@ -121,7 +122,7 @@ def test_systems_of_001_and_002_decode_as_these_papers_do() -> None:
     plain = decoding_of(SYSTEMS["pht"], SMALL, base)
     assert (plain.normalisation, plain.block_ngrams, plain.block_recent) == ("average", 3, 2)
     assert (plain.alignment, plain.coverage, plain.compressed_paragraphs) == ("none", 0, None)
-    assert (plain.min_length, plain.max_length) == (0, 160)  # 20 tokens at least are 000's
+    assert (plain.min_length, plain.max_length) == (0, 160)  # 20 tokens at least are Liu & Lapata 2019's
     assert decoding_of(SYSTEMS["pht"], SMALL, DecodingSettings()).max_length == 200
     for name in ("ft-3", "t-dmca-3", "transformer-xl", "ht-3", "pht-1", "vht-1", "vht"):
         assert decoding_of(SYSTEMS[name], SMALL, base) == plain, name
@@ -222,7 +223,7 @@ def test_the_order_is_told_whichever_way_it_falls() -> None:
         measured(constant(ht=0.4, ft_800=0.5, pht=0.3, pht_attalign=0.2)), source_scale=0.5, steps=9
     )
     assert (
-        "as good as flat ones does not hold for Liu and Lapata 2019: ft-800 is 10.00 points of ROUGE-L above ht"
+        "as good as flat ones does not hold for Liu & Lapata 2019: ft-800 is 10.00 points of ROUGE-L above ht"
         in turned
     )
     assert "sources are 0.5 times as long" in turned
@@ -238,8 +239,8 @@ def test_like_is_compared_with_like() -> None:
         ft_3=0.2, pht=0.5, pht_attalign=0.9, pht_1=0.8,
     )  # fmt: skip
     found = expected_order(measured(table), source_scale=1, steps=9)
-    assert "does not hold for Liu and Lapata 2019: ft-800 is 10.00 points of ROUGE-L above ht " in found
-    assert "holds for PHT and VHT (001, 002): pht is 30.00 points of ROUGE-L above ft-3 " in found
+    assert "does not hold for Liu & Lapata 2019: ft-800 is 10.00 points of ROUGE-L above ht " in found
+    assert "holds for PHT and VHT (Ma & Zong 2020, Ma & Zong 2022): pht is 30.00 points of ROUGE-L above ft-3 " in found
     across = expected_order(measured(constant(ht=0.5, ft_3=0.4)), source_scale=1, steps=9)
     assert "hierarchical and flat systems of one paper were not both run" in across
 

@@ -1,4 +1,4 @@
-"""tf-idf vectors against 000 eq. 25 written out word by word."""
+"""tf-idf vectors against Liu & Lapata 2019, eq. 25 written out word by word."""
 
 from math import log, sqrt
 
