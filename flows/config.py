@@ -61,7 +61,7 @@ class BuildConfig(Settings):
     preset: Preset = Field(
         "miniweb",
         description="miniweb: the embedded web and small models, minutes on a laptop; records: your own JSONL and "
-        "small models; paper: the settings of Liu and Lapata 2019",
+        "small models; paper: the settings of Liu & Lapata 2019",
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
     seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice hangs on it")

@@ -44,7 +44,7 @@ def gather_facts(
         Fact("source", "ranked shards, imported" if config.get("imported") else _source(config.get("source", {}))),
         Fact("seed", str(seed)),
         Fact("articles", f"{articles}; {test_articles:,} of the test split scored"),
-        Fact("ranker", f"two LSTMs (Liu and Lapata 2019, sec. 3.1){_size(ranker)}" if ranker else "none of this build"),
+        Fact("ranker", f"two LSTMs (Liu & Lapata 2019, sec. 3.1){_size(ranker)}" if ranker else "none of this build"),
         Fact("summarizer", f"{_summarizer(config.get('summarizer', {}))}{_size(summarizer)}"),
         *[Fact("entity pipeline" if name == "entities" else name, str(note)) for name, note in sorted(notes.items())],
     ]

@@ -97,7 +97,7 @@ def table1_section(table1: Table1) -> Section:
     caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {_articles(table1.articles)}"
     blocks: list[Block] = [
         Table(caption, columns, rows, frozenset(range(2, len(columns)))),
-        Text("The paper's rows are Table 1 of Liu and Lapata 2019, on WikiSum with its 1.6 million articles of some "
+        Text("The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of some "
              "525 paragraphs each. This corpus is another one, of another size: compare how rows relate, not figures."),
     ]  # fmt: skip
     return Section("table1", title, blocks)

@@ -123,7 +123,8 @@ def test_listing_names_every_preset_and_its_size() -> None:
     assert set(named) == {*PRESETS, "attention-predictor"}
     assert named["attention-predictor"].split()[1:3] == ["1,579,777", "1,579,777"]
     assert lines[1 + lines.index(named["t-dmca-3"])].strip().startswith("loss over input and target in training")
-    assert named["ht-3-paper"].split()[1:6] == ["15,929,740", "15,929,740", "Ma & Zong 2020", "sec.", "4.3"]
+    assert named["ht-3-paper"].split()[1:3] == ["15,929,740", "15,929,740"]
+    assert "Ma & Zong 2020, sec. 4.3" in named["ht-3-paper"]
 
 
 def test_a_count_off_the_ledger_is_shown_with_its_distance() -> None:
