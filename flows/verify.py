@@ -38,7 +38,12 @@ def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
     """
     store = Store(root)
     with root_lock(store):
-        found = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
+        return verify_held(store, dry_run=dry_run)
+
+
+def verify_held(store: Store, *, dry_run: bool) -> tuple[dict[str, str], str]:
+    """Do the same on a root that the caller holds."""
+    found = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
     lines = [f"{path}: {problem}" for path, problem in sorted(found.damaged.items())]
     done = "found" if dry_run else "found and set aside: the next build computes it anew"
     lines.append(

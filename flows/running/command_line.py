@@ -2,8 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,11 +18,10 @@ from flows.config import BuildConfig, merge
 from flows.running.help import check_names, print_help
 from flows.running.machine import check_machine
 from flows.running.plan_table import show_plan
-from flows.running.session import Session, planning_session
+from flows.running.session import Session, holding, planning_session
 from flows.running.temporary_server import use_prefect_api
-from flows.verify import verify_root
+from flows.verify import verify_held
 from storage.errors import CorruptShardError, StorageError
-from storage.lock import root_lock
 from storage.store import Store
 from tasks.engine.settings import Settings
 from tasks.engine.stage import StageFailedError
@@ -60,12 +59,12 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
         if options.dry_run:
             show_plan(config, wiring, Console())
             return 0
-        check(config, wiring)
-        if options.verify:
-            _, summary = verify_root(config.root, dry_run=False)
-            errors.print(escape(summary), highlight=False)
-        use_prefect_api()
-        result = run(config)
+        with checked(config, wiring) as store:
+            if options.verify:
+                _, summary = verify_held(store, dry_run=False)
+                errors.print(escape(summary), highlight=False)
+            use_prefect_api()
+            result = run(config)
         if isinstance(result, str):
             Console(soft_wrap=True).print(result, highlight=False, markup=False)
         return 0
@@ -77,8 +76,12 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
         return 130
 
 
-def check(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
-    """Find what is wrong with machine, root and inputs before a server is started and work begins.
+@contextmanager
+def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Store]:
+    """Find what is wrong with machine, root and inputs before a server is started, and hold the root from then on.
+
+    Yields:
+        The root.
 
     Raises:
         StorageError: the root cannot be written, or another run holds it.
@@ -88,8 +91,10 @@ def check(config: BuildConfig, wiring: Callable[[Session], Any]) -> None:
     check_machine(config)
     store = Store(config.root)
     store.check_writable()
-    with root_lock(store), suppress(CorruptShardError):  # the run repairs what is damaged
-        planning_session(config).once(wiring)
+    with holding(store):
+        with suppress(CorruptShardError):  # the run repairs what is damaged
+            planning_session(config).once(wiring)
+        yield store
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -18,6 +18,7 @@ from tasks.sources import running_web
 
 T = TypeVar("T")
 _current: ContextVar["Session | None"] = ContextVar("session", default=None)
+_holding: ContextVar[bool] = ContextVar("holding", default=False)  # whether the command line holds the root
 
 
 @dataclass
@@ -51,6 +52,21 @@ class Session:
 
 
 @contextmanager
+def holding(store: Store) -> Iterator[None]:
+    """Hold the root for the session that is opened in the block: the command line does so from its checks on.
+
+    Raises:
+        RootBusyError: another run holds it.
+    """
+    with root_lock(store):
+        token = _holding.set(True)
+        try:
+            yield
+        finally:
+            _holding.reset(token)
+
+
+@contextmanager
 def session(config: BuildConfig) -> Iterator[Session]:
     """Join the session of the flow around this one, or open one: check and lock the root, start the embedded web.
 
@@ -68,7 +84,8 @@ def session(config: BuildConfig) -> Iterator[Session]:
     store = Store(config.root)
     store.check_writable()
     with ExitStack() as stack:
-        stack.enter_context(root_lock(store, config.engine.wait_for_root_seconds))
+        if not _holding.get():
+            stack.enter_context(root_lock(store, config.engine.wait_for_root_seconds))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine)
         opened = Session(config, executor, Run(store, executor), connect_to)

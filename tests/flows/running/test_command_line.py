@@ -2,6 +2,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from flows.prune import prune_root
 from flows.running.command_line import CommandLine, explain, main, parse
 from flows.running.help import options
 from flows.running.machine import check_machine
-from storage.errors import StorageError
+from storage.errors import RootBusyError, StorageError
+from storage.lock import root_lock
+from storage.store import Store
 
 
 @dataclass(frozen=True)
@@ -292,3 +295,23 @@ def test_a_wiki_that_cannot_be_reached_is_named_before_anything_starts(
     assert done.returncode == 1
     assert f"build-wikisum stopped: {api}: connect_error: " in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_the_root_is_held_from_the_check_to_the_end(
+    command: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the Prefect server starts, too: a second run would pass its own check then, and wait for hours."""
+    monkeypatch.setattr("flows.running.command_line.use_prefect_api", lambda: _another_run(tmp_path))
+    done = command("--root", str(tmp_path))
+    assert done.returncode == 1
+    assert "another run was refused" in done.stderr
+
+
+def _another_run(root: Path) -> None:
+    def start() -> None:
+        with pytest.raises(RootBusyError), root_lock(Store(str(root))):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(start).result()
+    raise ValueError("another run was refused")

@@ -204,8 +204,8 @@ tf-idf similarity with the title  paper, WikiSum   24.86
 learned ranker                    this build       50.00
 learned ranker                    paper, WikiSum   39.38
 
-The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of
-some 525 paragraphs each. This corpus is another one, of another size: compare how rows relate, not
+The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of some
+525 paragraphs each. This corpus is another one, of another size: compare how rows relate, not
 figures.
 
 Summaries: truth, and ROUGE F1, %; 1 test article
