@@ -8,7 +8,7 @@ DATA ?=
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install build-wikisum serve lint types test test-all benchmarks mutants lock clean
+.PHONY: help install build-wikisum serve lint types quick test test-all benchmarks mutants lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -41,6 +41,9 @@ lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
 
 types: $(VENV)/.dev ## mypy, strict
 	$(BIN)/mypy
+
+quick: lint types ## lint, types and unit tests: after every change
+	$(PYTEST) -q -m "not slow and not integration" $(ARGS)
 
 test: lint types ## what CI runs: lint, types and the tests that take minutes at most
 	$(PYTEST) -m "not slow" $(ARGS)

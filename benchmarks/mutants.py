@@ -42,15 +42,15 @@ COVERED: dict[str, dict[str, str]] = {
         "models/vocabulary.py": "models/test_vocabulary.py",
         "models/attention_predictor.py": "models/test_attention_predictor.py models/test_dropout.py",
         "models/search": "models/test_search.py models/test_guidance.py",
-        "models/training/batches.py": "models/test_training_batches.py",
-        "models/training/layout.py": "models/test_training_batches.py models/test_training_trainer.py",
-        "models/training/loss.py": "models/test_training_loss.py models/test_training_update.py",
-        "models/training/schedule.py": "models/test_training_schedule.py",
-        "models/training/checkpoints.py": "models/test_training_checkpoints.py models/test_training_trainer.py",
+        "models/training/batches.py": "models/training/test_batches.py",
+        "models/training/layout.py": "models/training/test_batches.py models/training/test_trainer.py",
+        "models/training/loss.py": "models/training/test_loss.py models/training/test_update.py",
+        "models/training/schedule.py": "models/training/test_schedule.py",
+        "models/training/checkpoints.py": "models/training/test_checkpoints.py models/training/test_trainer.py",
         "models/training/live_memory.py": "models/test_live_memory.py",
-        "models/training/distributed.py": "models/test_training_distributed.py models/test_training_trainer.py",
-        "models/training": "models/test_training_update.py models/test_training_checkpoints.py "
-        "models/test_training_trainer.py",
+        "models/training/distributed.py": "models/training/test_distributed.py models/training/test_trainer.py",
+        "models/training": "models/training/test_update.py models/training/test_checkpoints.py "
+        "models/training/test_trainer.py",
         "models/layers": "models/test_layers.py models/test_twins.py models/test_dropout.py models/test_summarizers.py",
         "models": "models/test_twins.py models/test_presets.py models/test_dropout.py models/test_parallel.py "
         "models/test_decoder_only.py models/test_hierarchical.py models/test_registry.py models/test_summarizers.py",
@@ -61,18 +61,18 @@ COVERED: dict[str, dict[str, str]] = {
         "storage/digests.py": "storage/test_digests.py",
         "storage/pruning.py": "storage/test_pruning.py storage/test_pruning_s3.py",
         "storage/registry.py": "storage/test_registry.py",
-        "storage/directories.py": "storage/test_directories.py tasks/test_stage.py",
-        "storage/recipes.py": "storage/test_recipes.py tasks/test_stage.py",
+        "storage/directories.py": "storage/test_directories.py tasks/engine/test_stage.py",
+        "storage/recipes.py": "storage/test_recipes.py tasks/engine/test_stage.py",
         "storage/builds.py": "storage/test_builds_and_lock.py storage/test_pruning.py",
         "storage/lock.py": "storage/test_builds_and_lock.py storage/test_store_s3.py",
-        "storage": "storage/test_schemas.py storage/test_store.py storage/test_recipes.py tasks/test_stage.py "
+        "storage": "storage/test_store.py storage/test_recipes.py tasks/engine/test_stage.py "
         "storage/test_store_s3.py",
     },
     "engine": {
-        "tasks/engine/stage.py": "tasks/test_stage.py",
-        "tasks/engine/shard.py": "tasks/test_stage.py tasks/test_failure_logs.py",
-        "tasks/engine/inputs.py": "tasks/test_stage.py",
-        "tasks/engine/settings.py": "tasks/test_settings.py tasks/test_stage.py",
+        "tasks/engine/stage.py": "tasks/engine/test_stage.py",
+        "tasks/engine/shard.py": "tasks/engine/test_stage.py tasks/engine/test_failure_logs.py",
+        "tasks/engine/inputs.py": "tasks/engine/test_stage.py",
+        "tasks/engine/settings.py": "tasks/engine/test_recipes.py tasks/engine/test_stage.py",
     },
 }
 DRAW = {"models": 60, "storage": 40, "engine": 30}

@@ -8,6 +8,8 @@ import pytest
 
 from tests import patience
 
+pytestmark = pytest.mark.integration
+
 PROJECT = Path(__file__).parents[1]
 HANGING = "import threading\n\n\ndef test_hangs():\n    threading.Event().wait()\n\n\ndef test_after():\n    pass\n"
 

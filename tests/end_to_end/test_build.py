@@ -12,6 +12,8 @@ import pytest
 
 from tests.patience import output_of, wait_for_file, wait_until
 
+pytestmark = pytest.mark.integration
+
 PROJECT = Path(__file__).parents[2]
 SMALL = [
     "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",

@@ -13,6 +13,8 @@ import pytest
 from tests.end_to_end.test_build import PROJECT, SMALL
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.integration
+
 CRAWL = {"intake", "search", "frontier", "pages", "documents"}
 
 

@@ -12,6 +12,8 @@ import pytest
 from tests.end_to_end.test_build import PROJECT, SMALL
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.integration
+
 RETRAINING = [
     "--source.miniweb.topics=60", "--source.miniweb.edits=0.03", "--source.miniweb.deaths=0", "--shards.articles=8",
     "--retraining.ranker-steps=5", "--retraining.ranker-gain=0.99", "--retraining.summarizer-steps=4",

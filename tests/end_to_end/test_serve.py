@@ -23,6 +23,8 @@ from tests.end_to_end.faults import PROJECT, TINY
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
 
+pytestmark = pytest.mark.integration
+
 Process: TypeAlias = "subprocess.Popen[bytes]"
 STARTED = "stop           Ctrl-C"
 

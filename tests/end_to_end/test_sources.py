@@ -22,6 +22,8 @@ from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.dump_files import write_multistream
 from tests.tasks.sources.mediawiki_server import WikiServer
 
+pytestmark = pytest.mark.integration
+
 BRIDGE_LEAD = (
     "Arlen Bridge is a stone bridge over the River Tam in the town of Arlen. It was opened in 1794 and carries the "
     "old coach road to the coast."

@@ -42,6 +42,8 @@ from tasks.retraining.warm_start import RANKER, SUMMARIZER, ChampionModels
 from tests.flows.recording import walked
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.integration
+
 PROJECT = Path(__file__).parents[2]
 
 

@@ -1,7 +1,6 @@
 """Every value of every preset and default, written out once more, each with where it comes from.
 
-Liu & Lapata 2019 is Liu & Lapata 2019, Ma & Zong 2020 PHT and VHT, Ma & Zong 2022 PHT with attention alignment;
-"released" is the code of Liu & Lapata 2019 or Ma & Zong 2020 that gave the published scores; "published runs" are those
+"Released" is the code of Liu & Lapata 2019 or Ma & Zong 2020 that gave the published scores, "published runs" are those
 of a system's own authors. A field that is added to a configuration needs its line here.
 """
 

@@ -12,6 +12,8 @@ from models.search.scorers import AttentionAlignment, StructuralCoverage
 from models.search.settings import SearchSettings
 from tests.models.reference_search import Found, Rules, reference_search
 
+pytestmark = pytest.mark.integration
+
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 COMMA = 7
 VOCABULARY = 23

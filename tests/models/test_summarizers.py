@@ -12,6 +12,8 @@ from models.search.settings import SearchSettings
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, VOCABULARY, batch, distinct_presets, logits, padded, permuted, target, tiny
 
+pytestmark = pytest.mark.integration
+
 ALL = pytest.mark.parametrize("preset", distinct_presets())
 
 

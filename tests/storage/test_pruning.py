@@ -26,6 +26,8 @@ from storage.registry import (
 )
 from storage.store import Store
 
+pytestmark = pytest.mark.integration
+
 STRANGERS = ("notes.txt", "articles/mine.parquet", "registry/cards/000001.md", "models/ranker/readme.md", ".lock")
 
 

@@ -12,6 +12,8 @@ from storage.recipes import ShardRecord, recipe_key
 from storage.schemas import DOCUMENTS, FEATURES, PAGES
 from storage.store import Store
 
+pytestmark = pytest.mark.integration
+
 NAME = "features/part-00000.abc.parquet"
 
 

@@ -21,6 +21,8 @@ from storage.store import Store
 from tests.storage.object_store import BUCKET, CREDENTIALS, Proxy, object_store, proxy, uri
 from tests.storage.test_store import NAME, documents, features, record_of
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[int]:

@@ -20,6 +20,8 @@ from tests.patience import output_of
 from tests.tasks import training_program
 from tests.tasks.training_program import TRAININGS
 
+pytestmark = pytest.mark.integration
+
 torch.set_num_threads(1)
 ROOT = Path(__file__).parents[2]
 every_training = pytest.mark.parametrize("name", TRAININGS)

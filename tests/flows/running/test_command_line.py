@@ -19,6 +19,8 @@ from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.store import Store
 
+pytestmark = pytest.mark.integration
+
 
 @dataclass(frozen=True)
 class Done:

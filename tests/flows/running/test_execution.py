@@ -34,6 +34,8 @@ from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run, StageFailedError
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.integration
+
 PROJECT = Path(__file__).parents[3]
 SHARDS = 3
 

@@ -30,6 +30,8 @@ from tasks.engine.stage import Outcome, Run, StageFailedError
 from tests.flows.recording import recorded
 from tests.patience import PATIENCE, wait_until
 
+pytestmark = pytest.mark.integration
+
 Node = tuple[str, str, frozenset[str]]  # label, state, labels of its parents
 
 

@@ -31,6 +31,8 @@ from models.training.weights import load_weights
 from tests.models.training.training_run import LAYOUT, tiny_model, tiny_shards, train
 from tests.patience import output_of
 
+pytestmark = pytest.mark.integration
+
 torch.set_num_threads(1)
 PROGRAM = Path(__file__).with_name("training_run.py")
 ROOT = PROGRAM.parents[3]

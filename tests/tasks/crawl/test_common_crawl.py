@@ -28,6 +28,8 @@ from tests.tasks.crawl.loopback_server import (
 )
 from tests.tasks.crawl.test_archive import http, record
 
+pytestmark = pytest.mark.integration
+
 PLAIN = {"Content_Type": "text/plain"}
 FILE = "crawl-data/CC-MAIN-2026-43/segments/1.2/warc/a.warc.gz"
 OLD, NEW = "20250102030405", "20260102030405"

@@ -23,6 +23,8 @@ from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
 from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
 
+pytestmark = pytest.mark.integration
+
 ROOT = Path(__file__).resolve().parents[3]
 DATE = "Tue, 03 Mar 2026 10:00:00 GMT"
 LATER = "Wed, 04 Mar 2026 10:00:00 GMT"

@@ -18,6 +18,8 @@ from backports import zstd
 from tasks.crawl.reasons import PAGE_REASONS
 from tests.tasks.crawl.loopback_server import PAGE, Exchange, Handler, LoopbackServer, answer, crawl, local_journal
 
+pytestmark = pytest.mark.integration
+
 ZEROS = bytes(20_000_000)
 HTML_BOMB = b"<html>" + ZEROS
 

@@ -22,6 +22,8 @@ from tasks.crawl.places import Place, Places
 from tasks.crawl.visit import refused_row
 from tests.tasks.crawl.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal
 
+pytestmark = pytest.mark.integration
+
 ROOT = Path(__file__).resolve().parents[3]
 
 

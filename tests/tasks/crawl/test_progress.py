@@ -14,6 +14,8 @@ from tasks.engine.progress import ProgressLog
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal
 
+pytestmark = pytest.mark.integration
+
 
 def test_line() -> None:
     assert str(CrawlProgress(0, 1_200)) == "0 of 1,200 URLs, 0 a second, 0.0 MB"

@@ -26,6 +26,8 @@ from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources import running_web
 from tests.tasks.crawl.loopback_server import crawl_pages, frontier, local_journal
 
+pytestmark = pytest.mark.integration
+
 ARRIVED = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 CREATED = datetime(2026, 5, 6, tzinfo=UTC)
 

@@ -21,6 +21,8 @@ from tasks.engine.shard import Scratch
 from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
 from tests.tasks.crawl.test_earlier import build
 
+pytestmark = pytest.mark.integration
+
 STAMP = "20130919044612"
 BODY = b"<html><p>As it once was.</p></html>"
 

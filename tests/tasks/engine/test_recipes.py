@@ -1,6 +1,5 @@
 """What every stage that trains or decodes is told unless something else is asked for, each value with its place.
 
-Liu & Lapata 2019 is Liu & Lapata 2019, Ma & Zong 2020 PHT and VHT, Ma & Zong 2022 PHT with attention alignment;
 "released" is the code of Liu & Lapata 2019.
 """
 

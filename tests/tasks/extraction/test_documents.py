@@ -7,6 +7,8 @@ from storage.schemas import DOCUMENTS, FRONTIER, PAGES
 from tasks.extraction import ExtractSettings, extract_documents
 from tasks.extraction.repeats import repeated_boilerplate
 
+pytestmark = pytest.mark.integration
+
 RIVER = "The river rises on the moors, where rain falls on two days of every three, and runs east for forty miles."
 BRIDGE = "The old bridge was built in 1894 by the county, and it carried every cart that went to the market."
 MARSH = "Below the town the valley widens into marshes, which are under water for most of each winter."

@@ -9,6 +9,8 @@ from tasks.extraction.extractor import Extractor
 from tasks.extraction.settings import ExtractSettings
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.integration
+
 TEXT = "The river rises on the moors, where rain falls on two days of every three, and runs east for forty miles."
 PAGE = f"<html><body><p>{TEXT}</p></body></html>".encode()
 SLOW = b"<html><body><p " + b" ".join(b"a%d=x" % i for i in range(100_000)) + b">text</p></body></html>"

@@ -24,6 +24,8 @@ from tasks.ranking.validation import _cross_entropy, collect_validation
 from tests.tasks.ranking.ranker_world import InMemory, articles, features, paragraphs, vocabulary, world
 from tests.tasks.summarization.summarizer_examples import vocabulary as other_vocabulary
 
+pytestmark = pytest.mark.integration
+
 torch.set_num_threads(1)
 
 SMALL = RankerSettings(

@@ -13,6 +13,8 @@ from tasks.reporting.attention_picture import attention_picture, drawn_tokens
 from tasks.reporting.samples import Sample, Samples, Written
 from tasks.reporting.sections import attention_section
 
+pytestmark = pytest.mark.integration
+
 DARK, ORANGE = (8, 48, 107), (192, 86, 33)  # the most of a token's attention, and a citation's box
 
 

@@ -19,6 +19,8 @@ from tasks.engine.stage import InlineExecutor, Run
 from tasks.reporting.publishing import publish_report
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.integration
+
 
 def artifact(key: str) -> Any:
     # Prefect's own client asks for artifacts in a form that the pinned server refuses (422).

@@ -31,6 +31,8 @@ from tasks.engine.stage import InlineExecutor, Run
 from tasks.reporting import ReportSettings, write_report
 from tests.tasks.reporting.reporting_tables import count, prediction
 
+pytestmark = pytest.mark.integration
+
 HOSTILE = (
     "<script>alert('x')</script> \"><img src=x onerror=alert(1)> | `c` [l](javascript:alert(2)) {{ 7 * 7 }} </pre>"
 )

@@ -31,6 +31,8 @@ from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.splits import JudgedOn, TestSplit, joined
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
 
+pytestmark = pytest.mark.integration
+
 IDS = [f"{number:016x}" for number in range(32)]  # 16 of the frozen split, 16 of the recent one
 
 

@@ -14,6 +14,8 @@ from tasks.sources.source import Article, Partition
 from tests.tasks.sources.dump_files import LEAD
 from tests.tasks.sources.mediawiki_server import Answer, WikiServer
 
+pytestmark = pytest.mark.integration
+
 BUSY: Answer = (429, {"Retry-After": "0"}, b"slow down")
 
 

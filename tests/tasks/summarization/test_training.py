@@ -31,6 +31,8 @@ from tasks.summarization.training import (
 from tests.tasks.ranking.ranker_world import vocabulary as ranker_vocabulary
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
+pytestmark = pytest.mark.integration
+
 torch.set_num_threads(1)
 
 

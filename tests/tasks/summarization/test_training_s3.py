@@ -24,6 +24,8 @@ from tasks.summarization.training import train_summarizer
 from tests.storage.object_store import CREDENTIALS, Proxy, object_store, proxy, uri
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
 
+pytestmark = pytest.mark.integration
+
 NAME, KEY = "models/summarizer", "0123456789abcdef"
 MANIFEST = f"{NAME}/{KEY}/{FOLDER}/manifest.json"
 TRAINING = FEW.model_copy(update={"log_interval": 1, "checkpoint_interval": 1})

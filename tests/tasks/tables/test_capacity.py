@@ -9,6 +9,8 @@ from models.training.layout import Layout
 from tasks.tables.capacity import find_capacity, largest, longest_batch, peak_bytes
 from tests.models.systems import TINY, distinct_presets
 
+pytestmark = pytest.mark.integration
+
 CPU = torch.device("cpu")
 LAYOUT = Layout(
     pad=0, title_mark=4, max_paragraphs=5, max_paragraph_tokens=10, max_target_tokens=17, length_multiple=4, graph=True
