@@ -64,7 +64,7 @@ def tiled(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> l
 
 @torch.inference_mode()
 def rerun(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
-    """Search one article at a time, decoding every prefix anew."""
+    """Search one article at a time, decoding every prefix again."""
     found = []
     for b in range(len(source.tokens)):
         row = slice(b, b + 1)

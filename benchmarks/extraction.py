@@ -4,7 +4,7 @@ The method is that of the article extraction benchmark whose pages these are: sh
 counts; true positives, false positives and false negatives per page as shares of their sum; precision and recall
 averaged over pages; F1 of the averages. Speed is processor seconds within one process, after a warm-up page.
 
-Our figure is held out: for each site every threshold is chosen anew on the pages of all other sites, from the value
+Our figure is held out: for each site every threshold is chosen again on the pages of all other sites, from the value
 that is as if there were no such rule, and the site's pages are scored with that choice. What our defaults score on the
 pages they were chosen on is not reported: it says nothing of pages not seen.
 

@@ -5,7 +5,7 @@
 Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with
 a digest for each of its row groups, beside a file of the right size without content; what comes after the corpus waits.
 Then, in processes of their own, a plan is made of the empty root, of the finished one (every shard is found done), and
-of one whose crawl setting has changed (`frontier`, `pages` and all below are to be computed anew). Each must take
+of one whose crawl setting has changed (`frontier`, `pages` and all below are to be computed again). Each must take
 seconds and stay below 2 GB; exit status 1 where a plan holds more, or counts otherwise than it should.
 """
 

@@ -6,7 +6,7 @@ One Prefect server serves all weeks; each is a run of the flow `retrain`, as the
 how many shards each stage computed, the verdict, the scores on the frozen test split, the bytes on disk and the time;
 the table at the end says it again, and what has to hold:
 
-* after the first week no stage that goes by article computes all its shards, unless the ranker was taken up anew;
+* after the first week no stage that goes by article computes all its shards, unless the ranker was taken up again;
 * at least one challenger was promoted over a champion and at least one was refused;
 * the disk stays bounded: the last week needs at most half as much again as the largest of the first five, when all
   that is kept is there;
@@ -71,7 +71,7 @@ class Week:
 
     @property
     def ranker_is_new(self) -> bool:
-        """Whether the ranker was taken up anew, so that every article had to be ranked again."""
+        """Whether the ranker was taken up again, so that every article had to be ranked again."""
         done, of = self.version.computed["ranked"]
         return done == of
 

@@ -1,4 +1,4 @@
-"""Wiring only: which stage reads which. What a stage does stands in `tasks`."""
+"""Wiring only: which stage reads which. What a stage does is in `tasks`."""
 
 import os
 

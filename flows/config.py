@@ -64,7 +64,7 @@ class BuildConfig(Settings):
         "small models; paper: the settings of Liu & Lapata 2019",
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
-    seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice hangs on it")
+    seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice depends on it")
     engine: EngineSettings = EngineSettings()
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
@@ -81,7 +81,7 @@ class BuildConfig(Settings):
     graphs: GraphSettings = GraphSettings()
     examples: ExampleSettings = ExampleSettings()
     imported: ImportSettings | None = Field(
-        None, description="train on other people's ranked shards, in place of a corpus of one's own"
+        None, description="train on other people's ranked shards, in place of a corpus of your own"
     )
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()

@@ -42,7 +42,7 @@ def challenge(session: Session) -> str:
     """
     started, store, given = time.monotonic(), session.run.store, session.config
     if given.imported is not None:
-        raise ValueError(f"imported.folder is {given.imported.folder!r}: expected a corpus of one's own to retrain on")
+        raise ValueError(f"imported.folder is {given.imported.folder!r}: expected a corpus of your own to retrain on")
     for name, metric in [
         ("metric", given.retraining.metric),
         *(("guards", guard) for guard in given.retraining.guards),

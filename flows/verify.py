@@ -1,4 +1,6 @@
-"""Read every file below the root and hold it against its record; what is damaged is computed anew by the next build."""
+"""Read every file below the root and hold it against its record; what is damaged is computed again by the next
+build.
+"""
 
 import argparse
 import sys
@@ -45,7 +47,7 @@ def verify_held(store: Store, *, dry_run: bool) -> tuple[dict[str, str], str]:
     """Do the same on a root that the caller holds."""
     found = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
     lines = [f"{path}: {problem}" for path, problem in sorted(found.damaged.items())]
-    done = "found" if dry_run else "found and set aside: the next build computes it anew"
+    done = "found" if dry_run else "found and set aside: the next build computes it again"
     lines.append(
         f"{found.files:,} files, {found.bytes / 1e6:,.1f} MB read in {found.seconds:,.1f} s; "
         + (f"{len(found.damaged)} damaged, {done}" if found.damaged else "nothing is damaged")

@@ -5,7 +5,7 @@ One causal stack reads title and paragraphs, then a separator (the target's begi
 alternate: local ones attend within blocks, compressed ones to windows of three tokens made one by a convolution.
 
 Two choices of ours keep what comes before the separator the same for all hypotheses of an article, wherever the
-source ends: blocks and windows begin anew at the separator, and a last window of fewer tokens is filled with zeros.
+source ends: blocks and windows begin again at the separator, and a last window of fewer tokens is filled with zeros.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, T target positions,
 W windows, H heads, E size of a head, D = H*E.

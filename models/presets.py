@@ -81,7 +81,7 @@ _GRAPHSUM_RECIPE = Recipe(
 
 _DECODER_ONLY = (
     "loss over input and target in training (loss_over_input); "
-    "ours: blocks, windows and segments begin anew at the separator, whichever length the source has"
+    "ours: blocks, windows and segments begin again at the separator, whichever length the source has"
 )
 
 # Ma & Zong 2022, Table 5 prints megabytes of 12 bytes a parameter, which FT and PHT of the same table meet to the last

@@ -83,7 +83,7 @@ def find_preset(name: str) -> Preset:
     """Return the preset called `name`.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no such preset.
     """
     if name not in PRESETS:
         raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")

@@ -5,7 +5,7 @@ One causal stack reads title and paragraphs, then a separator (the target's begi
 the tokens of its segment up to itself and, through the memory, all of the segment before; positions are relative.
 
 As the whole source is in one batch, all segments of a layer run at once: each needs only the layer below of itself
-and of its predecessor. Segments begin anew at the separator, with the source's last tokens as their memory.
+and of its predecessor. Segments begin again at the separator, with the source's last tokens as their memory.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M tokens of memory
 and of a segment, C segments of all articles, T target positions, H heads, E size of a head, D = H*E.

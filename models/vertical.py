@@ -1,6 +1,6 @@
 """VHT, the vertical hierarchical Transformer (Ma & Zong 2020, sec. 3.2): paragraph attention on top of word attention.
 
-What a decoder layer reads from the words of a paragraph is that paragraph's embedding, anew at every target position;
+What a decoder layer reads from the words of a paragraph is that paragraph's embedding, again at every target position;
 paragraph attention chooses among these.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
@@ -133,7 +133,7 @@ class VerticalDecoderLayer(ParagraphDecoderLayer):
 
 
 class VerticalTransformer(ParagraphDecoding):
-    """VHT: words within paragraphs in the encoder, paragraphs made anew at every step of the decoder."""
+    """VHT: words within paragraphs in the encoder, paragraphs made again at every step of the decoder."""
 
     def __init__(self, config: VerticalConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""

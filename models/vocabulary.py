@@ -72,7 +72,7 @@ class Vocabulary:
         return Vocabulary, (self.model,)
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text, without special tokens whatever stands in the text."""
+        """Return the token ids of a text, without special tokens whatever occurs in the text."""
         return self._without_forged(self._processor.encode(text))
 
     def encode_batch(self, texts: Iterable[str], *, threads: int = 1) -> list[list[int]]:

@@ -107,7 +107,7 @@ def latest_build(store: Store) -> Build | None:
     """Return the build `latest` points to, or None before the first one.
 
     Where the pointer is damaged, or its build cannot be read, it is the newest build that can, with a warning; the next
-    build writes the pointer anew.
+    build writes the pointer again.
 
     Raises:
         StorageError: no build can be read.

@@ -35,7 +35,7 @@ class TableDigest:
         """Add rows.
 
         Raises:
-            TypeError: a column's type is none that the schemas use.
+            TypeError: a column's type is not one that the schemas use.
         """
         rows = piece.select(self._columns)
         ends = np.cumsum(_row_bytes(rows))
@@ -70,7 +70,7 @@ def table_digest(table: pa.Table, columns: Sequence[str]) -> str:
     Chunking, slicing and a trip through Parquet leave it unchanged.
 
     Raises:
-        TypeError: a column's type is none that the schemas use.
+        TypeError: a column's type is not one that the schemas use.
     """
     digest = TableDigest(columns)
     digest.update(table)

@@ -169,7 +169,7 @@ def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
 
 
 def is_leftover(relative: Path) -> bool:
-    """Whether a file of a directory is none of its own: set aside as damaged, or left by a killed writer."""
+    """Whether a file does not belong to its directory: set aside as damaged, or left by a killed writer."""
     return any(
         part.endswith(".damaged")
         or part.startswith(("damaged-", ".writing-"))

@@ -142,7 +142,7 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
 
 
 def set_aside(store: Store, damage: CorruptShardError) -> None:
-    """Rename a damaged shard so that the next walk computes it anew and a person can still look at it."""
+    """Rename a damaged shard so that the next walk computes it again and a person can still look at it."""
     if store.exists(damage.path):
         store.rename(damage.path, f"{damage.path}.damaged")
     store.delete(damage.path.removesuffix(".parquet") + ".json")

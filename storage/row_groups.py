@@ -64,7 +64,7 @@ class _Pending:
             self._whole.append(batch)
 
     def table(self, schema: pa.Schema) -> pa.Table:
-        """Return the batches as a table, and start anew."""
+        """Return the batches as a table, and start again."""
         self._join()
         whole, self._whole, self.bytes = self._whole, [], 0
         return pa.Table.from_batches(whole, schema=schema)

@@ -23,7 +23,7 @@ class Dataset:
             for a stage that is read whole.
         reason: column that says why a row was refused (null = kept), or None where no row can be.
         unstable: columns left out of row-group digests, because they differ between equal runs (fetch times).
-        blamed: column whose values with the most refused rows stand in a shard's record, or None; all rows of a value
+        blamed: column whose values with the most refused rows are in a shard's record, or None; all rows of a value
             are in one shard, so that the worst of all shards are among the worst of each.
     """
 

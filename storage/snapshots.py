@@ -178,5 +178,5 @@ class _Snapshots:
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError) as error:
-            _log.warning("%s/%s cannot be read, the training begins anew: %r", self.place, _MANIFEST, error)
+            _log.warning("%s/%s cannot be read, the training begins again: %r", self.place, _MANIFEST, error)
             return {}

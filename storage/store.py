@@ -70,7 +70,7 @@ class Store:
 
     Paths given to its methods are relative to the root and use forward slashes. Servers that speak S3 and are not
     Amazon's are named by the URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment
-    (`AWS_ENDPOINT_URL`); keys stand in the environment or in `~/.aws`, as the AWS tools have it.
+    (`AWS_ENDPOINT_URL`); keys are in the environment or in `~/.aws`, as the AWS tools have it.
     """
 
     def __init__(self, root: str) -> None:

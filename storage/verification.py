@@ -1,8 +1,8 @@
 """Read every file below a root and hold it against its record: damage that no run happens to read is found too.
 
 A pass reads what records name: shards, the files of models and reports, and the manifests of builds. It says how fast
-it goes and how long it will take. What it has done stands in a small file at the root, so that a pass that is
-interrupted goes on where it was. Damage is set aside as a run sets it aside: the next build computes it anew.
+it goes and how long it will take. What it has done is kept in a small file at the root, so that a pass that is
+interrupted goes on where it was. Damage is set aside as a run sets it aside: the next build computes it again.
 """
 
 import hashlib
@@ -84,7 +84,7 @@ def verify(
 
     Args:
         store: the root.
-        repair: set aside what is damaged, so that the next build computes it anew; else only find it.
+        repair: set aside what is damaged, so that the next build computes it again; else only find it.
         workers: records checked at the same time.
         progress: told where the pass stands, every few seconds and at its end.
 

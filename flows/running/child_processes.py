@@ -58,7 +58,7 @@ def free_port(host: str, wanted: int = 0) -> int:
     """Return `wanted` if nothing listens there, else a free port of the host.
 
     Raises:
-        ValueError: the host is none of this machine's, or the port is no port.
+        ValueError: the host is not an address of this machine, or the port is out of range.
     """
     if not 0 <= wanted <= _LAST_PORT:
         raise ValueError(f"port is {wanted}: expected one from 0 to {_LAST_PORT}")
@@ -71,7 +71,7 @@ def free_port(host: str, wanted: int = 0) -> int:
                 raise ValueError(f"port {port} is not this user's to open: expected one above 1023") from error
             except OSError as error:
                 if port == 0:
-                    raise ValueError(f"host {host!r} is no address of this machine: {error}") from error
+                    raise ValueError(f"host {host!r} is not an address of this machine: {error}") from error
                 continue
             return int(probe.getsockname()[1])
     raise AssertionError("the second port always binds or raises")

@@ -32,7 +32,7 @@ class CommandLine(BuildConfig):
 
     config: Path | None = Field(None, description="YAML file of settings; options given beside it win")
     dry_run: bool = Field(False, description="print stages, shards, what is done and what would run; compute nothing")
-    verify: bool = Field(False, description="first read every file below the root; what is damaged is computed anew")
+    verify: bool = Field(False, description="first read every file below the root; what is damaged is computed again")
 
 
 def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Session], Any]) -> int:

@@ -47,7 +47,7 @@ def read_options(arguments: list[str], environment: Mapping[str, str]) -> Option
     """Read the command line and the environment.
 
     Raises:
-        ValueError: a database that is not PostgreSQL, a password that is none, or a host that is no address.
+        ValueError: a database that is not PostgreSQL, an invalid password, or an invalid host.
     """
     parser = argparse.ArgumentParser(prog="python -m flows.serve", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")

@@ -46,7 +46,7 @@ class Session:
         return result
 
     def forget(self) -> None:
-        """Walk everything anew; what is done is found again by its key."""
+        """Walk everything again; what is done is found again by its key."""
         self._walked.clear()
         self.run.plans.clear()
 

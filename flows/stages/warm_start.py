@@ -1,4 +1,4 @@
-"""A challenger's models: trained on from the champion's where there is one that fits, else afresh."""
+"""A challenger's models: trained on from the champion's where there is one that fits, else from scratch."""
 
 from flows.dag import Dag
 from flows.stages.ranking import ranker
@@ -17,7 +17,9 @@ from tasks.retraining.warm_start import (
 
 
 def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the ranker on from the champion's and take it up if it is better; afresh where there is none that fits."""
+    """Train the ranker on from the champion's and take it up if it is better; from scratch where there is none that
+    fits.
+    """
     settings, retraining = dag.config.ranker, dag.config.retraining
     if start is None or not ranker_fits(start.version, settings):
         return ranker(dag.session, dag.corpus)
@@ -27,7 +29,7 @@ def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
 
 
 def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the summarizer on from the champion's; afresh where there is none that fits."""
+    """Train the summarizer on from the champion's; from scratch where there is none that fits."""
     if start is None or not summarizer_fits(start.version, dag.config.summarizer):
         return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
     training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]

@@ -212,7 +212,7 @@ class CrossAttention(nn.Module):
     def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values [B, H, S, E] of a memory, for `forward`."""
         k_BHSE, v_BHSE = (split_heads(x, self.heads) for x in self.key_value(memory_BSD).chunk(2, dim=-1))
-        # A search reads them once a token, and a batched product would lay them out anew each time.
+        # A search reads them once a token, and a batched product would lay them out again each time.
         return (k_BHSE, v_BHSE) if torch.is_grad_enabled() else (k_BHSE.contiguous(), v_BHSE.contiguous())
 
     def forward(

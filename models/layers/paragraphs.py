@@ -14,7 +14,7 @@ from torch import Tensor
 
 from models.contract import SourceBatch
 
-# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels plan anew for every shape.
+# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels plan again for every shape.
 LENGTH_STEP = 32
 
 

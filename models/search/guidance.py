@@ -62,7 +62,7 @@ def guide(
 ) -> tuple[SourceBatch, list[Scorer]]:
     """Return what is to be read of `source` and the scorers of its search.
 
-    Under compression, the attention expected of the paragraphs that stay is normalised anew among them.
+    Under compression, the attention expected of the paragraphs that stay is normalised again among them.
 
     Args:
         source: B articles, on the summarizer's device.

@@ -14,7 +14,7 @@ class SearchSettings:
         beam: K, hypotheses kept for an article.
         normalisation: what a log-probability is divided by: "wu" ((5 + |y|) / 6)^alpha, "average" |y|
             (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17), "none". |y| counts the end token.
-        alpha: exponent of the Wu length penalty; 0 is none.
+        alpha: exponent of the Wu length penalty; 0 = no penalty.
         min_length: fewest tokens of a summary, the end token not counted.
         max_length: most tokens of a summary, the end token not counted; a hypothesis that gets there is ended, and
             pays for its end token.

@@ -1,7 +1,7 @@
 """A search that writes only the names and numbers its source holds.
 
 A value is a run of words that begin with a capital or hold a digit. A summary may write a run, or the end or the
-middle of one, only as it stands in its article: "Marta Homansson" cannot become "Marta Thobilund" or "Homanson". The
+middle of one, only as it occurs in its article: "Marta Homansson" cannot become "Marta Thobilund" or "Homanson". The
 runs of an article are a trie over pieces; a hypothesis is either outside of all values or at a node of the trie.
 
 Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary.

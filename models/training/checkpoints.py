@@ -98,7 +98,7 @@ class Checkpoints:
         *,
         score: float | None = None,
     ) -> Path:
-        """Write the checkpoint of `step`, list the best anew and drop what need not be kept; return its directory.
+        """Write the checkpoint of `step`, list the best again and drop what need not be kept; return its directory.
 
         Args:
             step: optimizer steps done.
@@ -170,7 +170,7 @@ class Checkpoints:
                 shutil.rmtree(path)
 
     def list_best(self) -> None:
-        """Write the list of the best anew: a kill may have come between a checkpoint and the list."""
+        """Write the list of the best again: a kill may have come between a checkpoint and the list."""
         entries = [
             {"step": int(path.name[5:]), "score": score, "checkpoint": str(path.relative_to(self.best_file.parent))}
             for score, path in self.best()

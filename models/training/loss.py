@@ -120,7 +120,7 @@ def _fused_nll(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tens
         return widened(kernel(hidden, weight, target, linear_bias=bias))
     # The kernel is not on autocast's list. Given bfloat16, it adds up the loss and the gradients of its chunks in
     # bfloat16, whose eight bits lose a chunk beside the sum of many. So it gets one chunk at a time; that of the
-    # weights is cast anew for each, for a cast's gradient comes back, and is summed, in the type that was cast.
+    # weights is cast again for each, for a cast's gradient comes back, and is summed, in the type that was cast.
     dtype = torch.get_autocast_dtype(hidden.device.type)
     nll = widened(hidden.new_zeros(()))
     for rows, labels in zip(torch.split(hidden, CHUNK), torch.split(target, CHUNK), strict=True):

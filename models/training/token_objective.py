@@ -45,7 +45,7 @@ class TokenObjective(Objective[Batch]):
             loss: see `token_loss`.
             stream: training batches of this process.
             ranks: this process among those that train together.
-            validation: gives this process's share of the validation batches, anew at each call.
+            validation: gives this process's share of the validation batches, again at each call.
             evaluate: scores the model otherwise (decoded ROUGE); called by rank 0 after a validation.
         """
         self.model: Summarizer = model

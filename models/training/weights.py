@@ -15,7 +15,7 @@ from torch import Tensor, nn
 def save_weights(model: nn.Module, path: Path) -> None:
     """Write the parameters and persistent buffers of `model` to `path`.
 
-    Tensors that share memory (tied embeddings) are stored once; their other names stand in the file's metadata.
+    Tensors that share memory (tied embeddings) are stored once; their other names are in the file's metadata.
     Equal weights give equal bytes.
     """
     kept: dict[str, Tensor] = {}

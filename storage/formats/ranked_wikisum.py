@@ -61,7 +61,7 @@ class Marks:
 
     Attributes:
         size: number of pieces; ids run from 0 to size - 1.
-        pad: `<PAD>`, which never stands in an item.
+        pad: `<PAD>`, which never occurs in an item.
         begin, end: `<S>` and `</S>` of a lead.
         title: `<T>`, which ends a title.
         sentence: `<Q>`, between the sentences of a lead.

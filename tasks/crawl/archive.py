@@ -235,7 +235,7 @@ def is_truncated(record: Any, target: str) -> bool:
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """Return a WARC-Date as UTC, or None where it is none."""
+    """Return a WARC-Date as UTC, or None where it is invalid."""
     try:
         parsed = datetime.fromisoformat((text or "").strip())
     except ValueError:

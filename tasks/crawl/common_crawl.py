@@ -113,7 +113,7 @@ class CaptureIndex:
 
 
 def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
-    """Return a line of an index, or None where it is none that can be used."""
+    """Return a line of an index, or None where it cannot be used."""
     try:
         fields = json.loads(text)
         timestamp, filename = str(fields["timestamp"]), str(fields["filename"])

@@ -61,7 +61,7 @@ class StoredPage:
 
     @property
     def validators(self) -> dict[str, str]:
-        """Return the headers of a conditional request (RFC 9110, 13.1); empty where it has to be asked for anew."""
+        """Return the headers of a conditional request (RFC 9110, 13.1); empty where it has to be asked for again."""
         headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in headers.items() if value is not None}
 

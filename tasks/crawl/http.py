@@ -68,7 +68,7 @@ class Response:
 
     @property
     def location(self) -> str | None:
-        """Where a redirect leads, as written; empty where it does not say; None where this is no redirect."""
+        """Where a redirect leads, as written; empty where it does not say; None where this is not a redirect."""
         if self.status not in (301, 302, 303, 307, 308):
             return None
         raw = self.headers.get("location", "")

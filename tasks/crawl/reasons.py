@@ -1,6 +1,6 @@
 """Every reason a URL, a capture or a search result can end with: the one list that the ledger is read by.
 
-A null reason means that the row is used. Besides those below, a response whose status is no success ends as
+A null reason means that the row is used. Besides those below, a response whose status is not a success ends as
 `http_` and its status: `http_404`, `http_410`, `http_500`, `http_503`.
 """
 
@@ -18,7 +18,7 @@ CAPTURE_REASONS = {
     "bad_scheme": "the record is of no web address (metadata:, file:, dns:)",
     "bad_port": "a port that belongs to another service than the web",
     "revisit": "the record repeats an earlier capture and has no body of its own",
-    "empty_record": "the record has no content, or a length that is none",
+    "empty_record": "the record has no content, or an invalid length",
     "truncated_record": "the file ends inside the record, or the archiver cut it",
     "broken_record": "no record where one should start; reading went on at the next one found",
     "unsupported_compression": "the dictionary that the file is compressed with cannot be read",
@@ -72,5 +72,5 @@ SEARCH_REASONS = {
 
 
 def http_reason(status: int) -> str:
-    """Return the reason for a response that is no success."""
+    """Return the reason for a response that is not a success."""
     return "rate_limited" if status == 429 else f"http_{status}"

@@ -253,7 +253,7 @@ class GuardedAdapter(HTTPAdapter):
 
     def __init__(self, guard: Guard, *, hosts: int, connections_per_host: int, ca_bundle: str | None = None) -> None:
         self._guard = guard
-        # Loaded once: reading the authorities anew costs tens of milliseconds a connection.
+        # Loaded once: reading the authorities again costs tens of milliseconds a connection.
         self._context = create_urllib3_context()
         self._context.load_verify_locations(ca_bundle or certifi.where())
         self._context.sslsocket_class = _DeadlineTLSSocket

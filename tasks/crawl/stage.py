@@ -24,7 +24,7 @@ class ArchiveFile:
 
     Attributes:
         name: path or URI.
-        state: size and time of change; another state means the index has to be made anew.
+        state: size and time of change; another state means the index has to be made again.
     """
 
     name: str

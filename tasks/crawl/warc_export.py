@@ -55,7 +55,7 @@ def export_build(store: Store, build_name: str | None, to: str) -> Exported:
 
     Raises:
         StorageError: there is no such build, or a file could not be written.
-        ValueError: the build has no pages, or the name is none of a WARC file.
+        ValueError: the build has no pages, or the name is not that of a WARC file.
         CorruptShardError: a shard of pages is damaged.
     """
     folder, _, name = to.rpartition("/")

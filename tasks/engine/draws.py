@@ -1,4 +1,4 @@
-"""Many seeded random choices at once, which hang on numbers and never on the order in which things come.
+"""Many seeded random choices at once, which depend on numbers and never on the order in which things come.
 
 A draw is a 64-bit number computed from a stable hash and a number alone, so two runs, two processes and two versions
 of a library agree on it. To sample, keep what draws lowest.

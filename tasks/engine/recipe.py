@@ -20,7 +20,7 @@ class Recipe:
         settings: the stage's section, passed as `settings`; None where it takes none.
         arguments: further arguments.
         per_shard: further arguments that differ: name -> value for each shard.
-        notes: what else decides the content and stands in the records, such as the version of a model used.
+        notes: what else decides the content and is kept in the records, such as the version of a model used.
         version: of a directory; that of a dataset is its own.
     """
 

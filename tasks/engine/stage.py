@@ -70,7 +70,7 @@ class StageFailedError(Exception):
     Attributes:
         stage: stage name.
         errors: job name -> exception.
-        damaged: upstream shards that turned out damaged; they have been set aside and will be computed anew.
+        damaged: upstream shards that turned out damaged; they have been set aside and will be computed again.
     """
 
     def __init__(self, stage: str, errors: Mapping[str, BaseException], total: int) -> None:
@@ -287,7 +287,7 @@ def _shown(inputs: Mapping[str, Input]) -> list[Any]:
 
 
 def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:
-    """Walk the DAG; where a file turns out damaged, it is set aside: walk again, so that it is computed anew.
+    """Walk the DAG; where a file turns out damaged, it is set aside: walk again, so that it is computed again.
 
     As often as it takes: every walk finds the damage of one stage, and there may be as many as there are stages.
 
@@ -313,5 +313,5 @@ def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn
             if isinstance(failure, CorruptShardError):
                 set_aside(store, failure)
             for damage in damaged:
-                warn(f"{damage}; set aside, computing it anew")
+                warn(f"{damage}; set aside, computing it again")
             forget()

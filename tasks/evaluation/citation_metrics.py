@@ -13,7 +13,7 @@ from tasks.evaluation.support import Support
 
 METRICS = (
     Metric("supported", "sentences supported", "truth",
-           "of the sentences of a summary, those whose names, numbers and dates stand in three paragraphs it read"),
+           "of the sentences of a summary, those whose names, numbers and dates occur in three paragraphs it read"),
     Metric("citation-recall", "citation recall", "truth",
            "of the sentences of a summary, those that the paragraphs cited for them support together"),
     Metric("citation-precision", "citation precision", "truth",

@@ -10,7 +10,7 @@ from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summar
 from tasks.text.ngrams import split_words
 
 METRICS = (
-    Metric("coverage", "coverage", "style", "words of a summary that stand in fragments of its input", "neither"),
+    Metric("coverage", "coverage", "style", "words of a summary that occur in fragments of its input", "neither"),
     Metric("density", "density", "style", "mean words of the fragment that a word belongs to", "neither", "ratio"),
     Metric("compression", "compression", "style", "words of the input for one of the summary", "neither", "ratio"),
     Metric("novel-bigrams", "novel bigrams", "style", "bigrams of a summary that its input lacks", "neither"),

@@ -22,7 +22,7 @@ class Support(Protocol):
 
 
 class ValueSupport:
-    """Support by values: all names, numbers and dates of a sentence stand in the premises together.
+    """Support by values: all names, numbers and dates of a sentence occur in the premises together.
 
     The article's title is known to every premise. A sentence without values beyond the title's is supported where
     the premises hold half of its content words, the title's not counted unless it has no others.

@@ -194,7 +194,7 @@ def _dates(text: str) -> tuple[list[tuple[int, int, int | None]], str]:
 
 
 def _numbers(text: str) -> list[Decimal]:
-    """Return the numbers of a text; a lone "one", which mostly counts nothing, is none."""
+    """Return the numbers of a text; a lone "one", which mostly counts nothing, is left out."""
     found = []
     for match in _NUMBER.finditer(text):
         if match["digits"]:

@@ -51,7 +51,9 @@ _SMALL = 1000.0  # characters below which refused classes are looked into, in ca
 
 @dataclass
 class Block:
-    """Text between two block-level tags, its lines parted by line feeds; `linked` of its characters stand in links."""
+    """Text between two block-level tags, its lines parted by line feeds; `linked` of its characters are inside
+    links.
+    """
 
     text: str
     linked: int
@@ -59,7 +61,7 @@ class Block:
 
     @property
     def is_navigation(self) -> bool:
-        """Whether its text stands in links for the most part."""
+        """Whether its text is inside links for the most part."""
         return self.linked > _LINKED * len(self.text)
 
     def weight(self) -> float:

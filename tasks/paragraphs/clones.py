@@ -3,7 +3,7 @@
 The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the lead
 into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one
 paragraph of the lead, and none holds 0.8 of it. The paper means to drop "copies of some parts", so the same rule is
-applied to each paragraph of the lead as well. The other direction (a paragraph most of which stands in the lead) is
+applied to each paragraph of the lead as well. The other direction (a paragraph most of which occurs in the lead) is
 there, but
 off: in real articles with long leads it finds quotations, where the lead copied the page.
 """
@@ -24,13 +24,13 @@ class CloneSettings(Settings):
         0.8,
         ge=0,
         le=1,
-        description="share of the lead's bigrams that stand in the paragraph (Liu & Lapata 2019, sec. 4)",
+        description="share of the lead's bigrams that occur in the paragraph (Liu & Lapata 2019, sec. 4)",
     )
     part_recall: float | None = Field(
         0.8,
         ge=0,
         le=1,
-        description="share of the bigrams of one paragraph of the lead (its line breaks) that stand in the paragraph; "
+        description="share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; "
         "finds mirrors of a lead of several paragraphs; null = the paper's rule alone",
     )
     part_words: int = Field(
@@ -41,7 +41,7 @@ class CloneSettings(Settings):
         None,
         ge=0,
         le=1,
-        description="share of the paragraph's own bigrams that stand in the lead; off, because on real cited pages it "
+        description="share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it "
         "drops mostly text that the article quotes, its best evidence",
     )
     copied_words: int = Field(20, ge=2, description="words a paragraph must have for `copied`")
@@ -49,7 +49,7 @@ class CloneSettings(Settings):
         None,
         ge=0,
         le=1,
-        description="share of the lead's words that stand in the whole document: drops all its paragraphs (Liu et al. "
+        description="share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. "
         "2018, 0.5); off, because a long page on the subject passes it without a copied sentence",
     )
 

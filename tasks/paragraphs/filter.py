@@ -67,7 +67,7 @@ class ParagraphFilterSettings(Settings):
 
 
 def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
-    """Return why a paragraph is no candidate, or None where it is one.
+    """Return why a paragraph is not a candidate, or None where it is one.
 
     Args:
         text: the paragraph, one line.

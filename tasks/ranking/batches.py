@@ -1,6 +1,6 @@
 """The ranker's training batches: an endless enough walk over shards that can be taken up at any place.
 
-What a batch holds hangs on the seed and its place alone. Memory holds one shard and the paragraphs drawn from it.
+What a batch holds depends on the seed and its place alone. Memory holds one shard and the paragraphs drawn from it.
 """
 
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ class Drawn:
 def draw_paragraphs(
     tables: tuple[pa.Table, ...], split: Split, vocabulary: Vocabulary, rules: BatchRules, *, round_: int
 ) -> Drawn:
-    """Draw at most `per_article` paragraphs of each article of a split; another `round_` draws anew."""
+    """Draw at most `per_article` paragraphs of each article of a split; another `round_` draws again."""
     articles, paragraphs, features = tables
     found = candidates(articles, paragraphs, split)
     keys = found.draw(rules.seed, "ranker", "paragraphs", round_)

@@ -60,7 +60,9 @@ class Candidates:
             yield text.take(pa.array(self.row[start : start + _CHUNK])).to_pylist()
 
     def draw(self, seed: int, *names: str | int) -> NDArray[np.uint64]:
-        """Return a seeded random key for each paragraph, [N], which hangs on its article's id and its number alone."""
+        """Return a seeded random key for each paragraph, [N], which depends on its article's id and its number
+        alone.
+        """
         bases = np.array([stable_hash(seed, *names, article) for article in self.ids], dtype=np.uint64)
         return draws(bases[self.article], self.number)
 

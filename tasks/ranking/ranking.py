@@ -61,7 +61,7 @@ def rank_paragraphs(
         settings: see the class.
 
     Returns:
-        RANKED rows by article_id and rank; equal scores stand in order of paragraph_id. An article without kept
+        RANKED rows by article_id and rank; equal scores are in order of paragraph_id. An article without kept
         paragraphs has no row.
 
     Raises:
@@ -91,7 +91,7 @@ def _scores(
     if settings.method == "rouge":
         return features_of(chosen, features, "rouge2_recall")
     if settings.method == "found":
-        return np.zeros(len(chosen), np.float32)  # equal scores stand in order of paragraph_id
+        return np.zeros(len(chosen), np.float32)  # equal scores are in order of paragraph_id
     if ranker_directory is None:
         raise ValueError("the method 'ranking' needs the directory of a trained ranker")
     ranker = load_ranker(ranker_directory, find_device(settings.device))

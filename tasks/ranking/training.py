@@ -56,7 +56,7 @@ class RankerSettings(Settings):
     paragraph_tokens: int = Field(100, ge=1, description="tokens of a paragraph that are read")
     batch_paragraphs: int = Field(128, ge=1, description="paragraphs a step")
     paragraphs_per_article: int = Field(
-        40, ge=1, description="paragraphs drawn of each training article, anew in every epoch"
+        40, ge=1, description="paragraphs drawn of each training article, again in every epoch"
     )
     epochs: int = Field(10, ge=1, description="most passes over the training split")
     steps: int = Field(200_000, ge=1, description="most optimizer steps")

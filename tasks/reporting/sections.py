@@ -196,7 +196,7 @@ def samples_section(found: Samples) -> Section:
         Text("Each sentence is followed by the pages that support it: the fewest paragraphs, three at most, of those "
              "its system read that hold all its names, numbers and dates, or half of its words where it has none; of "
              "equals those it looked at most, with their rank and their share of its attention. What is not in them "
-             "is said in bold. The title counts as known; that values stand in one paragraph does not prove that they "
+             "is said in bold. The title counts as known; that values occur in one paragraph does not prove that they "
              "belong together."),
     ]  # fmt: skip
     for article in found.articles:

@@ -3,7 +3,7 @@
 Later weeks bring new test articles, edited leads and dead links. Were they taken in, two scores of two weeks would
 differ for other reasons than the models. So the split is copied once, as shards of its own, and pinned in the registry.
 
-The article it was copied from lives on and can end up in training: its split hangs on its title (or its group), which
+The article it was copied from lives on and can end up in training: its split depends on its title (or its group), which
 a rename changes, or on the source, which may decide otherwise from one week to the next. So a row of training or
 validation that has the id or the lead of a frozen article is refused, and counted under `frozen_test_article`.
 """
@@ -31,7 +31,7 @@ def lead_words(lead: str) -> str:
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
     """Return the rows of one shard that must not be learned from, as refused rows sorted by id and lead.
 
-    A table of its own, because it seldom changes: articles are merged anew only where it does.
+    A table of its own, because it seldom changes: articles are merged again only where it does.
 
     Args:
         parts: INTAKE rows of the shard.
@@ -54,7 +54,7 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
 
 
 def leads_learned_from(articles: Iterable[tuple[pa.Table]], wanted: set[str]) -> set[str]:
-    """Return those of some leads (`lead_words`) that also stand in training or validation.
+    """Return those of some leads (`lead_words`) that also occur in training or validation.
 
     Args:
         articles: ARTICLES tables of the whole corpus.

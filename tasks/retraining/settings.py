@@ -1,4 +1,4 @@
-"""Settings of retraining: how much is trained anew, how a challenger is judged, and what is kept."""
+"""Settings of retraining: how much is trained again, how a challenger is judged, and what is kept."""
 
 import math
 from datetime import UTC, datetime
@@ -19,11 +19,12 @@ class RetrainingSettings(Settings):
     week: str | None = Field(
         None,
         pattern=r"^\d{4}-W(0[1-9]|[1-4]\d|5[0-3])$",
-        description="ISO week the run is for, such as 2026-W47: pages are asked for anew once a week, and a week that "
+        description="ISO week the run is for, such as 2026-W47: pages are asked for again once a week, and a week that "
         "has its version is not retrained; None = the present one (UTC)",
     )
     vocabulary: Literal["champion", "new"] = Field(
-        "champion", description="keep the champion's vocabulary, or estimate a new one and train both models afresh"
+        "champion",
+        description="keep the champion's vocabulary, or estimate a new one and train both models from scratch",
     )
     ranker_steps: int = Field(
         20_000, ge=1, description="most optimizer steps of a ranker that starts from the champion"

@@ -158,7 +158,7 @@ class JsonSearch:
         try:
             found = self._interface.urls(json.loads(answer.body))
             if not all(isinstance(entry, str) for entry in found):
-                raise TypeError("a result's URL is no text")
+                raise TypeError("a result's URL is not a text")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise SearchError("bad_answer", type(error).__name__) from error
         return list(dict.fromkeys(found))[:results]

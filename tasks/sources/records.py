@@ -116,7 +116,7 @@ class RecordsSource:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: a line is no article: names file, line (counted from 1 through the whole file), field, value
+            ValueError: a line is not an article: names file, line (counted from 1 through the whole file), field, value
                 and what was expected.
         """
         with_documents = _gives_documents(file_with(partition, self._files()))
@@ -224,7 +224,7 @@ def _article_without(line: bytes) -> Article:
     """Return the article of a line in a file whose first line has no documents.
 
     Raises:
-        MalformedLineError: it is none, or it has documents nevertheless.
+        MalformedLineError: the line is no valid article, or it has documents all the same.
     """
     article = _article_with_documents(line)
     if article.documents:
@@ -236,7 +236,7 @@ def _article_with_documents(line: bytes) -> Article:
     """Return the article of a line.
 
     Raises:
-        MalformedLineError: it is none.
+        MalformedLineError: the line is no valid article.
     """
     return parse_line(ArticleLine, line).article()
 

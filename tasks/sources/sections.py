@@ -159,7 +159,7 @@ class SectionsSource:
         """Return the article of a line.
 
         Raises:
-            MalformedLineError: it is none.
+            MalformedLineError: the line is no valid article.
         """
         entry = parse_line(SectionedLine, line)
         title = entry.title.replace("_", " ")

@@ -77,7 +77,7 @@ class DecodingSettings(Settings):
         description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); None = all",
     )
     source_values: bool = Field(
-        False, description="whether only names and numbers that stand in what was read may be written"
+        False, description="whether only names and numbers that occur in what was read may be written"
     )
     allow_unknown: bool = Field(False, description="whether the unknown token may be generated")
     prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")

@@ -179,7 +179,7 @@ def train_summarizer(
         training: how it is trained.
         directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
         seed: of weights, order of examples and dropout.
-        initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start anew.
+        initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start again.
         progress: told where training stands, every `log_interval` steps and after a validation.
 
     Returns:

@@ -1,7 +1,7 @@
 """The vocabulary stage: one SentencePiece model, estimated on a sample of the training split
 (Liu & Lapata 2019, sec. 4).
 
-Text of the valid and test splits is never read. What enters the sample hangs on the seed and on the names of articles
+Text of the valid and test splits is never read. What enters the sample depends on the seed and on the names of articles
 and paragraphs alone, so neither the number of shards nor their order changes the model.
 """
 

@@ -22,7 +22,7 @@ ENTITY_TYPES = ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_
 _UNTYPED = "NAME"
 # What a recogniser does not read; leaving it out makes a trained pipeline about twice as fast.
 _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer", "senter")
-# spaCy keeps every word it meets. A pipeline that knows more than this many is loaded afresh for the next shard;
+# spaCy keeps every word it meets. A pipeline that knows more than this many is loaded from scratch for the next shard;
 # its memory zones, made for this, switch the tokenizer's cache off and make it four times slower.
 _STRINGS = 500_000
 

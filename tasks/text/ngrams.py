@@ -70,11 +70,11 @@ class TargetNgrams:
         return sum(min(count, self._counts[ngram]) for ngram, count in Counter(found).items())
 
     def recall(self, paragraph: Sequence[str]) -> float:
-        """Return the share of the target's n-grams that stand in the paragraph, 0-1; 0 for an empty target."""
+        """Return the share of the target's n-grams that occur in the paragraph, 0-1; 0 for an empty target."""
         return self.matched(paragraph) / self.total if self.total else 0.0
 
     def precision(self, paragraph: Sequence[str]) -> float:
-        """Return the share of the paragraph's n-grams that stand in the target, 0-1; 0 where it has none."""
+        """Return the share of the paragraph's n-grams that occur in the target, 0-1; 0 where it has none."""
         total = len(paragraph) - self.n + 1
         return self.matched(paragraph) / total if total > 0 else 0.0
 

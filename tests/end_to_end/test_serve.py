@@ -56,7 +56,7 @@ def test_only_postgresql_is_taken_and_no_password_shown() -> None:
 
 def test_a_port_that_is_taken_is_passed_over_and_a_host_that_is_none_is_named() -> None:
     taken = free_port()
-    with pytest.raises(ValueError, match=r"host '192\.0\.2\.1' is no address of this machine"):
+    with pytest.raises(ValueError, match=r"host '192\.0\.2\.1' is not an address of this machine"):
         read_options(["--host", "192.0.2.1"], {})
     assert read_options(["--port", str(taken)], {}).port == taken
     server = subprocess.Popen([sys.executable, "-m", "http.server", str(taken), "--bind", "127.0.0.1"])

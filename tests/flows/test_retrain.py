@@ -180,7 +180,7 @@ def test_no_frozen_article_is_learned_from_whatever_becomes_of_its_title_or_spli
     save_frozen(first.run.store, frozen)
 
     again = find_week(tmp_path, *lines)
-    assert [record.path for record in again.run.stages["articles"].in_order] == files  # nothing is computed anew
+    assert [record.path for record in again.run.stages["articles"].in_order] == files  # nothing is computed again
     lines[0] |= {"title": "Renamed", "split": "train"}
     lines[1] |= {"split": "train"}
     lines[2] |= {"split": "valid", "lead": "Edited."}
@@ -282,7 +282,7 @@ def test_a_week_that_no_year_has_is_refused() -> None:
 
 def test_an_imported_corpus_is_not_retrained_on(tmp_path: Path) -> None:
     given = config(root=str(tmp_path), imported={"folder": "ranked", "vocabulary": "spm.model"})
-    with pytest.raises(ValueError, match=r"imported\.folder is 'ranked': expected a corpus of one's own"):
+    with pytest.raises(ValueError, match=r"imported\.folder is 'ranked': expected a corpus of your own"):
         planning_session(given).once(challenge)
 
 

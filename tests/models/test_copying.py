@@ -24,7 +24,7 @@ def _one_thread() -> None:
 
 
 def copying(preset: str, **overrides: object) -> Summarizer:
-    """A tiny model that copies, every weight of its head drawn anew so that no term of it is small."""
+    """A tiny model that copies, every weight of its head drawn again so that no term of it is small."""
     model = tiny(preset, copying=True, **overrides).double()
     head = model.copying
     assert isinstance(head, CopyHead)

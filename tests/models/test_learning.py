@@ -1,6 +1,6 @@
 """Each architecture learns: it overfits a few examples, and copies a name from the paragraph it was asked about.
 
-The copy task catches a cross-attention that looks at nothing: names are drawn anew for every example, so only reading
+The copy task catches a cross-attention that looks at nothing: names are drawn again for every example, so only reading
 the right paragraph tells which one comes next.
 """
 

@@ -50,7 +50,7 @@ def twin_steps(model: Summarizer, source: SourceBatch, article: int, target_in: 
 @torch.no_grad()
 def test_attention_gate_mixture_and_coverage_are_those_of_the_plain_twin(preset: str, source_tokens: int) -> None:
     model, source, target_in = shaken(preset, source_tokens=source_tokens, coverage_loss=0.5), batch(), target(length=9)
-    source.tokens[2, 1, :3] = 7  # a piece that stands in several places
+    source.tokens[2, 1, :3] = 7  # a piece that occurs in several places
     decoded = model.decode(target_in, model.encode(source))
     probabilities = model.log_probs(decoded).exp()
     assert decoded.copied is not None
@@ -163,7 +163,7 @@ def test_coverage_turns_attention_away_from_what_was_looked_at() -> None:
 
 
 def test_an_article_does_not_lend_its_words_to_its_neighbour() -> None:
-    """Of an article's probability nothing goes to pieces that stand in no place of it, when everything is copied."""
+    """Of an article's probability nothing goes to pieces that occur in no place of it, when everything is copied."""
     model, source = tiny("ptgen"), batch()
     assert isinstance(model, PointerGenerator)
     with torch.no_grad():

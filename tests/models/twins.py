@@ -298,7 +298,7 @@ def memory_compressed(weights: Weights, config: Config, article: Article, target
 
 
 def _blocks(source: int, total: int, block: int) -> Array:
-    """[S, S] what a token of source and target sees of its block; blocks begin anew at the separator."""
+    """[S, S] what a token of source and target sees of its block; blocks begin again at the separator."""
     seen = np.zeros((total, total), dtype=bool)
     for i in range(total):
         begin = 0 if i < source else source

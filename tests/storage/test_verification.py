@@ -78,7 +78,7 @@ def test_damage_is_set_aside_so_that_the_next_build_computes_it(tmp_path: Path) 
     assert find_record(store, store.sizes("documents"), "documents", 1, key) is None
     assert json.loads((tmp_path / LATEST).read_text()) == {"build": "20260101-000001-abcdef"}
     again = verify(store, repair=True).damaged
-    assert list(again) == ["builds/20260101-000001-abcdef.json"], "it names what is to be computed anew"
+    assert list(again) == ["builds/20260101-000001-abcdef.json"], "it names what is to be computed again"
     assert "which is not there (2 in all)" in again["builds/20260101-000001-abcdef.json"]
 
 

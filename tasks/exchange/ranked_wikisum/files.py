@@ -109,7 +109,7 @@ def _unpickled(data: bytes, path: str) -> Any:
         named = _GLOBAL.search(str(error))
         if named is not None:
             raise ValueError(
-                f"{path} was refused: it is no plain list of ids and texts, loading it would call {named[1]}"
+                f"{path} was refused: it is not a plain list of ids and texts, loading it would call {named[1]}"
             ) from None
         raise ValueError(
             f"{path}: expected what torch.save makes of a list of dicts; it is damaged or something else "

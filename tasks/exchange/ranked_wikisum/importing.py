@@ -68,7 +68,8 @@ def import_corpus(run: Run, settings: ImportSettings) -> Imported:
     """Import what is missing of the shards in a folder.
 
     Raises:
-        ValueError: the folder holds no shards, or those of several datasets; or the vocabulary is none.
+        ValueError: the folder holds no shards, or those of several datasets; or the vocabulary is no SentencePiece
+            model.
         OSError: a file cannot be read.
         StageFailedError: some shards could not be imported; its errors name file, item and field.
     """
@@ -110,7 +111,8 @@ def import_vocabulary(file: str, sha256: str) -> pa.Table:
     """Return the VOCABULARY table of a SentencePiece model file.
 
     Raises:
-        ValueError: it is none, lacks a mark such as `<T>`, or has changed since its SHA-256 was taken.
+        ValueError: the file is no SentencePiece model, lacks a mark such as `<T>`, or has changed since its SHA-256 was
+            taken.
     """
     folder, name = _folder_and_name(file)
     if file_digest(folder, name) != sha256:

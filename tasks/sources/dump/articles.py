@@ -1,4 +1,4 @@
-"""A page as an article: its lead, what it cites, or why it is none."""
+"""A page as an article: its lead, what it cites, or why it is not one."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,8 @@ class ArticleReader:
         self._categories = frozenset(settings.disambiguation_categories)
 
     def article(self, page: Page) -> Article:
-        """Return the article of a page; where it is none or its lead is too short, with a reason and no more than that.
+        """Return the article of a page; where it is not an article or its lead is too short, with a reason and no more
+        than that.
 
         The reasons: other_namespace, redirect, not_wikitext, list, disambiguation, empty_lead, short_lead.
         """
@@ -46,7 +47,7 @@ class ArticleReader:
         )
 
     def sections(self, page: Page) -> Iterator[tuple[str, Article]]:
-        """Yield the path and article of each section, the lead left out; a page that is no article once, refused.
+        """Yield the path and article of each section, the lead left out; a page that is not an article once, refused.
 
         A section stands without those below it and cites what it cites itself; its title is that of the page and, in
         brackets, its path of headings; the sections of a page are a group. Beside the reasons above: apparatus, a
@@ -75,7 +76,7 @@ class ArticleReader:
             yield path, article
 
     def page_reason(self, page: Page) -> str | None:
-        """Return why a page is no article, or None."""
+        """Return why a page is not an article, or None."""
         settings, title = self._settings, page.title.casefold()
         if page.namespace != 0:
             return "other_namespace"
@@ -90,7 +91,7 @@ class ArticleReader:
         return None
 
     def lead_reason(self, lead: str) -> str | None:
-        """Return why a lead is no target, or None."""
+        """Return why a lead is not a target, or None."""
         if not lead:
             return "empty_lead"
         return "short_lead" if len(lead.split()) < self._settings.min_lead_words else None

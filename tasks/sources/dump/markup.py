@@ -161,7 +161,7 @@ def without_references(text: str) -> str:
 
 
 def outer_templates(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each `{{...}}` of wikitext that stands in no other; what is never closed is none."""
+    """Yield start and end of each `{{...}}` of wikitext that occurs in no other; what is never closed is left out."""
     depth, start = 0, 0
     for match in _BRACES.finditer(text):
         if match[0] == "{{":

@@ -24,7 +24,7 @@ class DumpSettings(Settings):
 
 
 class WikitextSettings(Settings):
-    """What is made of wikitext, and which pages are no articles. Names are compared without regard to case; the
+    """What is made of wikitext, and which pages are not articles. Names are compared without regard to case; the
     defaults are those of the English Wikipedia. Names of namespaces come from the wiki itself.
     """
 
@@ -42,7 +42,7 @@ class WikitextSettings(Settings):
     )
     external_sections: tuple[str, ...] = Field(
         ("external links", "external link", "further reading", "see also", "weblinks"),
-        description="sections whose links are no references",
+        description="sections whose links are not references",
     )
     reference_sections: tuple[str, ...] = Field(
         ("references", "notes", "notes and references", "footnotes", "sources", "bibliography", "citations",

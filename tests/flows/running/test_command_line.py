@@ -31,7 +31,7 @@ class Done:
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]:
-    """Run the command line in this process: starting Python and loading every library anew takes seconds."""
+    """Run the command line in this process: starting Python and loading every library again takes seconds."""
     handler = signal.getsignal(signal.SIGTERM)
 
     def run(*arguments: str) -> Done:

@@ -227,7 +227,7 @@ def test_pages_of_the_archive_are_of_no_budget(budget: dict[str, int], archive: 
     for number in range(4):
         archive.add(archived[number], http(b"<p>archived %d" % number))
         archive.pages[f"/{number}"] = answer(b"<p>live %d" % number)
-    for _ in range(2):  # anew, and resumed
+    for _ in range(2):  # again, and resumed
         rows = pages(archive, tmp_path, archived + live, fetch_missing=True, host_delay_seconds=0.05, **budget)
         assert [rows[url]["reason"] for url in archived] == [None] * 4
         assert [rows[url]["reason"] for url in live] == [None, None, "budget_spent", "budget_spent"]

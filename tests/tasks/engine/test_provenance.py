@@ -1,4 +1,4 @@
-"""Records say which code made them; keys and data do not hang on it."""
+"""Records say which code made them; keys and data do not depend on it."""
 
 import json
 import subprocess

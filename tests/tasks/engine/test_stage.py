@@ -135,7 +135,7 @@ def test_a_damaged_shard_is_set_aside_and_computed_anew(tmp_path: Path) -> None:
     assert [name for name in made if "articles" in name] == [
         "articles-00002",
         f"{record.path} is damaged: its sha256 is {made[-1].split('sha256 is ')[1][:16]}…, its record says "
-        f"{record.written.sha256[:16]}…; set aside, computing it anew",
+        f"{record.written.sha256[:16]}…; set aside, computing it again",
     ]
     assert path.read_bytes() == good
     assert (tmp_path / f"{record.path}.damaged").exists()

@@ -193,7 +193,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(
     torch.save([Hostile(trace)], folder / "WIKI.train.1.pt", _use_new_zipfile_serialization=new_format)
     assert import_to(tmp_path / "root", folder) == 1
     message = capsys.readouterr().err
-    assert "WIKI.train.1.pt was refused: it is no plain list of ids and texts, loading it would call" in message
+    assert "WIKI.train.1.pt was refused: it is not a plain list of ids and texts, loading it would call" in message
     assert "mkdir" in message
     assert "weights_only" not in message
     assert not trace.exists()

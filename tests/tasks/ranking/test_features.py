@@ -35,7 +35,7 @@ def test_features_of_kept_paragraphs():
     assert features.schema == FEATURES.schema
     assert features["paragraph_id"].to_pylist() == [1, 2, 4]
     assert features["rouge2_recall"].to_pylist() == [0.5, 0.25, 0.0]
-    # Three paragraphs; `the`, `severn`, `is` stand in one (log 3), `wide` in two (log 1.5).
+    # Three paragraphs; `the`, `severn`, `is` occur in one (log 3), `wide` in two (log 1.5).
     severn = log(3) / sqrt(3 * log(3) ** 2 + log(1.5) ** 2)
     assert features["title_similarity"].to_pylist() == pytest.approx([severn, 0.0, 0.0])
 

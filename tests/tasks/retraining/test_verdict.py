@@ -94,7 +94,7 @@ def test_every_metric_has_its_role() -> None:
         "worse than the champion: -1.00 points of ROUGE-1 on the frozen test split (p = 0.01)"
     )
     assert not judged(SAME, replace(BETTER, metric="rouge1"), settings=settings).promoted
-    # Where two must improve, both must, on one split; how is nothing that the verdict has to be told anew.
+    # Where two must improve, both must, on one split; how is nothing that the verdict has to be told again.
     both = [Criterion("rouge2", "improve"), Criterion("rouge1", "improve")]
     also = replace(BETTER, metric="rouge1")
     assert decide([BETTER, also], both, settings).promoted

@@ -26,7 +26,7 @@ def pairs(edges: list[dict[str, Any]]) -> dict[tuple[int, int], float]:
 
 
 def test_similarity_is_the_cosine_of_tfidf() -> None:
-    # idf over three paragraphs: a and b stand in two (log 1.5), c, d and e in one (log 3).
+    # idf over three paragraphs: a and b occur in two (log 1.5), c, d and e in one (log 3).
     rare, common = math.log(3), math.log(1.5)
     norm = math.sqrt(2 * common**2 + rare**2)
     edges = pairs(similarity_edges(["a b c", "a b d", "e"], GraphSettings(similarity_threshold=0.0)))
