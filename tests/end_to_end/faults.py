@@ -1,6 +1,7 @@
 """Runs of a tiny build that are disturbed, and what their roots hold."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -48,6 +49,12 @@ def build(root: object, environment: dict[str, str], log: Path, *more: str) -> s
         return going.said()
 
 
+# From its line to the next one with a time.
+_SERVER_ERROR = re.compile(
+    r"^[\d:.]+ \| ERROR +\| prefect\.server\..*?(?=^\d\d:\d\d:\d\d\.\d+ \| |\Z)", re.MULTILINE | re.DOTALL
+)
+
+
 class Build:
     """A build's process and what it says."""
 
@@ -55,7 +62,8 @@ class Build:
         self.process, self.log = process, log
 
     def said(self) -> str:
-        return self.log.read_text(errors="replace")
+        """All that was printed, but for the errors of Prefect's server: SQLite may be locked, and it tries again."""
+        return _SERVER_ERROR.sub("", self.log.read_text(errors="replace"))
 
     def wait(self) -> int:
         return self.process.wait(PATIENCE)
