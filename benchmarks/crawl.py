@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from benchmarks.loopback_web import address
+from benchmarks.process import run_apart
 from storage.schemas import FRONTIER
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.journal import Journal
@@ -85,12 +86,7 @@ def measure(crawler: str, urls: list[str], delay: float) -> dict[str, float]:
     """Run a crawler in a process of its own; return pages, seconds and peak bytes."""
     with tempfile.TemporaryDirectory() as folder:
         task = {"crawler": crawler, "urls": urls, "folder": folder, "delay": delay}
-        call = [sys.executable, "-m", "benchmarks.crawl", "--one"]
-        done = subprocess.run(call, input=json.dumps(task), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{crawler} failed:\n{done.stderr}")
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        return run_apart("benchmarks.crawl", "--one", task=task)
 
 
 def run_one() -> None:

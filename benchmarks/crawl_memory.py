@@ -12,7 +12,6 @@ Linux has. Exit status 1 where a peak passes 400 MB or a URL has no row.
 import argparse
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ import pyarrow as pa
 
 from benchmarks.crawl import BAR_BYTES, serving
 from benchmarks.loopback_web import address
+from benchmarks.process import run_apart
 from storage.schemas import FRONTIER, PAGES
 from storage.store import RowGroup, Store
 from tasks.crawl.settings import CrawlSettings
@@ -102,12 +102,7 @@ def measure(kind: str, count: int, hosts: int) -> dict[str, float]:
 
 
 def _ran(function: str, *arguments: Any) -> dict[str, Any]:
-    call = [sys.executable, "-m", "benchmarks.crawl_memory", "--call", function]
-    done = subprocess.run(call, input=json.dumps(arguments), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{function} {arguments} failed:\n{done.stderr[-3000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return run_apart("benchmarks.crawl_memory", "--call", function, task=arguments)
 
 
 def main() -> int:

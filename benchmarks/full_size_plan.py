@@ -13,14 +13,13 @@ import argparse
 import hashlib
 import json
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.process import run_apart
 from flows.config import BuildConfig
 from flows.dag import dag_of
 from flows.running.execution import PrefectExecutor
@@ -114,12 +113,7 @@ def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
 
 def in_a_process(what: str, root: str, shards: int) -> dict[str, Any]:
     """Make a plan in a process of its own."""
-    call = [sys.executable, "-m", "benchmarks.full_size_plan", "--one", what, "--shards", str(shards), "--keep", root]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"planning failed:\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return run_apart("benchmarks.full_size_plan", "--one", what, "--shards", str(shards), "--keep", root)
 
 
 def main() -> int:

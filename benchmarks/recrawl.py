@@ -17,7 +17,6 @@ import json
 import random
 import resource
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -31,6 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.fs import LocalFileSystem
 
+from benchmarks.process import run_apart
 from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.articles.articles import merge_articles, read_articles
@@ -223,12 +223,9 @@ def crawl(root: str, web: Web, refresh: str, left_out: int) -> dict[str, Any]:
     asked = sorted(set(kept))[: -left_out or None]
     frontier = web.frontier.filter(pc.is_in(web.frontier.column("url"), pa.array(asked)))
     Store(root).write_bytes("frontier.arrow", _ipc(frontier))
-    task = json.dumps({"root": root, "address": web.proxy.address, "refresh": refresh})
-    call = [sys.executable, "-m", "benchmarks.recrawl", "--one"]
-    done = subprocess.run(call, input=task, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"the crawl failed:\n{done.stderr}")
-    return {**json.loads(done.stdout.splitlines()[-1]), "bytes": web.proxy.moved, "requests": web.requests()}
+    task = {"root": root, "address": web.proxy.address, "refresh": refresh}
+    found = run_apart("benchmarks.recrawl", "--one", task=task)
+    return {**found, "bytes": web.proxy.moved, "requests": web.requests()}
 
 
 def _ipc(table: pa.Table) -> bytes:

@@ -1,8 +1,10 @@
 """`--help`: one screen of what people change, `--help SECTION` and `--help all` for the rest; and unknown options."""
 
 import difflib
+import re
 import typing
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -70,10 +72,7 @@ def check_names(settings: type[Settings], arguments: Sequence[str]) -> None:
     Raises:
         ValueError: one does not; names those that are near.
     """
-    known = {name for name, _ in options(settings)}
-    known |= {
-        ".".join(parts[:depth]) for name in known for parts in [name.split(".")] for depth in range(1, len(parts))
-    }
+    known = set(_sections(name for name, _ in options(settings)))
     for argument in arguments:
         if not argument.startswith("--") or argument == "--":
             continue
@@ -89,17 +88,17 @@ def _section(annotation: Any) -> type[Settings] | None:
     return None
 
 
-def _sections(fields: dict[str, FieldInfo]) -> list[str]:
-    """Return sections and settings, in the order of the pipeline."""
-    return list(dict.fromkeys(part for name in fields for part in (name.partition(".")[0], name)))
+def _sections(names: Iterable[str]) -> list[str]:
+    """Return settings and the sections around them, in the order of the pipeline."""
+    ends = ((name, end) for name in names for end in (*[m.start() for m in re.finditer(r"\.", name)], len(name)))
+    return list(dict.fromkeys(name[:end] for name, end in ends))
 
 
 def _near(name: str, known: typing.Collection[str]) -> str:
     """Return the names that are near in writing, or that end in the same word."""
     last = name.rpartition(".")[2]
-    near = difflib.get_close_matches(name, known, n=3)
     same_end = [each for each in sorted(known, key=_rank) if each.rpartition(".")[2] == last]
-    near = list(dict.fromkeys([*same_end[:3], *near]))
+    near = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(name, known, n=3)]))
     return f"; near it: {', '.join('--' + _dashed(each) for each in near)}" if near else "; --help lists them"
 
 
@@ -119,10 +118,7 @@ def _print_first_screen(program: str, fields: dict[str, FieldInfo], console: Con
                 f"  --{_dashed(name):<22} {escape(said)} [dim]\\[{escape(_default(field))}][/dim]",
                 highlight=False, no_wrap=True, overflow="ellipsis",
             )  # fmt: skip
-    counts: dict[str, int] = {}
-    for name in fields:
-        if "." in name:
-            counts[name.partition(".")[0]] = counts.get(name.partition(".")[0], 0) + 1
+    counts = Counter(name.partition(".")[0] for name in fields if "." in name)
     console.print("[dim]In brackets: what holds where neither the preset nor you say otherwise.[/dim]", highlight=False)
     console.print("[bold]examples[/bold]", highlight=False)
     for arguments, what in _EXAMPLES:
