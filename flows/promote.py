@@ -21,7 +21,7 @@ def promote(root: str, to: int) -> str:
         StorageError: there is no such root or version, it has been pruned, or another run holds the root.
     """
     store = Store(root)
-    store.check_there()
+    store.check_exists()
     with root_lock(store):
         return promote_by_hand(store, to)
 

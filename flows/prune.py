@@ -35,7 +35,7 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
     store = Store(root)
-    store.check_there()
+    store.check_exists()
     with root_lock(store):
         for name in pin:
             pin_build(store, name)

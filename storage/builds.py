@@ -1,4 +1,4 @@
-"""Builds: which shards and models belong together. Written last, so a build that is named is whole."""
+"""Builds: which shards and models belong together. A manifest is written last, so a build that has one is complete."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ class Build:
         config: the whole configuration.
         stages: stage -> shard number (as a string) -> file relative to the root.
         models: model -> directory relative to the root.
-        counts: stage -> rows, drops by reason, bytes and seconds, added up over its shards.
+        counts: stage -> rows, refused rows by reason (`drops`), bytes and seconds, added up over its shards.
         report: the report's path relative to the root, or None.
     """
 
@@ -51,16 +51,16 @@ def record_build(
     label: str | None = None,
     latest: bool = True,
 ) -> Build:
-    """Write and return the manifest of what a run has made, all of it done.
+    """Write and return the manifest of a finished run.
 
     Args:
         store: the root.
         config: the whole configuration.
         stages: stage -> shard number -> record.
         directories: model or report -> record.
-        report: what was written of it.
+        report: record of the report, if one was written.
         label: end of the build's name; None = a hash of what it holds.
-        latest: whether it is what people mean by the latest build; else it is only kept from being pruned.
+        latest: whether `latest` shall point to this build; otherwise the manifest only protects its files from pruning.
     """
     now = datetime.now(UTC)
     files = {name: {str(shard): record.path for shard, record in records.items()} for name, records in stages.items()}
@@ -80,7 +80,7 @@ def record_build(
 
 
 def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
-    """Add a stage's records up: rows, drops by reason and by whom they are blamed on, bytes, seconds, peak memory."""
+    """Add up a stage's records: rows, refused rows by reason and by blamed value, bytes, seconds, peak memory."""
     drops: dict[str, int] = {}
     for record in records:
         for reason, count in record.drops.items():
@@ -92,12 +92,12 @@ def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
         "seconds": round(sum(record.seconds for record in records), 3),
         "peak_bytes": max((record.peak_bytes for record in records), default=0),
         "notes": {name: note for record in records for name, note in record.notes.items()},
-        "worst": worst_of({value: told for record in records for value, told in record.worst.items()}),
+        "worst": worst_of({value: counts for record in records for value, counts in record.worst.items()}),
     }
 
 
 def save_build(store: Store, build: Build, *, latest: bool = True) -> None:
-    """Write a manifest, then, unless it is not to be the latest, point `latest` to it; both writes are atomic."""
+    """Write a manifest and, if it is the latest, then point `latest` to it; both writes are atomic."""
     store.write_bytes(f"builds/{build.name}.json", seal(asdict(build)))
     if latest:
         store.write_bytes(LATEST, json.dumps({"build": build.name}).encode())
@@ -106,7 +106,7 @@ def save_build(store: Store, build: Build, *, latest: bool = True) -> None:
 def latest_build(store: Store) -> Build | None:
     """Return the build `latest` points to, or None before the first one.
 
-    Where the pointer is damaged, or its build cannot be read, it is the newest build that can, with a warning; the next
+    If the pointer is damaged or its build cannot be read, return the newest readable build and log a warning; the next
     build writes the pointer again.
 
     Raises:
@@ -137,12 +137,12 @@ def read_build(store: Store, name: str) -> Build:
     """Return a build by name.
 
     Raises:
-        StorageError: there is none of that name, or its manifest cannot be read.
+        StorageError: there is no build of that name, or its manifest cannot be read.
     """
     try:
         return Build(**unseal(store.read_bytes(f"builds/{name}.json")))
     except FileNotFoundError:
-        there = ", ".join(build_names(store)) or "none"
-        raise StorageError(f"no build {name!r} below {store.root}; there are: {there}") from None
+        names = ", ".join(build_names(store)) or "none"
+        raise StorageError(f"no build {name!r} below {store.root}; existing builds: {names}") from None
     except (ValueError, TypeError) as error:
         raise StorageError(f"builds/{name}.json below {store.root} is not a build manifest: {error}") from error

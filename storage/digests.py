@@ -1,4 +1,4 @@
-"""Content digests of Arrow tables: equal values give equal digests, however the table came to be."""
+"""Content digests of Arrow tables: equal values give equal digests, however the table was made."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 _OF_BYTES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 _BLOCK_ROWS = 1024
-_BLOCK_BYTES = 16 << 20  # of text and bodies: a thousand large pages would be too much to hold
+_BLOCK_BYTES = 16 << 20  # of text and bodies: 1,024 large pages would take too much memory
 
 
 class TableDigest:
     """Digests a table that comes in pieces; how it is cut into pieces does not matter.
 
-    Rows are digested in blocks that end where the values say, not the pieces: after so many rows, or so many bytes.
+    Rows are digested in blocks of a fixed number of rows or bytes, so where a block ends depends on the values alone.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:

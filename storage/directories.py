@@ -31,9 +31,9 @@ class DirectoryRecord:
         digest: digest of the files that readers depend on.
         settings: the fields of the recipe.
         inputs: name of each input -> digests of what was read of it.
-        metrics: what its maker reported.
-        seconds: time it took, all sessions of a resumed run together where the maker knows.
-        code: version and git commit of the code that made it; for people, and no part of key or digest.
+        metrics: figures that the function which filled the directory returned.
+        seconds: time it took; the sum over all sessions of a resumed run, where that is known.
+        code: version and git commit of the code that made it; for people, not part of key or digest.
     """
 
     name: str
@@ -82,7 +82,7 @@ def record_of_directory(name: str, key: str) -> str:
 
 
 def working_directory(store: Store, name: str, key: str) -> Path:
-    """Return a local folder to fill: the final place on local disk, else one that a restart finds again."""
+    """Return a local folder to fill: the final one on local disk, else a temporary one that a restart finds again."""
     if store.is_local:
         folder = Path(store.path(directory_path(name, key)))
     else:
@@ -106,7 +106,7 @@ def publish_directory(
 ) -> DirectoryRecord:
     """Upload a folder's files where the root is remote, then write the record that makes it done.
 
-    What was set aside in the folder as damaged, and what a killed writer left, is no part of the directory.
+    Files set aside as damaged and files left by a killed writer are not published.
 
     Args:
         store: where to publish.
@@ -116,7 +116,7 @@ def publish_directory(
         published: files that readers load; their digests make the directory's digest.
         settings: the fields of the recipe.
         inputs: name of each input -> digests of what was read of it.
-        metrics: what to keep beside it.
+        metrics: figures to keep in the record.
         seconds: time it took.
         code: version and git commit of the code that made it.
 
@@ -131,7 +131,7 @@ def publish_directory(
         files[relative] = _sha256(path)
         if not store.is_local:
             with path.open("rb") as file, store.writing(f"{directory_path(name, key)}/{relative}") as sink:
-                shutil.copyfileobj(file, sink)  # checkpoints may be larger than memory should be
+                shutil.copyfileobj(file, sink)  # in pieces: checkpoints may be too large for memory
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
     record = DirectoryRecord(name, key, files, digest, settings, inputs, metrics, seconds, code or {})
     store.write_bytes(record_of_directory(name, key), record.to_json())
@@ -139,14 +139,14 @@ def publish_directory(
 
 
 def find_directory(store: Store, name: str, key: str) -> DirectoryRecord | None:
-    """Return the record of a directory that is done, or None; a damaged one counts as none, with a warning."""
+    """Return the record of a finished directory, or None; a damaged record is logged and counts as missing."""
     sidecar = record_of_directory(name, key)
     if not store.exists(sidecar):
         return None
     try:
         record = DirectoryRecord.from_json(store.read_bytes(sidecar))
     except ValueError as error:
-        _log.warning("%s cannot be read (%s): what it describes counts as missing", sidecar, error)
+        _log.warning("%s cannot be read (%s): its directory counts as missing", sidecar, error)
         return None
     return record if all(store.exists(f"{record.path}/{file}") for file in record.files) else None
 
@@ -155,16 +155,16 @@ def fetch_directory(store: Store, record: DirectoryRecord) -> Path:
     """Return a directory on local disk after checking its files; a remote one is downloaded once.
 
     Raises:
-        CorruptShardError: a file is gone or its bytes are not those of the record.
+        CorruptShardError: a file is missing or its bytes do not match the record.
     """
     folder = working_directory(store, record.name, record.key)
     for file, sha256 in record.files.items():
         path = folder / file
         if not store.is_local and not (path.exists() and _sha256(path) == sha256):
-            with contextlib.suppress(FileNotFoundError):  # said below
+            with contextlib.suppress(FileNotFoundError):  # reported below
                 download(store, f"{record.path}/{file}", path)
         if not path.exists() or _sha256(path) != sha256:
-            raise CorruptShardError(f"{record.path}/{file}", "its bytes are not those of its record")
+            raise CorruptShardError(f"{record.path}/{file}", "the file is missing or does not match its record")
     return folder
 
 
@@ -179,17 +179,17 @@ def is_leftover(relative: Path) -> bool:
 
 
 def download(store: Store, name: str, path: Path) -> None:
-    """Write a file of the store to local disk in one step: other processes may be reading the one that is there.
+    """Download a file atomically: other processes may be reading the local copy it replaces.
 
     Raises:
-        FileNotFoundError: the store has none of that name.
+        FileNotFoundError: the store has no file of that name.
         StorageError: the store does not answer.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
         with store.reading(name) as source, temporary.open("wb") as sink:
-            while chunk := source.read(_COPY_BYTES):  # checkpoints may be larger than memory should be
+            while chunk := source.read(_COPY_BYTES):  # in pieces: checkpoints may be too large for memory
                 sink.write(chunk)
         temporary.replace(path)
     finally:

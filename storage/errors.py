@@ -1,4 +1,4 @@
-"""What can go wrong with files, each error naming the file and the way out."""
+"""Errors of files; each message names the file and says what to do."""
 
 
 class StorageError(Exception):
@@ -6,11 +6,11 @@ class StorageError(Exception):
 
 
 class StorageFullError(StorageError):
-    """The device below the root has no space left; what was half-written has been removed."""
+    """The device of the root has no space left; the half-written file has been removed."""
 
 
 class CorruptShardError(StorageError):
-    """A shard's bytes are not those its record describes.
+    """A shard's bytes do not match its record.
 
     Attributes:
         path: the shard's file, relative to the root.

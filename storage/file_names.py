@@ -1,4 +1,4 @@
-"""What a file below a root is, as its name tells; names that are not ours tell nothing."""
+"""Parse the name of a file below a root; other people's names are not recognised."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,13 +14,13 @@ _HEX = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True)
 class FileName:
-    """What a name tells.
+    """What a file's name says about it.
 
     Attributes:
         kind: shard: a file of a stage, or its record; directory: a file of a model, report or table, or its record;
-            build: a manifest; scratch: of a shard that is not done; temporary: of a writer.
-        named: what manifests call the whole that it belongs to: the shard's file, the directory, the build; else "".
-        record: whether it is the record that makes the whole done.
+            build: a manifest; scratch: a file of an unfinished shard; temporary: a file that is being written.
+        named: how manifests name what the file belongs to: the shard's file, the directory or the build; else "".
+        record: whether it is the record that marks the shard or directory as done.
         damaged: whether it was set aside as damaged.
     """
 
@@ -31,12 +31,12 @@ class FileName:
 
     @property
     def trash(self) -> bool:
-        """Whether it was set aside as damaged, or left by a writer that is dead."""
+        """Whether it was set aside as damaged, or left by a killed writer."""
         return self.damaged or self.kind == "temporary"
 
 
 def parse_file_name(name: str) -> FileName | None:
-    """Return what a file is by its path relative to the root; None where no such name is given here."""
+    """Return what a path relative to the root names, or None if this project gives no file such a name."""
     *folders, file = name.split("/")
     top = folders[0] if folders else ""
     if folders and top not in _FOLDERS:
@@ -51,13 +51,13 @@ def parse_file_name(name: str) -> FileName | None:
     depth = 2 if top in _NESTED else 1
     if top not in (*_NESTED, *_FLAT) or len(folders) < depth:
         return None
-    where = "/".join(folders[:depth])
+    directory = "/".join(folders[:depth])
     if len(folders) == depth:
         key = file.removesuffix(".json")
-        return FileName("directory", f"{where}/{key}", record=True) if key != file and _is_hex(key, 16) else None
+        return FileName("directory", f"{directory}/{key}", record=True) if key != file and _is_hex(key, 16) else None
     if not _is_hex(folders[depth], 16):
         return None
-    return FileName("directory", f"{where}/{folders[depth]}", damaged=file.endswith(".damaged"))
+    return FileName("directory", f"{directory}/{folders[depth]}", damaged=file.endswith(".damaged"))
 
 
 def _shard_or_scratch(stage: str, folders: list[str], file: str) -> FileName | None:

@@ -26,32 +26,32 @@ _log = logging.getLogger(__name__)
 def root_lock(store: Store, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the root until the block ends.
 
-    On local disk the kernel holds the lock and lets go when the process ends, however it ends. An object store has no
-    locks: there a lease is renewed while the block runs and lapses a minute after its holder died. Clocks are not
-    trusted: whoever finds a lease watches it, until it is renewed, let go, or has lapsed. A lease keeps out the second
-    run that a person or a schedule starts; two that start within the same second both pass, which costs double work
-    and nothing else, since shards are immutable and written atomically.
+    On local disk the kernel holds the lock and releases it when the process ends, however it ends. An object store has
+    no locks: there a lease is renewed while the block runs and expires a minute after its holder died. Clocks are not
+    trusted: a run that finds a lease watches it until it is renewed, released or has expired. A lease keeps out the
+    second run that a person or a schedule starts; two that start within the same second both pass, which costs double
+    work and nothing else, since shards are immutable and written atomically.
 
     Args:
         store: whose root.
         wait_seconds: how long to wait for another run that holds it.
 
     Raises:
-        RootBusyError: another run holds the root, still; the message names its process and machine.
+        RootBusyError: another run still holds the root; the message names its process and machine.
     """
     deadline = time.monotonic() + wait_seconds
     waiting = False
-    with ExitStack() as held:
+    with ExitStack() as stack:
         while True:
             try:
-                held.enter_context(_local_lock(store) if store.is_local else _lease(store))
+                stack.enter_context(_local_lock(store) if store.is_local else _lease(store))
                 break
             except RootBusyError as busy:
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     raise
                 if not waiting:
-                    _log.warning("%s; waiting for it, %.0f s at most", busy, remaining)
+                    _log.warning("%s; waiting up to %.0f s", busy, remaining)
                     waiting = True
                 time.sleep(min(_RETRY_SECONDS, remaining))
         yield
@@ -62,9 +62,9 @@ def _holder(token: str = "") -> bytes:
     return json.dumps(fields).encode()
 
 
-def _busy(store: Store, held: bytes) -> RootBusyError:
+def _busy(store: Store, lease: bytes) -> RootBusyError:
     try:
-        holder = json.loads(held)
+        holder = json.loads(lease)
         who = f"process {holder['pid']} on {holder['host']}"
     except (ValueError, KeyError, TypeError):
         who = "another process"
@@ -75,7 +75,7 @@ def _busy(store: Store, held: bytes) -> RootBusyError:
 
 @contextmanager
 def _local_lock(store: Store) -> Iterator[None]:
-    import fcntl  # only on systems with local POSIX disks; the lease needs nothing of it
+    import fcntl  # here, because only POSIX systems have it and the lease does not need it
 
     path = Path(store.path(LOCK))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,9 +93,9 @@ def _local_lock(store: Store) -> Iterator[None]:
 
 @contextmanager
 def _lease(store: Store) -> Iterator[None]:
-    held = _held(store)
-    if held is not None and not _lapses(store, held):
-        raise _busy(store, held)
+    lease = _held(store)
+    if lease is not None and not _lapses(store, lease):
+        raise _busy(store, lease)
     token = uuid.uuid4().hex
     store.write_bytes(LOCK, _holder(token))
     ended = Event()
@@ -105,7 +105,7 @@ def _lease(store: Store) -> Iterator[None]:
             try:
                 now = _held(store)
                 if now is not None and _token(now) != token:
-                    _log.warning("the lease of the root lapsed and was taken over: %s", _busy(store, now))
+                    _log.warning("the lease of the root expired and was taken over: %s", _busy(store, now))
                     return
                 store.write_bytes(LOCK, _holder(token))
             except StorageError as error:
@@ -120,10 +120,10 @@ def _lease(store: Store) -> Iterator[None]:
         keeper.join()
         try:
             now = _held(store)
-            if now is not None and _token(now) == token:  # else it is another run's by now, and its to let go
+            if now is not None and _token(now) == token:  # else another run has taken it over
                 store.delete(LOCK)
-        except StorageError as error:  # it lapses by itself, and must not hide how the block ended
-            _log.warning("the lease of the root was left to lapse: %s", error)
+        except StorageError as error:  # the lease expires by itself; this must not hide an error of the block
+            _log.warning("the lease of the root could not be released and will expire: %s", error)
 
 
 def _held(store: Store) -> bytes | None:
@@ -133,21 +133,21 @@ def _held(store: Store) -> bytes | None:
         return None
 
 
-def _token(held: bytes) -> str | None:
-    """Return what tells a lease's holder from every other one; None where it is no lease."""
+def _token(lease: bytes) -> str | None:
+    """Return the random token of a lease's holder; None if the file is not a lease."""
     try:
-        token: str = json.loads(held)["token"]
+        token: str = json.loads(lease)["token"]
     except (ValueError, KeyError, TypeError):
         return None
     return token
 
 
-def _lapses(store: Store, held: bytes) -> bool:
-    """Watch a lease until it is let go, renewed, or has not been renewed for its time."""
+def _lapses(store: Store, lease: bytes) -> bool:
+    """Watch a lease; return whether it was released or expired, not renewed."""
     deadline = time.monotonic() + LEASE_SECONDS
     while time.monotonic() < deadline:
         time.sleep(_WATCH_SECONDS)
         now = _held(store)
-        if now != held:
+        if now != lease:
             return now is None
     return True

@@ -12,7 +12,7 @@ from storage.store import RowGroup, Store
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A whole shard, or one of its row groups; small enough to be sent to another process by the thousand.
+    """A reference to a whole shard or one of its row groups; small enough to send thousands to another process.
 
     Attributes:
         stage: stage name.
@@ -58,18 +58,18 @@ def whole(record: ShardRecord) -> Part:
 
 def gather(records: Iterable[ShardRecord], destination: int) -> list[Part]:
     """Return the row groups that shards of a grouped stage hold for one destination shard."""
-    found = ((record, record.written.groups.get(destination)) for record in records)
+    groups = ((record, record.written.groups.get(destination)) for record in records)
     return [
         Part(record.stage, record.path, record.written.sha256, group, group.digest, group.rows)
-        for record, group in found
+        for record, group in groups
         if group is not None
     ]
 
 
 def gathered_digests(records: Iterable[ShardRecord], destination: int) -> list[str]:
-    """Return the digests of `gather`'s row groups, without making a part of each: a plan asks for millions."""
-    found = (record.written.groups.get(destination) for record in records)
-    return [group.digest for group in found if group is not None]
+    """Return the digests of `gather`'s row groups without building parts: a plan asks for millions."""
+    groups = (record.written.groups.get(destination) for record in records)
+    return [group.digest for group in groups if group is not None]
 
 
 def read_parts(store: Store, stage: str, parts: Iterable[Part]) -> pa.Table:

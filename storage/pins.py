@@ -1,4 +1,4 @@
-"""Pins: builds that people keep by name, however many later ones there are."""
+"""Pins: builds that people keep by name, however many newer ones there are."""
 
 from storage.builds import read_build
 from storage.store import Store
@@ -7,7 +7,7 @@ _FOLDER = "builds/pinned"
 
 
 def pin_build(store: Store, name: str) -> None:
-    """Keep a build until its pin is taken away; a pin that is there stays.
+    """Protect a build from pruning until it is unpinned; pinning it twice does no harm.
 
     Raises:
         StorageError: there is no build of that name, or its manifest cannot be read.
@@ -17,7 +17,7 @@ def pin_build(store: Store, name: str) -> None:
 
 
 def unpin_build(store: Store, name: str) -> None:
-    """Take the pin of a build away.
+    """Remove the pin of a build.
 
     Raises:
         ValueError: it is not pinned.

@@ -1,16 +1,15 @@
 """Delete what no kept build and no kept model version needs: mark what their manifests name, sweep the rest.
 
-Builds are counted by what they hold: a run that finds everything done writes a manifest, but is no further build. A
-build is kept for its name (a pin), for a version of the models, or for being among the newest.
+Builds are counted by content: a run that finds everything done writes a manifest, but counts as the same build. A build
+is kept because it is pinned, because a model version needs it, or because it is among the newest.
 
-What no manifest names belongs to a build that was interrupted or failed, or is what a dead process left. Such a build
-counts as a finished one: what it made goes when `keep` other builds have been finished since. Temporary and damaged
-files go with the next one.
+Files that no manifest names belong to a build that was interrupted or failed, or were left by a killed process. They
+are deleted once `keep` later builds have finished; temporary and damaged files are deleted after one.
 
-Retraining prunes what it made itself and nothing else, for others may keep their builds below the same root.
+Retraining prunes only what retraining made, because other builds may be kept below the same root.
 
-Only files whose names this project gives are ever looked at; anything else below the root is left alone, and so are
-other roots in folders of it. The caller holds the root's lock, so that no build is running meanwhile.
+Only files with names that this project gives are considered; everything else below the root, other roots in its folders
+included, is left alone. The caller holds the root's lock, so that no build is running meanwhile.
 """
 
 import json
@@ -36,9 +35,9 @@ class Pruning:
     Attributes:
         builds: names of the builds kept, oldest first.
         versions: numbers of the model versions kept.
-        sizes: file -> bytes, of those to delete, in the order they go.
+        sizes: file to delete -> its bytes, in the order of deletion.
         kept_bytes: bytes of the files that kept builds and versions need.
-        young: files left alone because no manifest names them, and too few builds were finished since.
+        young: files that no manifest names, kept because too few builds have finished since.
     """
 
     builds: tuple[str, ...]
@@ -53,7 +52,7 @@ class Pruning:
         return sum(self.sizes.values())
 
     def by_folder(self) -> dict[str, tuple[int, int]]:
-        """Return folder -> (files, bytes) of what goes."""
+        """Return folder -> (files, bytes) to delete."""
         files: Counter[str] = Counter()
         size: Counter[str] = Counter()
         for name, count in self.sizes.items():
@@ -65,11 +64,11 @@ class Pruning:
 
 @dataclass(frozen=True)
 class _Distinct:
-    """A build, however many manifests say the same of it.
+    """A build with all manifests of the same content.
 
     Attributes:
         names: of its manifests, oldest first.
-        build: what they say; None where the manifest, which is then the only one, cannot be read.
+        build: their content; None for a single manifest that cannot be read.
     """
 
     names: tuple[str, ...]
@@ -77,27 +76,27 @@ class _Distinct:
 
 
 def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning:
-    """Find what can go.
+    """Find the files that can be deleted.
 
     Args:
         store: the root, whose lock the caller holds.
-        keep: how many of the newest builds that differ, and of the newest model versions, are kept. The champion, the
-            champion before it, the builds of kept versions, pinned builds and the latest one are kept beside them, and
-            so are the test articles versions are judged on.
-        retrained: only builds that are behind a model version, and only what these name, can go; `keep` counts them
-            alone.
+        keep: how many of the newest distinct builds and of the newest model versions to keep. Also kept: the champion,
+            the champion before it, the builds of kept versions, pinned builds, the latest build, and the test articles
+            on which versions are judged.
+        retrained: delete only builds that belong to a model version, and only files that these name; `keep` counts
+            only such builds.
 
     Raises:
         ValueError: `keep` is less than 1.
-        StorageError: the manifest of a build to keep cannot be read; nothing can be told then.
+        StorageError: the manifest of a build to keep cannot be read, so its files are unknown.
     """
     if keep < 1:
-        raise ValueError(f"keep is {keep}: expected at least 1, for the latest build is always kept")
+        raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
     every_version = {number: read_version(store, number) for number in version_numbers(store)}
     versions = _kept_versions(store, keep)
     builds = _distinct_builds(store)
-    own = {version.build for version in every_version.values()}
-    counted = [build for build in builds if not retrained or own.intersection(build.names)]
+    of_versions = {version.build for version in every_version.values()}
+    counted = [build for build in builds if not retrained or of_versions.intersection(build.names)]
     names = _kept_builds(store, builds, counted, keep, [every_version[number].build for number in versions])
     kept = _marked(store, [read_build(store, name) for name in names], [every_version[number] for number in versions])
     gone = [build.build for build in counted if build.build is not None and not set(names).intersection(build.names)]
@@ -105,9 +104,9 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     manifests = {name for build in counted for name in build.names} - set(names)
     unfinished = None if retrained else _finished(store, counted[-keep:][0].names[0] if len(counted) >= keep else None)
     trash = None if retrained else _finished(store, builds[-1].names[-1] if builds else None)
-    going: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     bytes_kept = young = 0
-    turns = {}
+    turn = {}
     for info in _files(store):
         name = info.path[len(store.base) :].lstrip("/")
         file = parse_file_name(name)
@@ -115,25 +114,25 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
             continue
         needed = _needed(file, *kept)
         if file.kind == "build":
-            goes = file.named in manifests
+            unneeded = file.named in manifests
         elif needed:
-            goes = False
+            unneeded = False
         else:
             bound = trash if file.trash else unfinished
-            goes = _needed(file, *named) or (bound is not None and info.mtime is not None and info.mtime <= bound)
-            young += not goes
-        if goes:
-            going[name] = info.size
-            # Manifests, then records, then the rest, so that what is named is whole at any moment.
-            turns[name] = 0 if file.kind == "build" else 1 if file.record else 2
+            unneeded = _needed(file, *named) or (bound is not None and info.mtime is not None and info.mtime <= bound)
+            young += not unneeded
+        if unneeded:
+            sizes[name] = info.size
+            # Manifests, then records, then the rest: at any moment everything that is still named is complete.
+            turn[name] = 0 if file.kind == "build" else 1 if file.record else 2
         elif file.kind == "build" or needed:
             bytes_kept += info.size
-    ordered = dict(sorted(going.items(), key=lambda item: (turns[item[0]], item[0])))
+    ordered = dict(sorted(sizes.items(), key=lambda item: (turn[item[0]], item[0])))
     return Pruning(tuple(names), tuple(versions), ordered, bytes_kept, young)
 
 
 def carry_out(store: Store, pruning: Pruning) -> None:
-    """Delete what `plan_pruning` found, in its order; killed half-way, all that is still named is whole."""
+    """Delete what `plan_pruning` found, in its order; if killed half-way, everything still named is complete."""
     for name in pruning.sizes:
         store.delete(name)
     if store.is_local:
@@ -149,12 +148,12 @@ def _kept_versions(store: Store, keep: int) -> list[int]:
 
 
 def _distinct_builds(store: Store) -> list[_Distinct]:
-    """Return all builds by the time of their newest manifests, oldest first."""
+    """Return all builds, sorted by their newest manifests, oldest first."""
     found: dict[str, _Distinct] = {}
     for name in build_names(store):
         try:
             build = read_build(store, name)
-        except StorageError:  # of no use; it goes as any other does, and stops pruning only while it is to be kept
+        except StorageError:  # it ages like any other build, and stops pruning only while it has to be kept
             found[name] = _Distinct((name,), None)
             continue
         content = json.dumps([build.stages, build.models, build.report], sort_keys=True)
@@ -168,7 +167,7 @@ def _kept_builds(
 ) -> list[str]:
     """Return the names of the manifests that stay.
 
-    Of one build these are the oldest, which says when it was finished, the newest, and those asked for by name.
+    For each build: its oldest manifest, which says when it finished, its newest, and those needed by name.
     """
     ends = {name for build in counted[-keep:] for name in (build.names[0], build.names[-1])}
     kept = {*ends, *of_versions, *pinned_builds(store)}
@@ -205,7 +204,7 @@ def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[st
 
 
 def _finished(store: Store, name: str | None) -> datetime | None:
-    """Return when a manifest was written; None where there is none, and nothing may go for its age."""
+    """Return when a manifest was written; None without a manifest: then age is no reason to delete."""
     if name is None:
         return None
     info = store.filesystem.get_file_info(store.path(f"builds/{name}.json"))
@@ -220,12 +219,12 @@ def _files(store: Store) -> Iterator[pafs.FileInfo]:
 
 
 def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:
-    """Whether a file belongs to a shard or directory that is named; what is trash never does."""
+    """Whether a file belongs to one of these shards or directories; trash never does."""
     return not file.trash and file.named in {"shard": files, "directory": directories}.get(file.kind, ())
 
 
 def _remove_empty(store: Store, folder: str) -> None:
-    """Remove a folder below that of a stage or model if nothing is left in it, and then those around it."""
+    """Remove a folder inside that of a stage or model if it is empty, then its parents likewise."""
     while "/" in folder:
         if store.filesystem.get_file_info(pafs.FileSelector(store.path(folder), allow_not_found=True)):
             return

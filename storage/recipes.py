@@ -1,8 +1,8 @@
-"""Keys and records: what a shard was made from, and whether it still holds.
+"""Keys and records: what a shard was made from, and whether it is still valid.
 
-A shard's file name carries its key, a hash of everything that decides its content. So a changed setting, code version
-or input asks for a file that is not there, and an unchanged one finds the file that is: no state beside the files says
-what is done.
+A shard's file name carries its key, a hash of everything that decides its content. A changed setting, code version or
+input gives another key, so its file does not exist yet; an unchanged one finds its file. The files themselves say what
+is done: there is no other state.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ class ShardRecord:
         shard: shard number.
         key: the recipe's key, part of the file name.
         written: rows, bytes and digests of the file.
-        drops: rows refused by the stage, by reason.
+        drops: number of rows the stage refused, by reason.
         inputs: name of each input -> digests of what was read of it.
         settings: the fields of the recipe.
         version: the stage's version.
@@ -60,7 +60,7 @@ class ShardRecord:
         notes: what else a reader should know, such as the name of the model used.
         worst: value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the
             most refused rows; empty where the dataset names no such column.
-        code: version and git commit of the code that made it; for people, and no part of the key.
+        code: version and git commit of the code that made it; for people, not part of the key.
     """
 
     stage: str
@@ -113,14 +113,14 @@ def record_path(stage: str, shard: int, key: str) -> str:
 
 
 def save_record(store: Store, record: ShardRecord) -> None:
-    """Write a record: from here on the shard is done, so the file must be there before."""
+    """Write a record. It marks the shard as done, so write the shard's file first."""
     store.write_bytes(record_path(record.stage, record.shard, record.key), record.to_json())
 
 
 def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int, key: str) -> ShardRecord | None:
-    """Return the record of a shard that is done, or None.
+    """Return the record of a finished shard, or None.
 
-    Done means: file and record exist and agree on the size. The bytes are checked when the shard is read.
+    A shard is finished if its file and record exist and agree on the size. Its bytes are checked when it is read.
 
     Args:
         store: where the stage's files are.
@@ -142,14 +142,14 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
 
 
 def set_aside(store: Store, damage: CorruptShardError) -> None:
-    """Rename a damaged shard so that the next walk computes it again and a person can still look at it."""
+    """Rename a damaged shard, so that the next run computes it again and a person can still inspect it."""
     if store.exists(damage.path):
         store.rename(damage.path, f"{damage.path}.damaged")
     store.delete(damage.path.removesuffix(".parquet") + ".json")
 
 
 class DropCount:
-    """Counts the rows a stage refused, by reason and by whom the dataset blames, as they pass."""
+    """Counts the rows a stage refused, by reason and by value of the `blamed` column, as they are written."""
 
     def __init__(self, dataset: Dataset) -> None:
         """Take the dataset whose reason column is counted."""
@@ -182,16 +182,16 @@ class DropCount:
         return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))
 
     def worst(self) -> dict[str, JSON]:
-        """Return the values of the blamed column with the most refused rows, worst first, as a record keeps them."""
-        found = {}
+        """Return the values of the blamed column with the most refused rows, worst first, as a record stores them."""
+        values = {}
         for value, counts in self._by_value.items():
             drops = {reason: count for reason, count in counts.items() if reason is not None}
             if drops:
-                found[value] = {"rows": counts.total(), "drops": dict(sorted(drops.items()))}
-        return worst_of(found)
+                values[value] = {"rows": counts.total(), "drops": dict(sorted(drops.items()))}
+        return worst_of(values)
 
 
-def worst_of(found: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return the WORST values with the most refused rows, worst first; of equals the first by name."""
-    ordered = heapq.nsmallest(WORST, found.items(), key=lambda item: (-sum(item[1]["drops"].values()), item[0]))
+def worst_of(values: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the `WORST` values with the most refused rows, worst first; ties are broken by name."""
+    ordered = heapq.nsmallest(WORST, values.items(), key=lambda item: (-sum(item[1]["drops"].values()), item[0]))
     return dict(ordered)

@@ -1,8 +1,8 @@
 """The registry of models: numbered versions that never change, and one pointer to the champion among them.
 
-A version says what it was made of (its build, the champion it started from, every setting) and where its files lie.
-The pointer is one small file, replaced in one step, which also remembers every champion before: so there is always
-exactly one champion, and a way back.
+A version says what it was made of (its build, the champion it started from, every setting) and where its files are.
+The pointer is one small file, replaced atomically, which also lists all earlier champions: so there is always exactly
+one champion, and one can roll back to an earlier one.
 """
 
 import json
@@ -30,16 +30,16 @@ class Version:
         created: UTC time, ISO 8601.
         label: the period it was made for, such as 2026-W47.
         build: name of the build whose examples it was trained on.
-        parent: the champion it was judged against, and from which its models were trained on where they fit its
-            settings and vocabulary; None for the first.
+        parent: the champion it was judged against. Training continued from the champion's models where they fit the
+            settings and vocabulary. None for the first version.
         models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
         vocabulary: file of its vocabulary, relative to the root.
         settings: the whole configuration it was made with.
         scores: metric -> mean F1 on the frozen test split, 0-1.
-        verdict: what the comparison with the parent came to, with the field `promoted`.
-        computed: stage -> shards computed in the run that made it, and shards there are.
-        recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split it was judged
-            on, which the next version's takes up.
+        verdict: result of the comparison with the parent; its field `promoted` says whether the version was promoted.
+        computed: stage -> number of shards computed in the run that made it, and number of all shards.
+        recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split on which it
+            was judged, which the next version's split continues.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Champion:
 
     Attributes:
         version: number of the version in use.
-        history: every switch, oldest first: `version`, `at` (UTC, ISO 8601) and `why`; the last one is the present.
+        history: every switch, oldest first: `version`, `at` (UTC, ISO 8601) and `why`; the last is the current one.
     """
 
     version: int
@@ -76,11 +76,11 @@ class Champion:
 
 @dataclass(frozen=True)
 class FrozenSplit:
-    """The test split every version is judged on, pinned when the first champion was made.
+    """The test split on which every version is judged, fixed when the first champion was made.
 
     Attributes:
         build: name of the build it was taken from.
-        seed: of the configuration, which decides the splits: with another one test articles would be trained on.
+        seed: of the configuration; it decides the splits, so with another seed test articles would be trained on.
         articles: files of the articles, by shard.
         paragraphs: files of their candidate paragraphs, by shard.
     """
@@ -95,7 +95,7 @@ def save_version(store: Store, version: Version) -> None:
     """Write a version, once.
 
     Raises:
-        StorageError: there is one of that number already, or the file could not be written.
+        StorageError: a version of that number exists already, or the file could not be written.
     """
     path = _path(version.number)
     if store.exists(path):
@@ -107,13 +107,13 @@ def read_version(store: Store, number: int) -> Version:
     """Return a version.
 
     Raises:
-        StorageError: there is none of that number, or its file cannot be read.
+        StorageError: there is no version of that number, or its file cannot be read.
     """
     try:
         return Version(**json.loads(store.read_bytes(_path(number))))
     except FileNotFoundError:
-        there = ", ".join(map(str, version_numbers(store))) or "none"
-        raise StorageError(f"no version {number} below {store.root}; there are: {there}") from None
+        numbers = ", ".join(map(str, version_numbers(store))) or "none"
+        raise StorageError(f"no version {number} below {store.root}; existing versions: {numbers}") from None
     except (ValueError, TypeError) as error:
         raise StorageError(f"{_path(number)} below {store.root} is not a version: {error}") from error
 
@@ -154,7 +154,7 @@ def read_champion(store: Store) -> Champion | None:
 
 
 def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion:
-    """Make a version the champion, in one step: readers see the old champion or the new one.
+    """Make a version the champion, atomically: readers see the old champion or the new one.
 
     Args:
         store: where the registry is.
@@ -163,7 +163,7 @@ def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion
         why: for people, kept in the history.
 
     Raises:
-        StorageError: there is no such version, or its files are not all there (it has been pruned).
+        StorageError: there is no such version, or some of its files are missing (it has been pruned).
     """
     version = read_version(store, number)
     missing = missing_files(store, version)
@@ -180,12 +180,12 @@ def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion
 
 
 def usable(store: Store, number: int) -> bool:
-    """Whether all files of a version are there."""
+    """Whether all files of a version exist."""
     return not missing_files(store, read_version(store, number))
 
 
 def missing_files(store: Store, version: Version) -> list[str]:
-    """Return what of a version's models, vocabulary and build is not there."""
+    """Return which of a version's models, vocabulary and build are missing."""
     missing = [path for path in version.models.values() if find_directory(store, *split_path(path)) is None]
     if not store.exists(version.vocabulary):
         missing.append(version.vocabulary)
@@ -204,10 +204,10 @@ def split_path(directory: str) -> tuple[str, str]:
 
 
 def save_frozen(store: Store, split: FrozenSplit) -> None:
-    """Pin the test split; a second call is refused, because scores on two splits cannot be compared.
+    """Fix the test split. It can be done once, because scores on two splits cannot be compared.
 
     Raises:
-        StorageError: one is pinned already.
+        StorageError: a split is fixed already.
     """
     if store.exists(FROZEN):
         raise StorageError(f"{FROZEN} below {store.root} exists already: the frozen test split never changes")
@@ -215,7 +215,7 @@ def save_frozen(store: Store, split: FrozenSplit) -> None:
 
 
 def read_frozen(store: Store) -> FrozenSplit | None:
-    """Return the pinned test split, or None before the first champion.
+    """Return the frozen test split, or None before the first champion.
 
     Raises:
         StorageError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""Tables cut into Parquet row groups: by size, or by the shard that is to read them."""
+"""Tables cut into Parquet row groups: by size, or by the shard that will read them."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -9,13 +9,13 @@ import pyarrow as pa
 from storage.schemas import Dataset
 
 ROW_GROUP_BYTES = 64 << 20  # of Arrow data: rows of pages and of labels differ a thousandfold in size
-# A batch of pages holds 12 kB beside its values (17 columns of padded buffers): a thousand small ones are few enough.
+# A batch of pages takes 12 kB besides its values (17 columns of padded buffers), so 1,024 small ones take 12 MB.
 _JOINED = 1_024
 _SMALL_BYTES = 64 << 10
 
 
 def check_schema(schema: pa.Schema, dataset: Dataset) -> None:
-    """Raise TypeError unless a stage made the columns of its dataset."""
+    """Raise TypeError unless the columns are those of the dataset."""
     if not schema.equals(dataset.schema):
         raise TypeError(f"stage {dataset.name} made columns\n{schema}\nexpected\n{dataset.schema}")
 
@@ -23,8 +23,8 @@ def check_schema(schema: pa.Schema, dataset: Dataset) -> None:
 def by_size(rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> Iterator[pa.Table]:
     """Yield the rows in tables of about ROW_GROUP_BYTES; an empty shard gives one empty table.
 
-    Small batches are joined as they come: each holds far more memory than the bytes of its values, and a part of a
-    larger batch holds all of it.
+    Small batches are copied together as they arrive: each takes far more memory than its values, and a slice of a
+    larger batch keeps all of that batch in memory.
     """
     pending = _Pending()
     for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
@@ -37,12 +37,12 @@ def by_size(rows: pa.Table | Iterable[pa.RecordBatch], dataset: Dataset) -> Iter
             start += count
             if pending.bytes >= ROW_GROUP_BYTES:
                 yield pending.table(dataset.schema)
-        del batch  # or it were held while the next one is made
+        del batch  # else it would stay in memory while the next one is made
     yield pending.table(dataset.schema)
 
 
 class _Pending:
-    """Batches that wait for their table; runs of small ones are joined.
+    """Batches gathered for the next table; runs of small ones are copied together.
 
     Attributes:
         bytes: bytes of their values.
@@ -64,7 +64,7 @@ class _Pending:
             self._whole.append(batch)
 
     def table(self, schema: pa.Schema) -> pa.Table:
-        """Return the batches as a table, and start again."""
+        """Return the gathered batches as a table, and forget them."""
         self._join()
         whole, self._whole, self.bytes = self._whole, [], 0
         return pa.Table.from_batches(whole, schema=schema)

@@ -1,8 +1,8 @@
 """The Arrow schema of every stage: one place to learn what a column holds.
 
-A dataset is a stage's output. Its rows that were refused stay in it with a reason (null = kept), so that the
-counts along the pipeline always add up. `version` rises with every change of meaning or layout; it is part of a
-shard's key, so a new version recomputes the stage and what lies below it.
+A dataset is a stage's output. Refused rows stay in it with a reason (null = kept), so that the counts along the
+pipeline always add up. `version` rises with every change of meaning or layout; it is part of a shard's key, so a new
+version recomputes the stage and every stage that reads it.
 """
 
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ class Dataset:
         name: stage name, also the directory below the root.
         version: rises when a column's meaning or the layout changes.
         schema: Arrow schema; each field's metadata holds its description under `doc`.
-        sharded_by: what a shard number is a hash of, for people.
+        sharded_by: what decides a row's shard, in words.
         grouped_by: column with the destination shard of a row; one Parquet row group is written per value. None
             for a stage that is read whole.
-        reason: column that says why a row was refused (null = kept), or None where no row can be.
+        reason: column that says why a row was refused (null = kept), or None for a stage that refuses none.
         unstable: columns left out of row-group digests, because they differ between equal runs (fetch times).
-        blamed: column whose values with the most refused rows are in a shard's record, or None; all rows of a value
-            are in one shard, so that the worst of all shards are among the worst of each.
+        blamed: column whose values with the most refused rows are listed in a shard's record, or None. All rows of a
+            value must be in one shard, so that the worst values overall are among the worst of each shard.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Dataset:
 
     @property
     def stable(self) -> list[str]:
-        """Return the columns that equal runs give equal values."""
+        """Return the columns that have equal values in equal runs."""
         return [column for column in self.schema.names if column not in self.unstable]
 
 

@@ -1,4 +1,4 @@
-"""JSON that knows its own digest: a record in which one byte was flipped is no record."""
+"""JSON with its own digest: a record in which one byte was flipped is rejected."""
 
 import hashlib
 import json
@@ -9,16 +9,16 @@ _SEAL = "sha256"
 
 
 def seal(fields: Mapping[str, Any]) -> bytes:
-    """Return fields as JSON with the SHA-256 of all of them beside them."""
-    plain = json.loads(json.dumps(fields))  # what a reader will see: keys of other types become strings
+    """Return fields as JSON, together with the SHA-256 of all of them."""
+    plain = json.loads(json.dumps(fields))  # as a reader will see them: keys of other types become strings
     return json.dumps(plain | {_SEAL: _digest(plain)}, indent=1, sort_keys=True, ensure_ascii=False).encode()
 
 
 def unseal(data: bytes) -> dict[str, Any]:
-    """Return the fields; those of a record without a digest, as earlier versions wrote it, are taken as they are.
+    """Return the fields; a record without a digest, as earlier versions wrote it, is not checked.
 
     Raises:
-        ValueError: it is no JSON object, or not what was sealed.
+        ValueError: it is not a JSON object, or its digest does not match.
     """
     fields = json.loads(data)
     if not isinstance(fields, dict):

@@ -1,8 +1,8 @@
 """Trainings on an object store survive their machine: while one runs, its checkpoints go to the store.
 
 A snapshot is the working directory of a training at one moment: files named by their SHA-256 below
-`NAME/KEY/.snapshot/`, and a manifest, written last, that says which of them is what. So a snapshot is whole or not
-there, and what has not changed since the one before is not sent again. Another machine begins by fetching it.
+`NAME/KEY/.snapshot/`, and a manifest, written last, that maps paths to them. So a snapshot is complete or absent, and
+files that have not changed since the last one are not sent again. Another machine begins by downloading it.
 """
 
 import hashlib
@@ -32,11 +32,11 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def kept_on_store(store: Store, folder: Path, name: str, key: str) -> Iterator[None]:
-    """Go on from the store's snapshot of a working directory, and keep one there while the block runs.
+    """Continue from the store's snapshot of a working directory, and update the snapshot while the block runs.
 
-    A thread of its own looks for new checkpoints and sends them; a store that fails is tried again at the next look,
-    and never ends the training. Where the block fails (SIGTERM included, which training turns into an error), the last
-    checkpoint is sent before the error goes on. On local disk there is nothing to do.
+    A thread looks for new checkpoints and uploads them. A failed upload is tried again at the next interval and never
+    ends the training. If the block fails (SIGTERM included, which training turns into an error), the last checkpoint
+    is uploaded before the error is raised on. On local disk there is nothing to do.
 
     Args:
         store: where the directory will be published.
@@ -76,67 +76,67 @@ def discard_snapshot(store: Store, name: str, key: str) -> None:
 
 
 class _Snapshots:
-    """The snapshot of one working directory; `place` is its folder on the store."""
+    """The snapshot of one working directory; `location` is its folder on the store."""
 
-    def __init__(self, store: Store, folder: Path, place: str) -> None:
-        self.store, self.folder, self.place = store, folder, place
+    def __init__(self, store: Store, folder: Path, location: str) -> None:
+        self.store, self.folder, self.location = store, folder, location
         self._sent: object = None
         self._digests: dict[tuple[int, int, int], str] = {}
 
     def restore(self) -> None:
-        """Put the store's snapshot in place of the working directory, unless that has a later checkpoint already."""
+        """Replace the working directory by the store's snapshot, unless it already has a later checkpoint."""
         files = self._read_manifest()
         newest = max((Path(file).parts[1] for file in files if file.startswith(f"{_CHECKPOINTS}/")), default="")
         if newest <= max((path.name for path in self._checkpoints()), default=""):
             return
-        # Fetched beside it and renamed: half a directory would look like a damaged one.
+        # Downloaded beside it and renamed: a partial directory would look like a damaged one.
         arriving = self.folder.with_name(f".{self.folder.name}.arriving")
         shutil.rmtree(arriving, ignore_errors=True)
         for file, sha256 in files.items():
             try:
-                download(self.store, f"{self.place}/{sha256}", arriving / file)
+                download(self.store, f"{self.location}/{sha256}", arriving / file)
             except FileNotFoundError:
-                _log.warning("%s of the snapshot %s is gone from the store", file, self.place)
+                _log.warning("%s of the snapshot %s is gone from the store", file, self.location)
         shutil.rmtree(self.folder)
         arriving.rename(self.folder)
-        _log.info("going on from %s, which another machine or an earlier run left in %s", newest, self.place)
+        _log.info("continuing from %s, which another machine or an earlier run left in %s", newest, self.location)
 
     def take(self, until: Event) -> None:
-        """Send what is new, if there is a new checkpoint; given up between two files once `until` is set."""
+        """Upload the new files if there is a new checkpoint; stop between two files once `until` is set."""
         try:
             self._take(until)
         except (StorageError, OSError) as error:
-            _log.warning("the checkpoints of %s were not sent to the store, trying again: %s", self.place, error)
+            _log.warning("uploading checkpoints to %s failed, trying again later: %s", self.location, error)
 
     def _take(self, until: Event) -> None:
-        held = self.folder.with_name(f".{self.folder.name}.sending")
-        checkpoints = self._hold(held)
+        staging = self.folder.with_name(f".{self.folder.name}.sending")
+        checkpoints = self._hold(staging)
         try:
             if checkpoints == self._sent or not checkpoints:
                 return
             files = {}
-            there = self.store.sizes(self.place)
-            for path in sorted(path for path in held.rglob("*") if path.is_file()):
+            stored = self.store.sizes(self.location)
+            for path in sorted(path for path in staging.rglob("*") if path.is_file()):
                 if until.is_set():
                     return
-                sha256 = files[path.relative_to(held).as_posix()] = self._digest(path)
-                if there.get(sha256) != path.stat().st_size:
-                    with path.open("rb") as file, self.store.writing(f"{self.place}/{sha256}") as sink:
+                sha256 = files[path.relative_to(staging).as_posix()] = self._digest(path)
+                if stored.get(sha256) != path.stat().st_size:
+                    with path.open("rb") as file, self.store.writing(f"{self.location}/{sha256}") as sink:
                         shutil.copyfileobj(file, sink)
-            self.store.write_bytes(f"{self.place}/{_MANIFEST}", json.dumps({"files": files}, indent=1).encode())
+            self.store.write_bytes(f"{self.location}/{_MANIFEST}", json.dumps({"files": files}, indent=1).encode())
             self._sent = checkpoints
-            for name in there.keys() - {*files.values(), _MANIFEST}:
-                self.store.delete(f"{self.place}/{name}")
+            for name in stored.keys() - {*files.values(), _MANIFEST}:
+                self.store.delete(f"{self.location}/{name}")
         finally:
-            shutil.rmtree(held, ignore_errors=True)
+            shutil.rmtree(staging, ignore_errors=True)
 
-    def _hold(self, held: Path) -> object:
-        """Link the files of this moment into the folder `held`, out of reach of the training that replaces them.
+    def _hold(self, staging: Path) -> object:
+        """Link the present files into the folder `staging`, where the running training does not replace them.
 
-        Returns what tells these checkpoints from others; empty where there are none.
+        Returns identities of the checkpoints, to compare with those sent last; empty if there are none.
         """
         for _ in range(_TRIES):
-            shutil.rmtree(held, ignore_errors=True)
+            shutil.rmtree(staging, ignore_errors=True)
             try:
                 checkpoints = self._identities()
                 if not checkpoints or checkpoints == self._sent:
@@ -145,16 +145,16 @@ class _Snapshots:
                     relative = path.relative_to(self.folder)
                     if is_leftover(relative):
                         continue
-                    (held / relative).parent.mkdir(parents=True, exist_ok=True)
+                    (staging / relative).parent.mkdir(parents=True, exist_ok=True)
                     if path.suffix == _GROWING:
-                        shutil.copyfile(path, held / relative)
+                        shutil.copyfile(path, staging / relative)
                     else:
-                        os.link(path, held / relative)
+                        os.link(path, staging / relative)
                 if self._identities() == checkpoints:
                     return checkpoints
-            except FileNotFoundError:  # a checkpoint was pruned meanwhile: there is a newer one
+            except FileNotFoundError:  # a checkpoint was deleted meanwhile: there is a newer one
                 continue
-        return ()  # at the next look
+        return ()  # try again at the next interval
 
     def _identities(self) -> tuple[tuple[str, int, int], ...]:
         found = ((path.name, path.stat()) for path in self._checkpoints())
@@ -173,10 +173,12 @@ class _Snapshots:
 
     def _read_manifest(self) -> dict[str, str]:
         try:
-            manifest: dict[str, Any] = json.loads(self.store.read_bytes(f"{self.place}/{_MANIFEST}"))
+            manifest: dict[str, Any] = json.loads(self.store.read_bytes(f"{self.location}/{_MANIFEST}"))
             return dict(manifest["files"])
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError) as error:
-            _log.warning("%s/%s cannot be read, the training begins again: %r", self.place, _MANIFEST, error)
+            _log.warning(
+                "%s/%s cannot be read, the training starts from the beginning: %r", self.location, _MANIFEST, error
+            )
             return {}

@@ -1,8 +1,8 @@
 """One root on any pyarrow filesystem: atomic shard writes, verified reads, and the row-group shuffle.
 
-The shuffle turns one partitioning of rows into another (articles to hosts and back): a writer lays one Parquet row
-group per destination shard, a reader takes just its row group from every file of the stage. Nothing is held in memory
-but one shard, and what changed can be told per pair of shards, because every row group has its own digest.
+The shuffle turns one partitioning of rows into another (articles to hosts and back): a writer makes one Parquet row
+group per destination shard, a reader reads only its row group from every file of the stage. Only one shard is in memory
+at a time, and changes are detected per pair of shards, because every row group has its own digest.
 """
 
 import hashlib
@@ -68,9 +68,9 @@ class WrittenTable:
 class Store:
     """Files below one root, on local disk or any filesystem pyarrow has a URI for (s3://, gs://, hdfs://).
 
-    Paths given to its methods are relative to the root and use forward slashes. Servers that speak S3 and are not
-    Amazon's are named by the URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment
-    (`AWS_ENDPOINT_URL`); keys are in the environment or in `~/.aws`, as the AWS tools have it.
+    Paths given to its methods are relative to the root and use forward slashes. An S3 server other than Amazon's is
+    named by the URI (`s3://bucket/folder?endpoint_override=minio:9000&scheme=http`) or by the environment
+    (`AWS_ENDPOINT_URL`); keys are read from the environment or `~/.aws`, as by the AWS tools.
     """
 
     def __init__(self, root: str) -> None:
@@ -103,7 +103,7 @@ class Store:
         return isinstance(self.filesystem, pafs.LocalFileSystem)
 
     def check_writable(self) -> None:
-        """Create the root and write a file there, so that a build fails before it starts and not after an hour.
+        """Create the root and write a file there, so that a build fails at its start and not after an hour.
 
         Raises:
             StorageError: the root cannot be written.
@@ -119,16 +119,16 @@ class Store:
                 f"root {self.root!r} cannot be written: {error}. Give a writable folder or URI"
             ) from error
 
-    def check_there(self) -> None:
-        """See that something was written below the root.
+    def check_exists(self) -> None:
+        """Check that the root exists.
 
         Raises:
             StorageError: there is no such root.
         """
-        with self._naming("", "looked at"):
-            found = self.filesystem.get_file_info(self.base).type
-        if found != pafs.FileType.Directory:
-            raise StorageError(f"root {self.root!r} is not there: expected the folder or URI of a build")
+        with self._naming("", "looked up"):
+            kind = self.filesystem.get_file_info(self.base).type
+        if kind != pafs.FileType.Directory:
+            raise StorageError(f"root {self.root!r} does not exist: expected the folder or URI of a build")
 
     def path(self, name: str) -> str:
         """Return the path of a file on the filesystem."""
@@ -138,7 +138,7 @@ class Store:
         """Whether there is a file of that name.
 
         Raises:
-            StorageError: the filesystem does not say; so do all methods below.
+            StorageError: the filesystem does not answer; this holds for all methods below.
         """
         return bool(self._type(name) == pafs.FileType.File)
 
@@ -150,7 +150,7 @@ class Store:
         return {info.base_name: info.size for info in infos if info.type == pafs.FileType.File}
 
     def delete(self, name: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file if it exists."""
         with self._naming(name, "deleted"):
             if self.exists(name):
                 self.filesystem.delete_file(self.path(name))
@@ -161,7 +161,7 @@ class Store:
             self.filesystem.move(self.path(name), self.path(new_name))
 
     def delete_folder(self, name: str) -> None:
-        """Remove a folder and what is in it, if it is there."""
+        """Remove a folder and its content, if it exists."""
         with self._naming(name, "deleted"):
             if self._type(name) != pafs.FileType.NotFound:
                 self.filesystem.delete_dir(self.path(name))
@@ -222,7 +222,7 @@ class Store:
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
                         total.update(piece)
                         count += piece.num_rows
-                        del piece  # or it were held while the next one is gathered
+                        del piece  # else it would stay in memory while the next one is gathered
                 else:
                     assert isinstance(rows, pa.Table), f"{dataset.name} is grouped: its shards are written from a table"
                     total.update(rows)
@@ -235,7 +235,7 @@ class Store:
     def read_batches(self, name: str, sha256: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield a shard, or some of its columns, in batches after checking its bytes.
 
-        Less than a row group is in memory at a time; no batch reaches over the end of one.
+        Less than a row group is in memory at a time; no batch spans two row groups.
 
         Raises:
             CorruptShardError: the file is gone, cut short or changed.
@@ -291,12 +291,12 @@ class Store:
         return whole_file(self.filesystem, self.path(name))
 
     def _type(self, name: str) -> pafs.FileType:
-        with self._naming(name, "found"):
+        with self._naming(name, "looked up"):
             return self.filesystem.get_file_info(self.path(name)).type
 
     @contextmanager
     def _naming(self, name: str, done: str) -> Iterator[None]:
-        """Turn what the filesystem fails at into an error that names the file; a missing file stays what it is."""
+        """Turn an error of the filesystem into one that names the file; FileNotFoundError is raised unchanged."""
         try:
             yield
         except FileNotFoundError:
@@ -306,7 +306,7 @@ class Store:
 
     @contextmanager
     def _source(self, name: str) -> Iterator[pa.NativeFile]:
-        """Open a file for Parquet to read; a network that fails is a StorageError, not damage of the file."""
+        """Open a file for Parquet to read; a network error is a StorageError, not a damaged file."""
         with self._naming(name, "read"):
             file = self.filesystem.open_input_file(self.path(name))
         with file:
@@ -314,7 +314,7 @@ class Store:
 
 
 class _NamedReads:
-    """A file that reads on behalf of Parquet and names itself where the filesystem fails."""
+    """A file for Parquet to read from, whose errors name the file."""
 
     def __init__(self, store: Store, name: str, file: pa.NativeFile) -> None:
         self.store, self.name, self.file = store, name, file
@@ -364,8 +364,8 @@ class _HashingSink:
 
 
 def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while chunk := stream.read(_READ_BYTES):
-        found.update(chunk)
-    if found.hexdigest() != sha256:
-        raise CorruptShardError(name, f"its sha256 is {found.hexdigest()[:16]}…, its record says {sha256[:16]}…")
+        digest.update(chunk)
+    if digest.hexdigest() != sha256:
+        raise CorruptShardError(name, f"its sha256 is {digest.hexdigest()[:16]}…, its record says {sha256[:16]}…")

@@ -1,8 +1,8 @@
-"""Read every file below a root and hold it against its record: damage that no run happens to read is found too.
+"""Read every file below a root and compare it with its record, to find damage in files that no run happens to read.
 
-A pass reads what records name: shards, the files of models and reports, and the manifests of builds. It says how fast
-it goes and how long it will take. What it has done is kept in a small file at the root, so that a pass that is
-interrupted goes on where it was. Damage is set aside as a run sets it aside: the next build computes it again.
+A pass reads what records name: shards, the files of models and reports, and the manifests of builds. It reports its
+speed and the time left. Its progress is kept in a small file at the root, so that an interrupted pass continues where
+it stopped. Damaged files are renamed, as in a run: the next build computes them again.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ _REPORT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class VerificationProgress:
-    """Where a pass stands.
+    """How far a pass has come.
 
     Attributes:
-        files: files read, those of the interrupted pass before this one included.
-        of_files: files there are to read.
+        files: files read, including those of an interrupted pass that this one continues.
+        of_files: files to read in all.
         bytes: bytes read, likewise.
-        of_bytes: bytes there are to read.
+        of_bytes: bytes to read in all.
         rate: bytes a second, in this run.
         damaged: files found damaged.
     """
@@ -61,11 +61,11 @@ class Verification:
     """What a pass has found.
 
     Attributes:
-        after: name of the last record that was checked; records go in the order of their names.
+        after: name of the last record that was checked; records are checked in the order of their names.
         files: files read.
         bytes: bytes read.
         damaged: file -> what is wrong with it.
-        seconds: time it took, interruptions left out.
+        seconds: time it took, without interruptions.
     """
 
     after: str = ""
@@ -78,18 +78,18 @@ class Verification:
 def verify(
     store: Store, *, repair: bool, workers: int = 4, progress: Callable[[VerificationProgress], None] = lambda _: None
 ) -> Verification:
-    """Read and check everything, or go on with the pass that was interrupted.
+    """Read and check everything, or continue the pass that was interrupted.
 
     The caller holds the root's lock.
 
     Args:
         store: the root.
-        repair: set aside what is damaged, so that the next build computes it again; else only find it.
-        workers: records checked at the same time.
-        progress: told where the pass stands, every few seconds and at its end.
+        repair: rename damaged files, so that the next build computes them again; else only report them.
+        workers: number of records checked at the same time.
+        progress: called with the progress every few seconds and at the end.
 
     Raises:
-        StorageError: the store does not answer; the same call goes on from there.
+        StorageError: the store does not answer; the same call continues from there.
     """
     listing = _listing(store)
     records = sorted(name for name in listing if _is_record(name))
@@ -97,10 +97,10 @@ def verify(
     pending = [name for name in records if name > found.after]
     described = _described(pending, listing)
     of_files, of_bytes = found.files + len(described), found.bytes + sum(listing[file] for file in described)
-    started, before, said = time.monotonic(), (found.bytes, found.seconds), 0.0
+    started, earlier, reported = time.monotonic(), (found.bytes, found.seconds), 0.0
 
-    def tell() -> None:
-        rate = (found.bytes - before[0]) / max(time.monotonic() - started, 1e-9)
+    def report() -> None:
+        rate = (found.bytes - earlier[0]) / max(time.monotonic() - started, 1e-9)
         progress(VerificationProgress(found.files, of_files, found.bytes, of_bytes, rate, len(found.damaged)))
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="verify")
@@ -113,19 +113,19 @@ def verify(
                 if repair:
                     _set_aside(store, name, damage)
             found.after = name
-            if time.monotonic() - said > _REPORT_SECONDS:
-                said = time.monotonic()
-                tell()
-                _save(store, found, before[1] + said - started)
+            if time.monotonic() - reported > _REPORT_SECONDS:
+                reported = time.monotonic()
+                report()
+                _save(store, found, earlier[1] + reported - started)
     except BaseException:
-        _save(store, found, before[1] + time.monotonic() - started)
+        _save(store, found, earlier[1] + time.monotonic() - started)
         raise
     finally:
         pool.shutdown(cancel_futures=True)
     found.damaged |= _manifests(store, listing, repair=repair)
-    found.seconds = round(before[1] + time.monotonic() - started, 3)
-    of_files, of_bytes = found.files, found.bytes  # what a killed writer left was listed, and is described by nothing
-    tell()
+    found.seconds = round(earlier[1] + time.monotonic() - started, 3)
+    of_files, of_bytes = found.files, found.bytes  # the listing also counted files that a killed writer left
+    report()
     store.delete(JOURNAL)
     return found
 
@@ -143,7 +143,7 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
     try:
         expected = _expected(store, name)
     except FileNotFoundError:
-        return _Outcome(0, 0, ())  # gone since it was listed
+        return _Outcome(0, 0, ())  # deleted since it was listed
     except ValueError as error:
         return _Outcome(1, size, (CorruptShardError(name, f"it cannot be read: {error}"),))
     damage = [
@@ -151,15 +151,15 @@ def _check(store: Store, name: str, listing: Mapping[str, int]) -> _Outcome:
         for file, sha256 in expected.items()
         if (problem := _problem(store, file, sha256))
     ]
-    there = [file for file in expected if file in listing]
-    return _Outcome(1 + len(there), size + sum(listing[file] for file in there), tuple(damage))
+    present = [file for file in expected if file in listing]
+    return _Outcome(1 + len(present), size + sum(listing[file] for file in present), tuple(damage))
 
 
 def _expected(store: Store, name: str) -> dict[str, str]:
     """Return file -> SHA-256 of what a record describes.
 
     Raises:
-        ValueError: it is no record, or that of something else.
+        ValueError: it is not a record, or the record of something else.
     """
     data, match = store.read_bytes(name), _RECORD.match(name)
     assert match is not None
@@ -207,7 +207,7 @@ def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> dic
         directories = [*build.models.values(), *([build.report] if build.report else [])]
         missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
         if missing:
-            damaged[f"builds/{name}.json"] = f"it names {missing[0]}, which is not there ({len(missing)} in all)"
+            damaged[f"builds/{name}.json"] = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
     if store.exists(LATEST):
         try:
             read_build(store, str(json.loads(store.read_bytes(LATEST))["build"]))
@@ -236,13 +236,13 @@ def _is_record(name: str) -> bool:
 
 
 def _described(records: Sequence[str], listing: Mapping[str, int]) -> list[str]:
-    """Return records and the files that lie where those they describe do, told by their names alone."""
+    """Return the records and the files they describe, judged by their names alone."""
     stems = {record.removesuffix(".json") for record in records}
     return [name for name in listing if any(stem in stems for stem in _stems(name))]
 
 
 def _stems(name: str) -> Iterator[str]:
-    """Yield what the record of a file may be called: as the file, or as a folder around it."""
+    """Yield the possible names of a file's record: that of the file, or of a folder around it."""
     yield name.removesuffix(".json").removesuffix(".parquet")
     while "/" in name:
         name = name.rpartition("/")[0]

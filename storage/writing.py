@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: also after a crash, on a full disk, and on an object store."""
+"""Atomic writes: a file is complete or absent, also after a crash, on a full disk, and on an object store."""
 
 import errno
 import glob
@@ -22,16 +22,16 @@ _COPY_BYTES = 1 << 20
 
 @contextmanager
 def whole_file(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
-    """Open a file for writing that appears under its name only when the block ends without an error.
+    """Open a file for writing; it appears under its name only when the block ends without an error.
 
     Raises:
         StorageError: it could not be written.
     """
     is_local = isinstance(filesystem, pafs.LocalFileSystem)
-    place = path if is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
+    location = path if is_local else f"{path}, which is gathered in {tempfile.gettempdir()}"
     try:
         with (
-            naming_a_full_disk(place),
+            naming_a_full_disk(location),
             _local_sink(Path(path)) if is_local else _remote_sink(filesystem, path) as sink,
         ):
             yield sink
@@ -40,8 +40,8 @@ def whole_file(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def naming_a_full_disk(place: str) -> Iterator[None]:
-    """Say that there is no space left for `place`, and what to do, where the system says so in the block.
+def naming_a_full_disk(location: str) -> Iterator[None]:
+    """Turn the system's error about a full disk into one that names `location` and says what to do.
 
     Raises:
         StorageFullError: the disk, the quota or the size that a file may have is used up.
@@ -51,7 +51,7 @@ def naming_a_full_disk(place: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise StorageFullError(
-                f"no space left for {place}: free some or give another root, then run the same command again; "
+                f"no space left for {location}: free some or give another root, then run the same command again; "
                 "nothing half-written was kept"
             ) from error
         raise
@@ -76,9 +76,9 @@ def _local_sink(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _remote_sink(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
-    """Gather a file on local disk and upload it when the block has ended well.
+    """Gather a file on local disk and upload it when the block has ended without an error.
 
-    A pyarrow stream is completed when it is closed, also by an error: writing through would show half an object.
+    A pyarrow stream is completed when it is closed, also by an error: writing to it could leave a partial file.
     """
     with tempfile.TemporaryFile(prefix="wikisum-") as spool:
         yield spool
@@ -92,17 +92,17 @@ def _upload(filesystem: pafs.FileSystem, path: str, spool: IO[bytes]) -> None:
 
 
 def _uninterrupted(upload: Callable[[], None]) -> None:
-    """Run an upload to its end in a thread of its own, where Ctrl-C and SIGTERM raise nothing.
+    """Run an upload to its end in a thread, where Ctrl-C and SIGTERM raise nothing.
 
-    Raised between opening and closing, they would complete an object that holds a part of the file, or none of it, in
-    place of the one before. The upload is waited for, and the interruption goes on its way after it.
+    Raised between opening and closing the stream, they would replace the object by a part of the file or an empty one.
+    The upload is waited for, and then the interruption takes effect.
     """
     done: Future[None] = Future()
 
     def run() -> None:
         try:
             upload()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the caller is told
+        except BaseException as error:  # noqa: BLE001 - the caller gets it, whatever it is
             done.set_exception(error)
         else:
             done.set_result(None)

@@ -54,8 +54,8 @@ def _apply(tables: _Table, registers: _Table) -> _Table:
     """Apply a linear map, given as a table for each of the four bytes of a register (least significant first)."""
     parts = np.ascontiguousarray(registers, "<u4").view(np.uint8).reshape(-1, 4)
     result: _Table = tables[0][parts[:, 0]]
-    for place in (1, 2, 3):
-        result ^= tables[place][parts[:, place]]
+    for byte in (1, 2, 3):
+        result ^= tables[byte][parts[:, byte]]
     return result
 
 

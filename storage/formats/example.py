@@ -18,7 +18,7 @@ def read_example(message: bytes) -> dict[str, Values]:
     """Return the features of an Example: lists of bytes, floats or ints by name.
 
     Raises:
-        ValueError: it is no such message.
+        ValueError: it is not an Example.
     """
     features: dict[str, Values] = {}
     for _, wire, part in _fields(message, only=1):
@@ -27,7 +27,7 @@ def read_example(message: bytes) -> dict[str, Values]:
             try:
                 features[pair.get(1, b"").decode()] = _values(pair.get(2, b""))
             except UnicodeDecodeError as error:
-                raise ValueError(f"a feature's name is no UTF-8: {pair[1][:40]!r}") from error
+                raise ValueError(f"expected a feature's name in UTF-8, got {pair[1][:40]!r}") from error
     return features
 
 
@@ -56,9 +56,9 @@ def _integers(item: bytes | int, wire: int) -> Iterator[int]:
     if isinstance(item, int):
         yield _signed(item)
         return
-    place, data = 0, _bytes(item, wire)
-    while place < len(data):
-        number, place = _varint(data, place)
+    position, data = 0, _bytes(item, wire)
+    while position < len(data):
+        number, position = _varint(data, position)
         yield _signed(number)
 
 
@@ -69,20 +69,22 @@ def _signed(number: int) -> int:
 
 def _fields(message: bytes, only: int | None = None) -> Iterator[tuple[int, int, bytes | int]]:
     """Yield number, wire type and content of each field."""
-    place = 0
-    while place < len(message):
-        tag, place = _varint(message, place)
+    position = 0
+    while position < len(message):
+        tag, position = _varint(message, position)
         number, wire = tag >> 3, tag & 7
         content: bytes | int
         if wire == _VARINT:
-            content, place = _varint(message, place)
+            content, position = _varint(message, position)
         elif wire in (_BYTES, _FIXED32, _FIXED64):
-            size, place = _varint(message, place) if wire == _BYTES else ((4 if wire == _FIXED32 else 8), place)
-            content = message[place : place + size]
-            place += size
-            if place > len(message):
+            size, position = (
+                _varint(message, position) if wire == _BYTES else ((4 if wire == _FIXED32 else 8), position)
+            )
+            content = message[position : position + size]
+            position += size
+            if position > len(message):
                 raise ValueError(
-                    f"expected an Example, but field {number} reaches {place - len(message)} bytes past the end"
+                    f"expected an Example, but field {number} reaches {position - len(message)} bytes past the end"
                 )
         else:
             raise ValueError(f"expected an Example, but field {number} has the wire type {wire}")
@@ -90,16 +92,16 @@ def _fields(message: bytes, only: int | None = None) -> Iterator[tuple[int, int,
             yield number, wire, content
 
 
-def _varint(message: bytes, place: int) -> tuple[int, int]:
+def _varint(message: bytes, position: int) -> tuple[int, int]:
     number = shift = 0
-    while place < len(message) and shift < 70:
-        byte = message[place]
+    while position < len(message) and shift < 70:
+        byte = message[position]
         number |= (byte & 0x7F) << shift
-        place += 1
+        position += 1
         if byte < 0x80:
-            return number, place
+            return number, position
         shift += 7
-    raise ValueError(f"expected an Example, but the number at byte {place} does not end")
+    raise ValueError(f"expected an Example, but the number at byte {position} does not end")
 
 
 def _bytes(content: bytes | int, wire: int) -> bytes:

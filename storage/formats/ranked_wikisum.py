@@ -8,7 +8,7 @@ A shard is a list of items. An item is a dict:
     sim_graph, discourse_graph   (GraphSum) weights between the paragraphs, one row and one column for each
 
 A shard's file is `{name}.{split}.{number}.pt` (what torch.save writes) or `.json` (GraphSum). Fields that are not
-named here are passed over. Files are opened elsewhere: this module takes plain Python values and returns them.
+named here are ignored. Files are opened elsewhere: this module takes and returns plain Python values.
 
 What an item cannot hold: the article's id; the title as text; an article without any paragraph (it reads back as one
 empty paragraph); a graph's edges of weight 0; `<t>` and `</t>` as part of the text.
@@ -30,7 +30,7 @@ _FILE = re.compile(r"(?P<name>.+)\.(?P<split>train|valid|test)\.(?P<number>\d{1,
 _BETWEEN = re.compile(r" ?</t>\s*<t> ?")
 _FIRST, _LAST = re.compile(r"\A\s*<t> ?"), re.compile(r" ?</t>\s*\Z")
 _STRAY = re.compile(r"\s*</?t>\s*")
-_TOLERANCE = 1e-4  # of weights that were written with few decimals
+_TOLERANCE = 1e-4  # weights may have been written with few decimals
 
 
 @dataclass(frozen=True, order=True)
@@ -57,7 +57,7 @@ class ShardFile:
 
 @dataclass(frozen=True)
 class Marks:
-    """Ids of a vocabulary that have a place of their own in an item.
+    """Ids of a vocabulary that have a special meaning in an item.
 
     Attributes:
         size: number of pieces; ids run from 0 to size - 1.
@@ -84,7 +84,7 @@ class Item:
         source: token ids of each paragraph.
         target: token ids of the lead, begin and, unless it was cut, end included.
         sentences: the lead as text; several where each is a sentence.
-        similarity, discourse: edges (i, j, weight) with i < j in their order, or None where there is no such graph.
+        similarity, discourse: edges (i, j, weight) with i < j, sorted, or None where there is no such graph.
     """
 
     title: list[int]
@@ -114,49 +114,49 @@ def parse_shard_file(path: str) -> ShardFile | None:
     return ShardFile(match["name"], split, int(match["number"]), layout)
 
 
-def read_item(item: object, marks: Marks, *, place: str, graphs: bool = False) -> Item:
+def read_item(item: object, marks: Marks, *, location: str, graphs: bool = False) -> Item:
     """Check an item of a shard and take it apart.
 
     Args:
         item: as loaded.
         marks: of the shard's vocabulary.
-        place: file and number of the item, for messages.
-        graphs: whether a `sim_graph` has to be there; `discourse_graph` may be.
+        location: file and number of the item, for messages.
+        graphs: whether a `sim_graph` is required; `discourse_graph` is optional.
 
     Raises:
         FieldError: a field is missing, or its value is not what the layout says.
     """
     if not isinstance(item, dict):
-        raise FieldError(f"{place}: expected a dict with src, tgt and tgt_str, got {_kind(item)}")
+        raise FieldError(f"{location}: expected a dict with src, tgt and tgt_str, got {_kind(item)}")
     for name in ("src", "tgt", "tgt_str", *(["sim_graph"] if graphs else [])):
         if name not in item:
-            raise FieldError(f"{place}: expected a field {name}, found only {sorted(map(str, item))[:10]}")
-    title, source = _source(item["src"], marks, place)
+            raise FieldError(f"{location}: expected a field {name}, found only {sorted(map(str, item))[:10]}")
+    title, source = _source(item["src"], marks, location)
     return Item(
         title=title,
         source=source,
-        target=_target(item["tgt"], marks, place),
-        sentences=_sentences(item["tgt_str"], place),
-        similarity=_edges(item["sim_graph"], len(source), f"{place}, sim_graph", most=1.0) if graphs else None,
-        discourse=_edges(item["discourse_graph"], len(source), f"{place}, discourse_graph")
+        target=_target(item["tgt"], marks, location),
+        sentences=_sentences(item["tgt_str"], location),
+        similarity=_edges(item["sim_graph"], len(source), f"{location}, sim_graph", most=1.0) if graphs else None,
+        discourse=_edges(item["discourse_graph"], len(source), f"{location}, discourse_graph")
         if graphs and "discourse_graph" in item
         else None,
     )
 
 
-def write_item(item: Item, marks: Marks, *, place: str) -> dict[str, Any]:
-    """Put an item together, so that `read_item` finds the same parts.
+def write_item(item: Item, marks: Marks, *, location: str) -> dict[str, Any]:
+    """Put an item together, so that `read_item` returns the same parts.
 
     Args:
         item: its parts; graphs that are not None are written as dense matrices.
         marks: of the shard's vocabulary.
-        place: what to call the item in messages.
+        location: what to call the item in messages.
 
     Raises:
-        FieldError: a part cannot be told from the rest once it is in the layout, such as `<T>` in a title.
+        FieldError: a part could not be read back from the layout, such as a title that holds `<T>`.
     """
     if marks.title in item.title:
-        raise FieldError(f"{place}: the title's ids have {marks.title}, <T>, which ends a title in this layout")
+        raise FieldError(f"{location}: the title's ids have {marks.title}, <T>, which ends a title in this layout")
     first, *others = item.source or [[]]
     written: dict[str, Any] = {
         "src": [[*item.title, marks.title, *first], *others],
@@ -164,132 +164,134 @@ def write_item(item: Item, marks: Marks, *, place: str) -> dict[str, Any]:
         "tgt_str": " ".join(f"<t> {sentence} </t>" for sentence in item.sentences),
     }
     nodes = len(written["src"])
-    for name, edges, own in (("sim_graph", item.similarity, 1.0), ("discourse_graph", item.discourse, 0.0)):
+    for name, edges, diagonal in (("sim_graph", item.similarity, 1.0), ("discourse_graph", item.discourse, 0.0)):
         if edges is not None:
-            written[name] = _matrix(edges, nodes, own)
-    read_item(written, marks, place=place, graphs="sim_graph" in written)
+            written[name] = _matrix(edges, nodes, diagonal)
+    read_item(written, marks, location=location, graphs="sim_graph" in written)
     return written
 
 
-def _source(value: object, marks: Marks, place: str) -> tuple[list[int], list[list[int]]]:
+def _source(value: object, marks: Marks, location: str) -> tuple[list[int], list[list[int]]]:
     """Return the title's ids and those of each paragraph."""
     if not isinstance(value, list | tuple) or not value:
-        raise FieldError(f"{place}, src: expected a list of at least one list of token ids, got {_kind(value)}")
-    first, *others = (_ids(ids, marks, f"{place}, src[{number}]") for number, ids in enumerate(value))
+        raise FieldError(f"{location}, src: expected a list of at least one list of token ids, got {_kind(value)}")
+    first, *others = (_ids(ids, marks, f"{location}, src[{number}]") for number, ids in enumerate(value))
     if marks.title not in first:
         raise FieldError(
-            f"{place}, src[0]: expected the title and {marks.title}, <T>, before the text; there is no <T>"
+            f"{location}, src[0]: expected the title and {marks.title}, <T>, before the text; there is no <T>"
         )
     end = first.index(marks.title)
     return first[:end], [first[end + 1 :], *others]
 
 
-def _target(value: object, marks: Marks, place: str) -> list[int]:
-    place = f"{place}, tgt"
-    ids = _ids(value, marks, place)
+def _target(value: object, marks: Marks, location: str) -> list[int]:
+    location = f"{location}, tgt"
+    ids = _ids(value, marks, location)
     if len(ids) < 2 or ids[0] != marks.begin:
-        raise FieldError(f"{place}: expected {marks.begin}, <S>, and more ids after it, got {ids[:3]}")
+        raise FieldError(f"{location}: expected {marks.begin}, <S>, and more ids after it, got {ids[:3]}")
     for name, mark, allowed in (("<S>", marks.begin, 0), ("</S>", marks.end, len(ids) - 1)):
-        found = next((at for at, id_ in enumerate(ids) if id_ == mark and at != allowed), None)
-        if found is not None:
-            raise FieldError(f"{place}[{found}]: expected {mark}, {name}, nowhere but at {allowed}")
+        misplaced = next((at for at, id_ in enumerate(ids) if id_ == mark and at != allowed), None)
+        if misplaced is not None:
+            raise FieldError(f"{location}[{misplaced}]: expected {mark}, {name}, nowhere but at {allowed}")
     return ids
 
 
-def _sentences(value: object, place: str) -> list[str]:
+def _sentences(value: object, location: str) -> list[str]:
     """Return the lead's sentences; a lead without marks is one."""
     if not isinstance(value, str):
-        raise FieldError(f"{place}, tgt_str: expected a string, got {_kind(value)}")
+        raise FieldError(f"{location}, tgt_str: expected a string, got {_kind(value)}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise FieldError(f"{place}, tgt_str: expected Unicode text, found a lone surrogate: {error}") from error
+        raise FieldError(f"{location}, tgt_str: expected Unicode text, found a lone surrogate: {error}") from error
     inner, opened = _FIRST.subn("", value, count=1)
     inner, closed = _LAST.subn("", inner, count=1)
     sentences = _BETWEEN.split(inner) if opened and closed else [inner]
     return [_STRAY.sub(" ", sentence).strip() if _STRAY.search(sentence) else sentence for sentence in sentences]
 
 
-def _ids(value: object, marks: Marks, place: str) -> list[int]:
+def _ids(value: object, marks: Marks, location: str) -> list[int]:
     if not isinstance(value, list | tuple):
-        raise FieldError(f"{place}: expected a list of token ids, got {_kind(value)}")
+        raise FieldError(f"{location}: expected a list of token ids, got {_kind(value)}")
     if not set(map(type, value)) <= {int}:
         wrong = next(number for number, id_ in enumerate(value) if type(id_) is not int)
-        raise FieldError(f"{place}[{wrong}]: expected a token id, got {_kind(value[wrong])}")
+        raise FieldError(f"{location}[{wrong}]: expected a token id, got {_kind(value[wrong])}")
     if value and (min(value) < 0 or max(value) >= marks.size):
         wrong = next(number for number, id_ in enumerate(value) if not 0 <= id_ < marks.size)
         raise FieldError(
-            f"{place}[{wrong}]: expected an id of the vocabulary, 0 to {marks.size - 1}, got {value[wrong]}"
+            f"{location}[{wrong}]: expected an id of the vocabulary, 0 to {marks.size - 1}, got {value[wrong]}"
         )
     if marks.pad in value:
-        raise FieldError(f"{place}[{value.index(marks.pad)}]: expected no padding, got {marks.pad}, <PAD>")
+        raise FieldError(f"{location}[{value.index(marks.pad)}]: expected no padding, got {marks.pad}, <PAD>")
     return list(value)
 
 
-def _edges(value: object, nodes: int, place: str, most: float = np.inf) -> list[Edge]:
+def _edges(value: object, nodes: int, location: str, most: float = np.inf) -> list[Edge]:
     """Return the edges i < j of a dense matrix, or of a sparse one: {row, col, data}, lists of one length.
 
-    A sparse one may leave out the lower half. The diagonal says nothing and is passed over.
+    A sparse one may leave out the lower half. The diagonal has no meaning and is ignored.
     """
     if isinstance(value, dict):
-        weights = _sparse(value, nodes, place)
+        weights = _sparse(value, nodes, location)
     elif isinstance(value, list | tuple):
-        weights = _dense(value, nodes, place)
+        weights = _dense(value, nodes, location)
     else:
-        raise FieldError(f"{place}: expected a {nodes} x {nodes} matrix or row, col and data, got {_kind(value)}")
-    found = []
+        raise FieldError(f"{location}: expected a {nodes} x {nodes} matrix or row, col and data, got {_kind(value)}")
+    edges = []
     for (i, j), weight in sorted(weights.items()):
         other = weights.get((j, i), weight)
         if abs(weight - other) > _TOLERANCE * max(1.0, weight):
             raise FieldError(
-                f"{place}: expected equal weights both ways, got {weight} at [{i}, {j}], {other} at [{j}, {i}]"
+                f"{location}: expected equal weights both ways, got {weight} at [{i}, {j}], {other} at [{j}, {i}]"
             )
         if not 0 <= weight <= most + _TOLERANCE:
-            raise FieldError(f"{place}[{i}, {j}]: expected a weight from 0 to {most:g}, got {weight}")
+            raise FieldError(f"{location}[{i}, {j}]: expected a weight from 0 to {most:g}, got {weight}")
         low, high = min(i, j), max(i, j)
         if (low == i or (low, high) not in weights) and weight > 0:
-            found.append((low, high, float(np.float32(min(weight, most)))))
-    return sorted(found)
+            edges.append((low, high, float(np.float32(min(weight, most)))))
+    return sorted(edges)
 
 
-def _dense(value: Sequence[Any], nodes: int, place: str) -> dict[tuple[int, int], float]:
+def _dense(value: Sequence[Any], nodes: int, location: str) -> dict[tuple[int, int], float]:
     try:
         matrix = np.array(value, dtype=np.float64)
     except (ValueError, TypeError) as error:
-        raise FieldError(f"{place}: expected {nodes} lists of {nodes} numbers ({error})") from error
+        raise FieldError(f"{location}: expected {nodes} lists of {nodes} numbers ({error})") from error
     if matrix.shape != (nodes, nodes):
-        raise FieldError(f"{place}: expected {nodes} x {nodes} weights, one for each pair of src, got {matrix.shape}")
+        raise FieldError(
+            f"{location}: expected {nodes} x {nodes} weights, one for each pair of src, got {matrix.shape}"
+        )
     if not np.isfinite(matrix).all():
         i, j = np.argwhere(~np.isfinite(matrix))[0].tolist()
-        raise FieldError(f"{place}[{i}, {j}]: expected a finite weight, got {matrix[i, j]}")
+        raise FieldError(f"{location}[{i}, {j}]: expected a finite weight, got {matrix[i, j]}")
     np.fill_diagonal(matrix, 0.0)
     linked = np.argwhere((matrix != 0) | (matrix.T != 0)).tolist()
     return {(i, j): float(matrix[i, j]) for i, j in linked}
 
 
-def _sparse(value: dict[Any, Any], nodes: int, place: str) -> dict[tuple[int, int], float]:
+def _sparse(value: dict[Any, Any], nodes: int, location: str) -> dict[tuple[int, int], float]:
     columns = [value.get(name) for name in ("row", "col", "data")]
     if not all(isinstance(column, list | tuple) for column in columns):
-        raise FieldError(f"{place}: expected lists row, col and data, found {sorted(map(str, value))[:10]}")
+        raise FieldError(f"{location}: expected lists row, col and data, found {sorted(map(str, value))[:10]}")
     rows, cols, data = columns
     assert rows is not None and cols is not None and data is not None
     if not len(rows) == len(cols) == len(data):
         raise FieldError(
-            f"{place}: expected row, col and data of one length, got {len(rows)}, {len(cols)}, {len(data)}"
+            f"{location}: expected row, col and data of one length, got {len(rows)}, {len(cols)}, {len(data)}"
         )
     weights: dict[tuple[int, int], float] = {}
     for i, j, weight in zip(rows, cols, data, strict=True):
         if type(i) is not int or type(j) is not int or not (0 <= i < nodes and 0 <= j < nodes):
-            raise FieldError(f"{place}: expected row and col from 0 to {nodes - 1}, got {i!r}, {j!r}")
+            raise FieldError(f"{location}: expected row and col from 0 to {nodes - 1}, got {i!r}, {j!r}")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not np.isfinite(weight):
-            raise FieldError(f"{place}[{i}, {j}]: expected a finite weight, got {weight!r}")
+            raise FieldError(f"{location}[{i}, {j}]: expected a finite weight, got {weight!r}")
         if weights.setdefault((i, j), float(weight)) != weight:
-            raise FieldError(f"{place}[{i}, {j}]: expected one weight, got {weights[i, j]} and {weight}")
+            raise FieldError(f"{location}[{i}, {j}]: expected one weight, got {weights[i, j]} and {weight}")
     return {pair: weight for pair, weight in weights.items() if pair[0] != pair[1]}
 
 
-def _matrix(edges: Sequence[Edge], nodes: int, own: float) -> list[list[float]]:
-    matrix = [[own if i == j else 0.0 for j in range(nodes)] for i in range(nodes)]
+def _matrix(edges: Sequence[Edge], nodes: int, diagonal: float) -> list[list[float]]:
+    matrix = [[diagonal if i == j else 0.0 for j in range(nodes)] for i in range(nodes)]
     for i, j, weight in edges:
         matrix[i][j] = matrix[j][i] = weight
     return matrix

@@ -15,38 +15,38 @@ _FOOT = struct.Struct("<I")
 MAX_RECORD_BYTES = 1 << 30
 
 
-def read_records(stream: BinaryIO, *, place: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the byte offset and the data of each record, holding one.
+def read_records(stream: BinaryIO, *, name: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the byte offset and the data of each record; one record is in memory at a time.
 
     Args:
         stream: the file, from its start.
-        place: its name, for messages.
+        name: its name, for messages.
 
     Raises:
         ValueError: a record is cut short, its checksum is wrong, or it is longer than `MAX_RECORD_BYTES`.
     """
     offset = 0
     while head := stream.read(_HEAD.size):
-        where = f"{place}, record at byte {offset}"
+        location = f"{name}, record at byte {offset}"
         if len(head) < _HEAD.size:
-            raise ValueError(f"{where}: expected a head of {_HEAD.size} bytes, the file ends after {len(head)}")
+            raise ValueError(f"{location}: expected a head of {_HEAD.size} bytes, the file ends after {len(head)}")
         length, checksum = _HEAD.unpack(head)
-        _check(head[:8], checksum, f"{where}: its length")
+        _check(head[:8], checksum, f"{location}: its length")
         if length > MAX_RECORD_BYTES:
-            raise ValueError(f"{where}: expected at most {MAX_RECORD_BYTES} bytes, it says it has {length}")
+            raise ValueError(f"{location}: expected at most {MAX_RECORD_BYTES} bytes, it says it has {length}")
         data, foot = stream.read(length), stream.read(_FOOT.size)
         if len(data) < length or len(foot) < _FOOT.size:
             raise ValueError(
-                f"{where}: expected {length} bytes and a checksum, the file ends after {len(data) + len(foot)}"
+                f"{location}: expected {length} bytes and a checksum, the file ends after {len(data) + len(foot)}"
             )
-        _check(data, _FOOT.unpack(foot)[0], f"{where}: its data")
+        _check(data, _FOOT.unpack(foot)[0], f"{location}: its data")
         yield offset, data
         offset += _HEAD.size + length + _FOOT.size
 
 
-def _check(data: bytes, stored: int, what: str) -> None:
-    found = masked_crc32c(data)
-    if found != stored:
+def _check(data: bytes, stored: int, subject: str) -> None:
+    computed = masked_crc32c(data)
+    if computed != stored:
         raise ValueError(
-            f"{what} has the masked CRC-32C {found:#010x}, expected {stored:#010x}: damaged, or no TFRecord file"
+            f"{subject} has the masked CRC-32C {computed:#010x}, expected {stored:#010x}: damaged, or no TFRecord file"
         )

@@ -30,7 +30,7 @@ def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
 def test_an_unknown_build_is_answered_with_those_there_are(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     save_build(store, BUILD)
-    with pytest.raises(StorageError, match=r"no build 'x' below .*; there are: 20261120-101500"):
+    with pytest.raises(StorageError, match=r"no build 'x' below .*; existing builds: 20261120-101500"):
         read_build(store, "x")
 
 
@@ -72,7 +72,7 @@ def test_a_run_waits_for_the_one_that_holds_the_root(
     with root_lock(store):
         waiting.start()
         deadline = time.monotonic() + 60
-        while "waiting for it, 120 s at most" not in caplog.text:
+        while "waiting up to 120 s" not in caplog.text:
             assert time.monotonic() < deadline, "the second run never said that it waits"
             time.sleep(0.01)
         assert not entered.is_set()

@@ -64,7 +64,7 @@ def test_any_other_bytes_are_refused_or_read_as_features(data: bytes) -> None:
         (b"\x0b", "field 1 has the wire type 3"),
         (b"\x08\x01", "a message has the wire type 0"),
         (b"\x0a\xff\xff", "does not end"),
-        (b"\x0a\x05\x0a\x03\x0a\x01\xff", "a feature's name is no UTF-8"),
+        (b"\x0a\x05\x0a\x03\x0a\x01\xff", "expected a feature's name in UTF-8"),
     ],
 )
 def test_what_is_no_example_is_named(message: bytes, complaint: str) -> None:

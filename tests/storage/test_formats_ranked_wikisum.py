@@ -21,16 +21,16 @@ EDGES = [(0, 1, 0.25), (1, 2, 0.5)]
 
 def read(**changed: Any) -> Item:
     graphs = "sim_graph" in changed
-    return read_item({**ITEM, **changed}, MARKS, place="WIKI.train.3.pt, item 17", graphs=graphs)
+    return read_item({**ITEM, **changed}, MARKS, location="WIKI.train.3.pt, item 17", graphs=graphs)
 
 
 def test_an_item_is_taken_apart_and_put_together() -> None:
     item = read()
     assert item == Item([10, 11], [[12, 3, 0], [], [13]], [4, 14, 8, 15, 5], ["a river .", "it flows ."])
     assert item.text == "a river . it flows ."
-    assert write_item(item, MARKS, place="here") == ITEM
+    assert write_item(item, MARKS, location="here") == ITEM
     assert read(sim_graph=DENSE).similarity == EDGES
-    assert write_item(read(sim_graph=DENSE), MARKS, place="here") == {**ITEM, "sim_graph": DENSE}
+    assert write_item(read(sim_graph=DENSE), MARKS, location="here") == {**ITEM, "sim_graph": DENSE}
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_a_wrong_field_is_named_with_file_and_item(changed: dict[str, Any], mess
 def test_a_missing_field_is_named(missing: str) -> None:
     item = {name: value for name, value in {**ITEM, "sim_graph": DENSE}.items() if name != missing}
     with pytest.raises(FieldError, match=f"^f, item 0: expected a field {missing}, found only"):
-        read_item(item, MARKS, place="f, item 0", graphs=True)
+        read_item(item, MARKS, location="f, item 0", graphs=True)
     with pytest.raises(FieldError, match=r"^f, item 0: expected a dict with src, tgt and tgt_str, got list \[\]"):
-        read_item([], MARKS, place="f, item 0")
+        read_item([], MARKS, location="f, item 0")
 
 
 def test_what_the_layout_cannot_hold_is_refused_or_said() -> None:
     with pytest.raises(FieldError, match="article a: the title's ids have 3, <T>"):
-        write_item(Item([3], [[9]], [4, 5], ["a"]), MARKS, place="article a")
+        write_item(Item([3], [[9]], [4, 5], ["a"]), MARKS, location="article a")
     with pytest.raises(FieldError, match=r"article a, src\[0\]\[2\]: expected an id of the vocabulary"):
-        write_item(Item([9], [[20]], [4, 5], ["a"]), MARKS, place="article a")
+        write_item(Item([9], [[20]], [4, 5], ["a"]), MARKS, location="article a")
     no_paragraph = Item([9], [], [4, 5], ["a"])
-    assert read_item(write_item(no_paragraph, MARKS, place=""), MARKS, place="").source == [[]]
+    assert read_item(write_item(no_paragraph, MARKS, location=""), MARKS, location="").source == [[]]
 
 
 def test_names_of_files() -> None:
@@ -140,8 +140,8 @@ def items(draw: st.DrawFn) -> Item:
 
 @given(items())
 def test_what_was_written_reads_back(item: Item) -> None:
-    written = write_item(item, MARKS, place="item")
+    written = write_item(item, MARKS, location="item")
     assert all(np.diag(written["sim_graph"]) == 1)
-    found = read_item(written, MARKS, place="item", graphs=True)
+    found = read_item(written, MARKS, location="item", graphs=True)
     assert found == item
-    assert write_item(found, MARKS, place="item") == written
+    assert write_item(found, MARKS, location="item") == written

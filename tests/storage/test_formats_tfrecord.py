@@ -28,7 +28,7 @@ def written(*records: bytes) -> bytes:
 
 
 def read(data: bytes) -> list[tuple[int, bytes]]:
-    return list(read_records(io.BytesIO(data), place="a.tfrecords"))
+    return list(read_records(io.BytesIO(data), name="a.tfrecords"))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_file_cut_short_is_noticed(missing: int) -> None:
 
 
 def test_the_records_before_the_damage_are_read() -> None:
-    found = read_records(io.BytesIO(written(b"whole") + b"\0"), place="a")
+    found = read_records(io.BytesIO(written(b"whole") + b"\0"), name="a")
     assert next(found) == (0, b"whole")
     with pytest.raises(ValueError, match="record at byte 21"):
         next(found)

@@ -231,7 +231,7 @@ def test_a_run_that_finds_everything_done_is_no_further_build(tmp_path: Path) ->
 def test_a_pinned_build_stays_until_its_pin_is_taken_away(tmp_path: Path) -> None:
     root = Root(tmp_path)
     mine, *_ = (root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in range(3))
-    with pytest.raises(StorageError, match=r"no build 'mine' below .*; there are: 20260101-000001-abcdef, "):
+    with pytest.raises(StorageError, match=r"no build 'mine' below .*; existing builds: 20260101-000001-abcdef, "):
         pin_build(root.store, "mine")
     pin_build(root.store, mine)
     pin_build(root.store, mine)
@@ -255,7 +255,7 @@ def test_retraining_prunes_only_what_it_made(tmp_path: Path) -> None:
     weeks = []
     for week in range(3):
         models = {"models/ranker": root.model("models/ranker", week)}
-        dropped = {"models/ranker, dropped": root.model("models/ranker", 10 + week)}
+        dropped = {"models/ranker, replaced": root.model("models/ranker", 10 + week)}
         files = {"0": shared, "1": root.shard("examples", 10 + week)}
         weeks.append(root.build({"examples": files}, models | dropped))
         root.version(weeks[-1], models, words)

@@ -57,11 +57,11 @@ def test_a_version_is_read_as_it_was_saved_and_never_changes(store: Store) -> No
 
 
 def test_an_unknown_version_is_answered_with_those_there_are(store: Store) -> None:
-    with pytest.raises(StorageError, match=r"no version 3 below .*; there are: none"):
+    with pytest.raises(StorageError, match=r"no version 3 below .*; existing versions: none"):
         read_version(store, 3)
     save_version(store, version(2))
     save_version(store, version(10))
-    with pytest.raises(StorageError, match=r"no version 3 below .*; there are: 2, 10"):
+    with pytest.raises(StorageError, match=r"no version 3 below .*; existing versions: 2, 10"):
         read_version(store, 3)
     assert version_numbers(store) == [2, 10]
 

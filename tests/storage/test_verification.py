@@ -79,7 +79,7 @@ def test_damage_is_set_aside_so_that_the_next_build_computes_it(tmp_path: Path) 
     assert json.loads((tmp_path / LATEST).read_text()) == {"build": "20260101-000001-abcdef"}
     again = verify(store, repair=True).damaged
     assert list(again) == ["builds/20260101-000001-abcdef.json"], "it names what is to be computed again"
-    assert "which is not there (2 in all)" in again["builds/20260101-000001-abcdef.json"]
+    assert "which is missing (2 files in all)" in again["builds/20260101-000001-abcdef.json"]
 
 
 def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
