@@ -1,1 +1,1 @@
-"""Summarizers and the ranker in PyTorch: this room knows nothing of flows, tasks and storage."""
+"""Summarizers and the ranker in PyTorch. This package imports nothing from flows, tasks or storage."""

@@ -1,4 +1,4 @@
-"""`python -m models`: every summarizer and the attention predictor, sizes beside the published ones, their places."""
+"""`python -m models`: list every summarizer and the attention predictor with its size, published size and paper."""
 
 import sys
 
@@ -11,14 +11,14 @@ LEDGER_WORDS = 32_000  # the published counts are at this vocabulary
 
 
 def count_parameters(preset: str, vocabulary_size: int = LEDGER_WORDS) -> int:
-    """Return the number of parameters of a preset, without taking memory for them."""
+    """Return the number of parameters of a preset, without allocating them."""
     with torch.device("meta"):
         model = build_summarizer(preset, vocabulary_size=vocabulary_size)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def describe(ledger: int | tuple[int, int] | None, counted: int) -> str:
-    """Return the ledger's number, and how far `counted` is from it where it differs."""
+    """Return the published number of parameters and, where `counted` differs from it, by how much."""
     if ledger is None:
         return "-"
     low, high = (ledger, ledger) if isinstance(ledger, int) else ledger

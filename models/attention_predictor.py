@@ -1,8 +1,8 @@
 """The attention predictor of Ma & Zong 2022, sec. 4.2: how much attention a good summary will pay to each paragraph.
 
-It reads the paragraph embeddings of a trained summarizer (eq. 6) and learns from the attention of its decoder to the
-paragraphs while it is given the target (eq. 15). Search then prefers hypotheses that attend alike (eq. 17-18), and
-paragraphs with little of it may be left out before (Table 6).
+It reads the paragraph embeddings of a trained summarizer (eq. 6) and learns the attention that the summarizer's decoder
+pays to paragraphs while it reads the target (eq. 15). Search then prefers hypotheses with such attention (eq. 17-18),
+and paragraphs with little expected attention may be left out beforehand (Table 6).
 
 Shapes: B articles, P paragraphs, T target positions, D model size.
 """
@@ -99,7 +99,7 @@ PREDICTABLE = ("parallel", "graphsum")
 
 
 def check_predictable(architecture: str) -> None:
-    """Refuse a summarizer whose attention cannot be predicted, by the key of its architecture.
+    """Check that the attention of an architecture can be predicted, by its key.
 
     Raises:
         ValueError: it makes no paragraph embeddings.
@@ -112,7 +112,7 @@ def check_predictable(architecture: str) -> None:
 
 
 def paragraph_memory(memory: Memory) -> ParagraphMemory:
-    """Return the memory, known to hold paragraph embeddings.
+    """Return the memory after checking that it holds paragraph embeddings.
 
     Raises:
         ValueError: the summarizer makes none.
@@ -173,13 +173,13 @@ def normalised_scores(scores_BP: Tensor, mask_BP: Tensor) -> Tensor:
 
 
 def most_attended(source: SourceBatch, expected_BP: Tensor, kept: int) -> Tensor:
-    """Return the places [B, s] of the s = min(kept, P) paragraphs of highest expected attention, in their order.
+    """Return the indices [B, s] of the s = min(kept, P) paragraphs of highest expected attention, ascending.
 
     Raises:
         ValueError: `kept` is below 1.
     """
     if kept < 1:
-        raise ValueError(f"at least 1 paragraph has to be kept, got {kept}")
+        raise ValueError(f"expected at least 1 paragraph to keep, got {kept}")
     ranked_BP = expected_BP.masked_fill(~source.paragraph_mask, -1.0)
     best_Bs = ranked_BP.argsort(dim=1, descending=True, stable=True)[:, :kept]
     return best_Bs.sort(dim=1).values

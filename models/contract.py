@@ -1,7 +1,7 @@
-"""The one contract every summarizer keeps, so that one trainer, one search and one evaluator serve them all.
+"""The interface of every summarizer, so that one trainer, one search and one evaluator work with all of them.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, K hypotheses (beams) an article, T target tokens, D model size,
-V vocabulary. Padding is the vocabulary's pad id; a paragraph of nothing but padding does not exist.
+V vocabulary. Padding is the vocabulary's pad id; a paragraph of padding alone counts as absent.
 """
 
 from abc import ABC, abstractmethod
@@ -21,8 +21,8 @@ class SourceBatch:
 
     Attributes:
         tokens: [B, P, L] int64 token ids, paragraphs best first, padded with `pad`. The first paragraph begins with
-            the title and the title mark (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2): whoever makes the batch
-            joins them, no architecture does.
+            the title and the title mark (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2). Whoever makes the batch
+            adds them; the architectures do not.
         ranks: [B, P] int64 rank of each paragraph, 0-based.
         title: [B, Lt] int64 token ids of the title, padded with `pad`.
         pad: id of the padding token.
@@ -57,16 +57,16 @@ class SourceBatch:
 
 
 class PerArticle:
-    """A dataclass whose tensors, also those in its parts, have the articles as their first dimension."""
+    """A dataclass in which every tensor, nested ones included, has the articles as its first dimension."""
 
     def select(self, articles: Tensor) -> Self:
-        """Return what belongs to some articles ([b] int64), so that finished ones can leave a search."""
+        """Return the part of the given articles ([b] int64), so that finished ones can leave a search."""
         kept: Self = _select(self, articles)
         return kept
 
 
 class Memory(PerArticle):
-    """What `encode` leaves for `decode`: an architecture's own tensors, the batch dimension of articles first.
+    """What `encode` returns for `decode`: an architecture's own tensors, each with the articles as first dimension.
 
     Attributes:
         mask: [B, ...] bool, True where there is a token.
@@ -97,18 +97,18 @@ class Cache(ABC):
 
     @abstractmethod
     def reorder(self, hypotheses: Tensor) -> None:
-        """Keep row `hypotheses[i]` as row i ([b*K] int64, over the old rows): self-attention state only."""
+        """Make old row `hypotheses[i]` the new row i ([b*K] int64): state of self-attention only."""
 
 
 @dataclass(frozen=True)
 class Copied:
-    """Where target positions would copy their next token from, and whether they would.
+    """From where each target position would copy its next token, and with what probability.
 
     Attributes:
-        weights: [B*K, T, S] float32, rows sum to 1: the places of the source they point at.
+        weights: [B*K, T, S] float32, rows sum to 1: probability of copying from each source position.
         gate: [B*K, T] float32, log-odds of taking the token from the vocabulary and not from the source.
-        tokens: [B, S] int64, the token at each place.
-        paragraph: [B, S] int64, the paragraph of each place.
+        tokens: [B, S] int64, the token at each source position.
+        paragraph: [B, S] int64, the paragraph of each source position.
     """
 
     weights: Tensor
@@ -117,7 +117,7 @@ class Copied:
     paragraph: Tensor
 
     def mix(self, log_probs: Tensor) -> Tensor:
-        """Return log-probabilities [B*K, T, V] of the next token from the vocabulary's (See et al. 2017, eq. 9)."""
+        """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9)."""
         rows, positions, size = log_probs.shape
         copied_RTV = log_probs.new_zeros(rows, positions, size)
         ids_RTS = self.tokens.clamp_min(0).repeat_interleave(rows // len(self.tokens), dim=0).unsqueeze(1)
@@ -127,9 +127,9 @@ class Copied:
         return torch.logaddexp(generated_RTV, copied_RTV.log() + F.logsigmoid(-gate_RT1))
 
     def log_prob(self, log_prob_RT: Tensor, target_RT: Tensor) -> Tensor:
-        """Return log-probabilities [B*K, T] of the tokens `target_RT`, given those of the vocabulary: a row of `mix`.
+        """Return the entries of `mix` for the tokens `target_RT`, [B*K, T], given their vocabulary log-probabilities.
 
-        No tensor over the vocabulary is made.
+        No tensor of vocabulary size is made.
         """
         here_RTS = target_RT.unsqueeze(-1) == self.tokens.repeat_interleave(
             len(target_RT) // len(self.tokens), 0
@@ -140,17 +140,17 @@ class Copied:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a decoder says about target positions.
+    """What a decoder returns for target positions.
 
     Attributes:
         hidden: [B*K, T, D] last hidden states; `Summarizer.logits` turns them into [B*K, T, V].
         paragraph_attention: [B*K, T, P] float32, rows sum to 1: how much each target position looks at each
-            paragraph, averaged over heads and layers (for a flat model the sum of its token weights). None where
-            `decode` was told to leave it out.
-        copied: where a summarizer that copies would copy from, else None.
-        extra_loss: [B*K, T] float32, what a summarizer wants of each position beside the right token (the coverage
-            loss of See et al. 2017, eq. 12, lambda included), else None. It is added to the objective of training
-            where there is a token to predict, and is in no loss that is reported.
+            paragraph, averaged over heads and layers (for a flat model the sum of its token weights). None if
+            `decode` was called with `attention=False`.
+        copied: what a summarizer that copies would copy, else None.
+        extra_loss: [B*K, T] float32, an additional loss of each position (the coverage loss of See et al. 2017,
+            eq. 12, lambda included), else None. It is part of the training objective at positions with a token to
+            predict, and is never part of a reported loss.
     """
 
     hidden: Tensor
@@ -160,10 +160,10 @@ class Decoded:
 
 
 class Summarizer(nn.Module, ABC):
-    """An encoder and a decoder under the contract.
+    """An encoder and a decoder.
 
-    `decode` serves training (all of the target, K = 1, no cache) and search (the newest token, K hypotheses of an
-    article next to each other in the batch, a cache): memory is never copied per hypothesis.
+    `decode` is used in training (the whole target, K = 1, no cache) and in search (the newest token, the K hypotheses
+    of an article next to each other in the batch, a cache). Memory is never copied per hypothesis.
     """
 
     @abstractmethod
@@ -176,8 +176,8 @@ class Summarizer(nn.Module, ABC):
     ) -> Decoded:
         """Decode target_in ([B*K, T] int64); with a cache, T new tokens that follow those already in it.
 
-        `attention=False` leaves the paragraph attention out: a loss does not need it, and without it no attention
-        weights are ever materialised.
+        `attention=False` leaves out the paragraph attention: a loss does not need it, and without it the attention
+        weights are never stored.
         """
 
     @abstractmethod
@@ -196,14 +196,14 @@ class Summarizer(nn.Module, ABC):
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return hidden states [M, D] of the source and the tokens [M] they predict, or None.
 
-        Only a decoder-only summarizer predicts its source; the loss over these tokens is then added to that over the
-        target in training, never in validation (Liu et al. 2018).
+        Only a decoder-only summarizer predicts its source. In training the loss of these tokens is added to that of
+        the target, in validation it is not (Liu et al. 2018).
         """
         return None
 
     def projection(self) -> tuple[Tensor, Tensor | None] | None:
         """Return weight [V, D] and bias [V] of `logits` where it is one linear map, else None.
 
-        Training then never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks.
+        With it, training never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks.
         """
         return None

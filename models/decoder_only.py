@@ -1,7 +1,7 @@
-"""What T-DMCA and Transformer-XL share: a decoder that reads its source as the beginning of what it writes.
+"""What T-DMCA and Transformer-XL share: a decoder that reads the source as the beginning of its own sequence.
 
 One causal stack reads title and paragraphs, then a separator (the target's begin token) and the summary. The two
-differ in how a layer attends, and so in what it remembers of the source.
+differ in how a layer attends, and so in which source keys and values it keeps.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M keys of the source
 that a layer remembers, T target positions, H heads, E size of a head, D = H*E.
@@ -25,7 +25,7 @@ from models.layers.prefix import next_tokens, share_of_paragraphs
 
 
 class DecoderOnlyConfig(TiedConfig, Protocol):
-    """What a decoder-only summarizer reads of its configuration."""
+    """The configuration fields that a decoder-only summarizer reads."""
 
     @property
     def pad(self) -> int:
@@ -34,7 +34,7 @@ class DecoderOnlyConfig(TiedConfig, Protocol):
 
     @property
     def source_tokens(self) -> int:
-        """Most tokens of an article that are read, best paragraphs first."""
+        """Maximum number of tokens read of an article, best paragraphs first."""
         ...
 
     @property
@@ -48,9 +48,9 @@ class PrefixMemory(Memory):
     """What the summary reads of its source.
 
     Attributes:
-        keys_values: a pair of [B, H, M, E] for each layer that remembers any.
-        mask: [B, M] bool, True where there is a token in it.
-        member: [B, M, P] float32, the share of each in the paragraphs.
+        keys_values: a pair of [B, H, M, E] for each layer that keeps any.
+        mask: [B, M] bool, True where a key comes from at least one token.
+        member: [B, M, P] float32, the share of each key that comes from each paragraph.
         lengths: [B] int64, source tokens.
         hidden: [B, S, D] last hidden states of the source.
         tokens: the source itself.
@@ -65,11 +65,11 @@ class PrefixMemory(Memory):
 
 
 class PrefixAttention(SelfAttention, ABC):
-    """Causal attention, first among the tokens of a source and then of a target that goes on from it."""
+    """Causal attention, first among the tokens of a source and then of the target that continues it."""
 
     @abstractmethod
     def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-        """Attend among source tokens; returns [B, S, D] and the keys and values [B, H, M, E] that are remembered."""
+        """Attend among source tokens; returns [B, S, D] and the keys and values [B, H, M, E] to keep."""
 
     @abstractmethod
     def write(
@@ -77,31 +77,31 @@ class PrefixAttention(SelfAttention, ABC):
     ) -> tuple[Tensor, Tensor | None]:
         """Attend to the source and to the target's own tokens, T new ones after those in the cache.
 
-        Returns [R, T, D] and, with `weights`, those of the source [R, T, M], averaged over heads; None where a layer
-        sees nothing of it.
+        Returns [R, T, D] and, with `weights`, the attention weights of the source [R, T, M], averaged over heads; None
+        for a layer that does not attend to the source.
         """
 
 
 class DecoderOnly(TiedSummarizer):
-    """A stack of layers that differ in their attention alone."""
+    """A stack of layers that differ only in their attention."""
 
     def __init__(self, config: DecoderOnlyConfig, attentions: Iterable[PrefixAttention]) -> None:
-        """Make a layer around each attention as it comes; weights are drawn from PyTorch's default generator."""
+        """Make a layer around each attention, in order; weights are drawn from PyTorch's default generator."""
         super().__init__(config)
         self.config = config
         self.layers = nn.ModuleList(TransformerLayer(config, attention) for attention in attentions)
         self.final_norm = final_norm(config)
 
     @abstractmethod
-    def positions(self, places: Tensor) -> Tensor:
-        """Return what is added to the embeddings of tokens at `places` ([...] int64), broadcast to [..., D]."""
+    def positions(self, positions: Tensor) -> Tensor:
+        """Return what is added to the embeddings of tokens at `positions` ([...] int64), broadcast to [..., D]."""
 
     @abstractmethod
     def members(self, flat: FlatTokens, paragraphs: int) -> Tensor:
-        """Return the share [B, M, P] float32 of each remembered key in the paragraphs."""
+        """Return the share [B, M, P] float32 of each kept key that comes from each paragraph."""
 
     def encode(self, source: SourceBatch) -> PrefixMemory:
-        """Read the source, as far as the summary will look back at it."""
+        """Read the source, and keep the keys and values that the summary will attend to."""
         rows = ParagraphRows.of(source, self.config.pad)
         flat = rows.flat(rows.tokens, self.config.source_tokens)
         x_BSD = self.embedding(flat.values, self.positions(torch.arange(flat.mask.shape[1], device=flat.mask.device)))
@@ -111,7 +111,7 @@ class DecoderOnly(TiedSummarizer):
             if pair is not None:
                 pairs.append(pair)
             x_BSD = layer.finish(x_BSD, attended_BSD)
-        member_BMP = self.members(flat, rows.places)
+        member_BMP = self.members(flat, rows.paragraphs)
         return PrefixMemory(
             tuple(pairs), member_BMP.sum(dim=-1) > 0, member_BMP, flat.mask.sum(dim=1), self.final_norm(x_BSD), flat
         )
@@ -119,17 +119,17 @@ class DecoderOnly(TiedSummarizer):
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
-        """Decode target_in ([B*K, T] int64), which goes on where the source of its article ends."""
+        """Decode target_in ([B*K, T] int64), which continues the source of its article."""
         assert isinstance(memory, PrefixMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
         rows, new = target_in.shape
         start = 0 if cache is None else cache.length
         lengths_R1 = memory.lengths.repeat_interleave(rows // memory.articles).unsqueeze(1)
-        places_RT = lengths_R1 + torch.arange(start, start + new, device=target_in.device)
-        x_RTD = self.embedding(target_in, self.positions(places_RT))
+        positions_RT = lengths_R1 + torch.arange(start, start + new, device=target_in.device)
+        x_RTD = self.embedding(target_in, self.positions(positions_RT))
         total_RTM: Tensor | None = None
-        for number, (layer, own) in enumerate(self._stack()):
-            attended_RTD, weights_RTM = own.write(layer.enter(x_RTD), memory, cache, number, weights=attention)
+        for number, (layer, attending) in enumerate(self._stack()):
+            attended_RTD, weights_RTM = attending.write(layer.enter(x_RTD), memory, cache, number, weights=attention)
             if weights_RTM is not None:
                 total_RTM = weights_RTM if total_RTM is None else total_RTM + weights_RTM
             x_RTD = layer.finish(x_RTD, attended_RTD)

@@ -1,6 +1,6 @@
 """Extractive systems: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4), as pure functions over arrays.
 
-Shape: N paragraphs of one article. What makes two paragraphs similar, and what a choice is worth, is the caller's.
+Shape: N paragraphs of one article. The caller defines the similarity of paragraphs and the score of a selection.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ def lead(title: str, paragraphs: Iterable[str], length: int) -> str:
     Args:
         title: title of the article.
         paragraphs: its paragraphs, best first; no more of them are read than needed.
-        length: words of the result, at most; a word is what stands between white space.
+        length: maximum number of words of the result; words are separated by white space.
 
     Raises:
         ValueError: `length` is negative.
@@ -71,17 +71,17 @@ def lexrank_scores(
 ) -> Floats:
     """Score paragraphs by their centrality in the similarity graph (Erkan & Radev 2004; Liu & Lapata 2019, sec. 4).
 
-    The stationary distribution of a walk that follows edges, in proportion to their weight, with probability
-    `damping` and jumps anywhere otherwise. Self links (the diagonal) count if they are there, as in the article's
-    algorithm. A paragraph without any edge is left for anywhere with equal chance.
+    The stationary distribution of a random walk that follows edges, in proportion to their weight, with probability
+    `damping` and otherwise jumps to any paragraph. Self links (the diagonal) count, as in the article's algorithm.
+    From a paragraph without edges the walk jumps to any paragraph with equal probability.
 
     Args:
         similarity: [N, N] weights >= 0, symmetric for cosines.
-        threshold: None keeps the weights (continuous LexRank); a number makes every edge above it weigh 1 and
-            drops the others.
+        threshold: None keeps the weights (continuous LexRank); a number sets the weight of every edge above it to 1
+            and removes the others.
         damping: probability of following an edge; 1 - d in the article's notation.
         tolerance: stop when an iteration moves less than this probability mass (L1).
-        iterations: iterations at most; reaching them is no error, the result is then that close.
+        iterations: maximum number of iterations; reaching it is not an error, the result is then less exact.
 
     Returns:
         [N] float64 probabilities that sum to 1.
@@ -91,9 +91,9 @@ def lexrank_scores(
     """
     weights = np.asarray(similarity, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"a similarity matrix of shape {weights.shape}: expected N x N")
+        raise ValueError(f"expected a similarity matrix of shape N x N, got {weights.shape}")
     if not 0 <= damping < 1:
-        raise ValueError(f"damping {damping}: expected 0 <= damping < 1")
+        raise ValueError(f"expected 0 <= damping < 1, got {damping}")
     n = len(weights)
     if n == 0:
         return np.zeros(0)
@@ -103,7 +103,7 @@ def lexrank_scores(
         weights = (weights > threshold).astype(np.float64)
     degrees = weights.sum(axis=1)
     isolated = degrees == 0
-    # Dividing the vector by the degrees instead of the matrix rows: same walk, no second N x N array.
+    # Dividing the vector by the degrees, not the rows of the matrix, gives the same walk without a second N x N array.
     inverse = np.divide(1.0, degrees, out=np.zeros(n), where=~isolated)
     scores = np.full(n, 1.0 / n)
     for _ in range(iterations):
@@ -126,11 +126,11 @@ def best_first(scores: NDArray[np.floating]) -> NDArray[np.intp]:
 def greedy_oracle(candidates: Iterable[int], score: Callable[[Sequence[int]], float]) -> list[int]:
     """Pick the paragraphs that together score best against the target: an upper bound for extractive systems.
 
-    Greedy: the paragraph that lifts the score most is added until none lifts it; of equals, the first is taken.
+    Greedy: the paragraph that raises the score most is added until none raises it; on a tie the first is taken.
 
     Args:
         candidates: paragraphs to choose from.
-        score: what a list of chosen paragraphs is worth, such as its ROUGE-2 F1; 0 for none.
+        score: score of a list of chosen paragraphs, such as its ROUGE-2 F1; 0 for an empty list.
 
     Returns:
         The chosen paragraphs in the order they were chosen; empty where no candidate scores above 0.

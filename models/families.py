@@ -1,4 +1,4 @@
-"""What summarizers of a family share beside the contract: the tied output layer, and two ways to run a decoder.
+"""Base classes of related summarizers: the tied output layer, and two ways to run a decoder.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, P paragraphs, D model size, V vocabulary.
 """
@@ -21,7 +21,7 @@ from models.layers.paragraphs import FlatTokens, ParagraphRows, weights_by_parag
 
 
 class TiedConfig(LayerConfig, Protocol):
-    """What a summarizer with tied embeddings reads of its configuration."""
+    """The configuration fields that a summarizer with tied embeddings reads."""
 
     @property
     def vocabulary_size(self) -> int:
@@ -38,8 +38,8 @@ class TiedSummarizer(Summarizer):
     """A summarizer whose word embeddings are also its output layer.
 
     Attributes:
-        embedding: of source, target and output.
-        copying: points at the source where the summarizer copies, else None.
+        embedding: shared by source, target and output.
+        copying: the copy head of a summarizer that copies, else None.
     """
 
     copying: CopyHead | None
@@ -59,22 +59,22 @@ class TiedSummarizer(Summarizer):
         """Return weight [V, D] and bias [V] of `logits`."""
         return self.embedding.weight, self.embedding.bias
 
-    def remember_places(self, rows: ParagraphRows, states: FlatTokens) -> CopyMemory | None:
-        """Return the places of encoded tokens [B, S, D] that may be copied, None where the summarizer does not copy."""
+    def remember_copies(self, rows: ParagraphRows, states: FlatTokens) -> CopyMemory | None:
+        """Return the memory of encoded tokens [B, S, D] for copying, or None if the summarizer does not copy."""
         return None if self.copying is None else self.copying.remember(rows, states)
 
     def point(
-        self, hidden_RTD: Tensor, target_RT: Tensor, places: CopyMemory | None, cache: KeyValueCache | None
+        self, hidden_RTD: Tensor, target_RT: Tensor, copies: CopyMemory | None, cache: KeyValueCache | None
     ) -> Copied | None:
-        """Return where target positions would copy from, None where the summarizer does not copy."""
-        if self.copying is None or places is None:
+        """Return from where target positions would copy, or None if the summarizer does not copy."""
+        if self.copying is None or copies is None:
             return None
-        copied: Copied = self.copying(hidden_RTD, self.embedding.words(target_RT), target_RT, places, cache)
+        copied: Copied = self.copying(hidden_RTD, self.embedding.words(target_RT), target_RT, copies, cache)
         return copied
 
 
 class TokenDecoding(TiedSummarizer):
-    """One whose decoder reads the tokens of an article flat: HT and FT.
+    """A summarizer whose decoder reads the tokens of an article as one flat sequence: HT and FT.
 
     Attributes:
         decoder: over the memory that its `remember` makes.
@@ -84,7 +84,7 @@ class TokenDecoding(TiedSummarizer):
 
     def remember(self, rows: ParagraphRows, encoded: FlatTokens) -> TokenMemory:
         """Make the memory of the encoded tokens [B, S, D] of `rows`."""
-        return replace(self.decoder.remember(encoded, rows.places), copies=self.remember_places(rows, encoded))
+        return replace(self.decoder.remember(encoded, rows.paragraphs), copies=self.remember_copies(rows, encoded))
 
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
@@ -101,13 +101,13 @@ class TokenDecoding(TiedSummarizer):
 
 
 class ParagraphDecoderLayer(nn.Module, ABC):
-    """Masked self-attention, something that reads paragraphs and their words, feed-forward.
+    """Masked self-attention, cross-attention to paragraphs and their words, feed-forward.
 
     Attributes:
         self_attention: among the target's tokens.
-        feed_forward: at the end.
+        feed_forward: the last sub-layer.
         self_residual: of the self-attention.
-        cross_residual: of what is read.
+        cross_residual: of the cross-attention.
         feed_forward_residual: of the feed-forward layer.
     """
 
@@ -119,7 +119,7 @@ class ParagraphDecoderLayer(nn.Module, ABC):
 
     @abstractmethod
     def read(self, x_RTD: Tensor, memory: Any, layer: int) -> tuple[Tensor, Tensor]:
-        """Return what is read [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        """Return the context [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
 
     def forward(self, x_RTD: Tensor, memory: Memory, layer: int, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
         """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
@@ -132,7 +132,7 @@ class ParagraphDecoderLayer(nn.Module, ABC):
 
 
 class ParagraphDecoding(TiedSummarizer):
-    """One whose decoder layers attend to paragraphs as such: PHT, VHT and GraphSum.
+    """A summarizer whose decoder layers attend to whole paragraphs: PHT, VHT and GraphSum.
 
     Attributes:
         decoder_layers: each a `ParagraphDecoderLayer`.
@@ -143,9 +143,9 @@ class ParagraphDecoding(TiedSummarizer):
     final_norm: nn.Module
 
     def remember_words(self, rows: ParagraphRows, x_NLD: Tensor) -> CopyMemory | None:
-        """Return the places of encoded words [N, L, D] that may be copied, None where the summarizer does not copy."""
-        # To join the words of an article, the host waits for the device: not for nothing.
-        return None if self.copying is None else self.remember_places(rows, rows.flat(x_NLD))
+        """Return the memory of encoded words [N, L, D] for copying, or None if the summarizer does not copy."""
+        # `flat` makes the host wait for the device, so it is called only if its result is needed.
+        return None if self.copying is None else self.remember_copies(rows, rows.flat(x_NLD))
 
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
@@ -170,9 +170,10 @@ class ParagraphDecoding(TiedSummarizer):
 
 
 def with_copies(decoded: Decoded, copied: Copied | None) -> Decoded:
-    """Return what a decoder says with what may be copied; a copied token's paragraph counts as the one looked at.
+    """Return a decoder's result with copying added; a copied token counts as attention to its paragraph.
 
-    The weight of what is copied goes to the paragraphs it stands in, that of what is generated stays as it was.
+    The share of the attention that belongs to copying goes to the paragraphs of the copied tokens; the share that
+    belongs to generating is distributed as before.
     """
     if copied is None:
         return decoded

@@ -27,9 +27,9 @@ class FlatConfig(TransformerConfig):
     Attributes:
         encoder_layers: layers of the encoder.
         decoder_layers: layers of the decoder.
-        source_tokens: most tokens of an article that are read, best paragraphs first.
+        source_tokens: maximum number of tokens read of an article, best paragraphs first.
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        attention_dropout: of attention weights; costs the fused attention kernel on CPUs.
+        attention_dropout: of attention weights; above 0, CPUs cannot use the fused attention kernel.
         norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D) before positions are added.

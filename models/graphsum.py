@@ -1,8 +1,8 @@
-"""GraphSum (Li et al. 2020, a baseline of Ma & Zong 2022): a graph over paragraphs bends their attention to each other.
+"""GraphSum (Li et al. 2020, a baseline of Ma & Zong 2022): a graph over paragraphs biases the attention between them.
 
-Word layers read each paragraph by itself, pooling makes it a vector, graph layers let these vectors attend to each
-other with a penalty for paragraphs that the graph does not join. A decoder layer attends to paragraphs and, within
-each, to words, head by head.
+Word layers read each paragraph separately, pooling turns it into a vector, and graph layers let these vectors attend to
+each other with a penalty for paragraphs that the graph does not connect. A decoder layer attends to paragraphs and,
+within each, to words, head by head.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
 T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E.
@@ -47,7 +47,7 @@ class GraphSumConfig(TransformerConfig):
         word_layers: layers over the tokens of a paragraph (6 in the published runs).
         graph_layers: layers over paragraphs (2 in the published runs).
         decoder_layers: layers of the decoder (8 in the published runs).
-        graph: which graph the batch has to bring.
+        graph: which graph the batch must contain.
         sigma: width of the penalty -(1 - G)^2 / (2 sigma^2) on the logits of paragraph attention.
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
         norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
@@ -77,7 +77,7 @@ class GraphSumConfig(TransformerConfig):
 
 
 class GraphAttention(SelfAttention):
-    """Attention of paragraphs to paragraphs, its logits lowered where the graph does not join two."""
+    """Attention of paragraphs to paragraphs, its logits lowered where the graph has no edge."""
 
     def __init__(self, config: GraphSumConfig) -> None:
         """Make the projections."""
@@ -88,7 +88,7 @@ class GraphAttention(SelfAttention):
         """Attend among the paragraphs where mask_BP is True; returns [B, P, D]."""
         q_BHPE, k_BHPE, v_BHPE = self._project(x_BPD)
         bias_BPP = graph_bias(graph_BPP, self.sigma)
-        # A paragraph that does not exist sees itself, so that no row of a float mask is -inf throughout.
+        # An absent paragraph sees itself: a row of -inf throughout would give NaN.
         seen_BPP = mask_BP.unsqueeze(1) | torch.eye(mask_BP.shape[1], dtype=torch.bool, device=mask_BP.device)
         bias_B1PP = bias_BPP.masked_fill(~seen_BPP, -torch.inf).unsqueeze(1)
         return self._finish(attend(q_BHPE, k_BHPE, v_BHPE, bias_B1PP.to(q_BHPE.dtype)))
@@ -116,7 +116,7 @@ class GraphDecoderLayer(ParallelDecoderLayer):
     """Masked self-attention, attention to paragraphs and to words within them head by head, feed-forward."""
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
-        """Return what is read [R, T, D] and the weights of paragraphs [R, T, P]."""
+        """Return the context [R, T, D] and the weights of paragraphs [R, T, P]."""
         rows, articles = len(x_RTD), memory.articles
         paragraphs, words = self.paragraph_attention, self.word_attention
         k_BHPE, v_BHPE = memory.paragraph_keys_values[layer]
@@ -127,7 +127,7 @@ class GraphDecoderLayer(ParallelDecoderLayer):
         q_BHQE = fold_hypotheses(split_heads(words.query(x_RTD), words.heads), articles)
         context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         word_BHQE = torch.einsum("bhqp,bphqe->bhqe", alpha_BHQP.to(context_BPHQE.dtype), context_BPHQE)
-        # One linear map of the two contexts side by side is the sum of a map of each.
+        # One linear map of the two concatenated contexts equals the sum of one map of each.
         read_RTD = paragraphs.output(join_heads(unfold_hypotheses(paragraph_BHQE, rows)))
         read_RTD = read_RTD + words.output(join_heads(unfold_hypotheses(word_BHQE, rows)))
         return read_RTD, alpha_BHQP.mean(dim=1).reshape(*x_RTD.shape[:2], -1)
@@ -157,7 +157,7 @@ class GraphSum(ParallelDecoding):
         """Encode B articles.
 
         Raises:
-            ValueError: the batch brings no graph.
+            ValueError: the batch has no graph.
         """
         if source.graph is None:
             raise ValueError(f"GraphSum needs the {self.config.graph} graph as SourceBatch.graph, got None")

@@ -1,7 +1,7 @@
 """HT, the hierarchical Transformer (Liu & Lapata 2019, sec. 3.2): local layers, global layers, a flat decoder.
 
-The paper and the code its authors released differ in many small points (named below); each is a field of
-`HierarchicalConfig`, so that one architecture serves as both.
+The paper and the code its authors released differ in many small points; each is a field of `HierarchicalConfig`, so
+that one architecture covers both.
 
 Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, S tokens of an article, H heads of a
 global layer, E size of such a head, D = H*E.
@@ -43,7 +43,7 @@ class HierarchicalConfig(TransformerConfig):
         attention_dropout: of attention weights; costs the fused attention kernel on CPUs.
         norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
         norm_epsilon: that of every LayerNorm.
-        position_order: which half of a source token's position is its place, which the paragraph's rank (eq. 9).
+        position_order: which half of a token's embedded position is its own, which the paragraph's rank (eq. 9).
         scale_embeddings: whether word embeddings are multiplied by sqrt(D) before positions are added (eq. 10).
         paragraph_positions: False is the ablation "w/o PP": positions within the paragraph only.
         pooling_heads: heads of the global layers; None = `heads`, 1 is the ablation "w/o MP".
@@ -52,7 +52,7 @@ class HierarchicalConfig(TransformerConfig):
         inter_projections: whether the heads share one Q, K and V (eq. 17-19).
         inter_scaled: whether inter-paragraph logits are divided by sqrt(E) (eq. 20 does not).
         global_residual: what the feed-forward's output g is added to: the token x (eq. 23) or x + c.
-        graph: which graph takes the place of the last inter-paragraph head (eq. 24); the batch must bring it.
+        graph: which graph replaces the last inter-paragraph head (eq. 24); the batch must contain it.
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
@@ -87,7 +87,10 @@ class HierarchicalConfig(TransformerConfig):
             if value not in get_args(kind):
                 raise ValueError(f"unknown {name} {value!r}, expected one of {get_args(kind)}")
         if self.graph != "none" and (self.global_heads < 2 or self.global_layers < 1):
-            raise ValueError("a graph takes the place of one head of a global layer: it needs a layer of two heads")
+            raise ValueError(
+                "a graph replaces one head of a global layer: expected at least one global layer of two heads, "
+                f"got {self.global_layers} of {self.global_heads}"
+            )
 
     @property
     def global_heads(self) -> int:
@@ -96,7 +99,7 @@ class HierarchicalConfig(TransformerConfig):
 
 
 class InterParagraphAttention(nn.Module):
-    """Attention of paragraphs to paragraphs, head by head (Liu & Lapata 2019, eq. 17-20), one of them perhaps a graph
+    """Attention of paragraphs to paragraphs, head by head (Liu & Lapata 2019, eq. 17-20); a graph may replace one head
     (eq. 24).
     """
 
@@ -120,14 +123,14 @@ class InterParagraphAttention(nn.Module):
         if graph_BPP is None:
             return attend(q_BHPE, k_BHPE, v_BHPE, mask_BP[:, None, None, :], scale=self.scale).transpose(1, 2)
         learned = attend(q_BHPE[:, :-1], k_BHPE[:, :-1], v_BHPE[:, :-1], mask_BP[:, None, None, :], scale=self.scale)
-        given = graph_context(graph_BPP, v_BHPE[:, -1], mask_BP).unsqueeze(1)
-        return torch.cat((learned, given), dim=1).transpose(1, 2)
+        from_graph = graph_context(graph_BPP, v_BHPE[:, -1], mask_BP).unsqueeze(1)
+        return torch.cat((learned, from_graph), dim=1).transpose(1, 2)
 
 
 def graph_context(graph_BPP: Tensor, v_BPE: Tensor, mask_BP: Tensor) -> Tensor:
     """Return the mean of paragraphs' values [B, P, E], weighted by the edges of each (Liu & Lapata 2019, eq. 24).
 
-    A paragraph without any edge, which a unit diagonal rules out, gets zeros.
+    A paragraph without any edge gets zeros; with a unit diagonal there is none.
     """
     weights_BPP = graph_BPP.masked_fill(~mask_BP.unsqueeze(1), 0.0)
     total_BP1 = weights_BPP.sum(dim=-1, keepdim=True)
@@ -162,7 +165,7 @@ class GlobalLayer(nn.Module):
         self.keep_context = config.global_residual == "g+(x+c)"
 
     def forward(self, x_NLD: Tensor, paragraphs: ParagraphRows, mask_BP: Tensor, graph_BPP: Tensor | None) -> Tensor:
-        """Map tokens [N, L, D] to tokens [N, L, D] that know of the other paragraphs of their article."""
+        """Map tokens [N, L, D] to tokens [N, L, D] informed by the other paragraphs of their article."""
         head_NHE = self.pooling(self.pooling_norm(x_NLD), paragraphs.mask)
         context_BPHE = self.attention(paragraphs.grid(head_NHE), mask_BP, graph_BPP)
         context_ND = self.output(paragraphs.rows(context_BPHE).flatten(-2))  # eq. 21
@@ -189,7 +192,7 @@ class HierarchicalTransformer(TokenDecoding):
         """Encode B articles.
 
         Raises:
-            ValueError: the config asks for a graph and the batch brings none.
+            ValueError: the configuration asks for a graph and the batch has none.
         """
         if self.config.graph != "none" and source.graph is None:
             raise ValueError(f"a summarizer with the {self.config.graph} graph needs SourceBatch.graph, got None")

@@ -2,10 +2,10 @@
 (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
 
 One causal stack reads title and paragraphs, then a separator (the target's begin token) and the summary. Its layers
-alternate: local ones attend within blocks, compressed ones to windows of three tokens made one by a convolution.
+alternate: local ones attend within blocks, compressed ones to windows of three tokens merged by a convolution.
 
-Two choices of ours keep what comes before the separator the same for all hypotheses of an article, wherever the
-source ends: blocks and windows begin again at the separator, and a last window of fewer tokens is filled with zeros.
+Two choices of ours make everything before the separator the same for all hypotheses of an article, whatever the length
+of the source: blocks and windows start anew at the separator, and a last, shorter window is filled with zeros.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, T target positions,
 W windows, H heads, E size of a head, D = H*E.
@@ -37,9 +37,9 @@ class MemoryCompressedConfig(TransformerConfig):
 
     Attributes:
         layers: local, compressed, local and so on (Ma & Zong 2020, sec. 4.3: 3; Liu & Lapata 2019, sec. 4: 5).
-        source_tokens: most tokens of an article that are read, best paragraphs first (both: 3,000).
+        source_tokens: maximum number of tokens read of an article, best paragraphs first (both: 3,000).
         block: tokens of a block of local attention (256 in the published runs).
-        window: tokens that the convolution makes one, its kernel and its stride (3 in the published runs).
+        window: tokens that the convolution merges into one: its kernel and its stride (3 in the published runs).
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
         norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
         norm_epsilon: that of every LayerNorm.
@@ -60,21 +60,21 @@ class MemoryCompressedConfig(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.layers < 2:
-            raise ValueError(f"a local and a compressed layer are 2 layers, got {self.layers}")
+            raise ValueError(f"expected at least 2 layers, a local and a compressed one, got {self.layers}")
         check_positive(self, "source_tokens", "block", "window")
 
 
 class CompressedCache(KeyValueCache):
-    """What a summary has left in each layer: keys and values, of tokens (local) or of windows (compressed)."""
+    """Keys and values of the summary so far in each layer: of tokens (local) or of windows (compressed)."""
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
         """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
         super().__init__(layers, rows, capacity)
-        # Tokens of a window that is not yet whole, [R, fewer than a window, D], in compressed layers.
+        # Tokens of the window that is not yet full, [R, fewer than a window, D], in compressed layers.
         self.waiting: list[Tensor | None] = [None] * layers
 
     def reorder(self, hypotheses: Tensor) -> None:
-        """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
+        """Make old row `hypotheses[i]` the new row i; there may be fewer rows than before."""
         super().reorder(hypotheses)
         self.waiting = [None if x is None else x.index_select(0, hypotheses) for x in self.waiting]
 
@@ -88,9 +88,9 @@ class LocalAttention(PrefixAttention):
         self.block = config.block
 
     def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, None]:
-        """Attend among source tokens, blocks folded into the batch; returns [B, S, D], and nothing to remember.
+        """Attend among source tokens, blocks folded into the batch; returns [B, S, D] and no keys or values to keep.
 
-        Padding stands behind all tokens, so a causal mask keeps it out.
+        Padding comes after all tokens, so a causal mask excludes it.
         """
         articles, length, size = x_BSD.shape
         block = min(self.block, length)
@@ -112,10 +112,10 @@ class LocalAttention(PrefixAttention):
 
 
 class CompressedAttention(PrefixAttention):
-    """Causal attention to windows of tokens, and to the first token of all."""
+    """Causal attention to windows of tokens, and to the first token of the sequence."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
-        """Make the projections and the convolution, a linear map of the tokens of a window side by side."""
+        """Make the projections and the convolution, a linear map of the concatenated tokens of a window."""
         super().__init__(config.model_size, config.heads)
         self.window = config.window
         self.convolution = nn.Linear(config.window * config.model_size, config.model_size)
@@ -136,7 +136,7 @@ class CompressedAttention(PrefixAttention):
     def write(
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
     ) -> tuple[Tensor, Tensor | None]:
-        """Attend to the source's first token and windows, and to the target's whole windows."""
+        """Attend to the source's first token and windows, and to the target's full windows."""
         assert cache is None or isinstance(cache, CompressedCache)
         start = 0 if cache is None else cache.length
         k_RHWE, v_RHWE = self._own_windows(x_RTD, cache, layer)
@@ -152,13 +152,13 @@ class CompressedAttention(PrefixAttention):
             mask = torch.cat(seen, dim=-1)
             return self._finish(attend_both_fused(q_RHTE, (keys, values), (k_RHWE, v_RHWE), mask)), None
         q_RHTE = q_RHTE * q_RHTE.shape[-1] ** -0.5
-        context, found = attend_both(
+        context, weights_RTM = attend_both(
             shared_logits(q_RHTE, keys), q_RHTE @ k_RHWE.transpose(-1, -2), source_mask, own_mask, values, v_RHWE
         )
-        return self._finish(context), found
+        return self._finish(context), weights_RTM
 
     def compress(self, x_RTD: Tensor) -> Tensor:
-        """Return one vector a window, [R, W, D]; a last window of fewer tokens is filled with zeros."""
+        """Return one vector per window, [R, W, D]; a last, shorter window is filled with zeros."""
         rows, length, size = x_RTD.shape
         windows = -(-length // self.window)
         filled = F.pad(x_RTD, (0, 0, 0, windows * self.window - length))
@@ -166,7 +166,7 @@ class CompressedAttention(PrefixAttention):
         return compressed
 
     def _own_windows(self, x_RTD: Tensor, cache: CompressedCache | None, layer: int) -> tuple[Tensor, Tensor]:
-        """Return keys and values [R, H, W, E] of the target's whole windows, the cache's among them."""
+        """Return keys and values [R, H, W, E] of the target's full windows, including those in the cache."""
         waiting = None if cache is None else cache.waiting[layer]
         tokens_RTD = x_RTD if waiting is None else torch.cat((waiting, x_RTD), dim=1)
         whole = tokens_RTD.shape[1] // self.window * self.window
@@ -189,7 +189,7 @@ class CompressedAttention(PrefixAttention):
 
 
 class MemoryCompressedTransformer(DecoderOnly):
-    """T-DMCA: local and compressed layers in turn."""
+    """T-DMCA: alternating local and compressed layers."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
@@ -198,9 +198,9 @@ class MemoryCompressedTransformer(DecoderOnly):
         )
         self.window = config.window
 
-    def positions(self, places: Tensor) -> Tensor:
+    def positions(self, positions: Tensor) -> Tensor:
         """Return sinusoids."""
-        return sinusoids(places, self.embedding.size)
+        return sinusoids(positions, self.embedding.size)
 
     def members(self, flat: FlatTokens, paragraphs: int) -> Tensor:
         """Return the shares of the first token and of each window."""
@@ -212,7 +212,7 @@ class MemoryCompressedTransformer(DecoderOnly):
 
 
 def window_members(flat: FlatTokens, paragraphs: int, window: int) -> Tensor:
-    """Return [B, 1 + W, P] float32: the shares of the first token and of each window in the paragraphs."""
+    """Return [B, 1 + W, P] float32: the share of the first token and of each window that belongs to each paragraph."""
     member_BSP = F.one_hot(flat.paragraph, paragraphs).float() * flat.mask.unsqueeze(-1)
     articles, length, _ = member_BSP.shape
     filled = F.pad(member_BSP, (0, 0, 0, -length % window))

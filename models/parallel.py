@@ -1,8 +1,8 @@
 """PHT, the parallel hierarchical Transformer (Ma & Zong 2020, sec. 3.1, Ma & Zong 2022, sec. 3): paragraph attention
 weighs word attention.
 
-The encoder leaves the words of each paragraph and one embedding a paragraph; a decoder layer attends to both at once,
-and its attention to a paragraph weighs what it read from that paragraph's words.
+The encoder returns the words of each paragraph and one embedding per paragraph. A decoder layer attends to both in
+parallel, and its attention to a paragraph weighs the context it reads from that paragraph's words.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
 T target positions, H heads, E size of a head, D = H*E.
@@ -47,9 +47,9 @@ class ParallelConfig(TransformerConfig):
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
-        pooling_norm: whether a LayerNorm stands before the pooling's feed-forward layer, as in the released code and
+        pooling_norm: whether a LayerNorm comes before the pooling's feed-forward layer, as in the released code but
             not in eq. 4-5.
-        pooling_scaled: whether pooling logits are divided by sqrt(E), as in the released code and not in eq. 3.
+        pooling_scaled: whether pooling logits are divided by sqrt(E), as in the released code but not in eq. 3.
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
     """
 
@@ -76,7 +76,7 @@ class ParallelMemory(CopyableMemory):
         paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
         mask: [B, P, L] bool, True where there is a token.
-        copies: the places that may be copied, where the summarizer copies.
+        copies: the positions that may be copied, if the summarizer copies.
     """
 
     paragraphs: Tensor
@@ -111,8 +111,8 @@ class ParagraphPooling(nn.Module):
     def forward(self, x_NLD: Tensor, mask_NL: Tensor) -> Tensor:
         """Pool words [N, L, D] into paragraphs [N, D]."""
         head_size = self.score.shape[1]
-        # eq. 3 scores a head's values; composed with eq. 2 that is one vector of size D a head. The bias of eq. 2
-        # moves all scores of a head alike, which the softmax does not see.
+        # eq. 3 scores a head's values; composed with eq. 2 that is one vector of size D per head. The bias of eq. 2
+        # shifts all scores of a head alike, which the softmax ignores.
         score_HD = (self.score.unsqueeze(1) @ self.value.weight.view(self.heads, head_size, -1)).squeeze(1)
         score_NHL = widened(x_NLD @ score_HD.T).transpose(1, 2) * self.scale
         weights_NLH = masked_softmax(score_NHL, mask_NL.unsqueeze(1)).transpose(1, 2)
@@ -137,7 +137,7 @@ class ParallelDecoderLayer(ParagraphDecoderLayer):
         self.feed_forward_residual = Residual.of(config)
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
-        """Read paragraphs, and words of which those of a paragraph are weighted by its attention (eq. 8-9)."""
+        """Attend to paragraphs, and to words weighted by the attention to their paragraph (eq. 8-9)."""
         keys, values = memory.paragraph_keys_values[layer]
         paragraph_RTD, alpha_RTP = self.paragraph_attention(x_RTD, keys, values, memory.paragraph_mask, weights=True)
         attention, articles = self.word_attention, memory.articles
@@ -145,14 +145,14 @@ class ParallelDecoderLayer(ParagraphDecoderLayer):
         context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
         alpha_BQP = alpha_RTP.reshape(articles, -1, alpha_RTP.shape[-1]).to(context_BPHQE.dtype)
         context_BHQE = torch.einsum("bqp,bphqe->bhqe", alpha_BQP, context_BPHQE)
-        # The paper weighs contexts after their output projection. Weights that sum to 1 pass through a linear map and
-        # its bias, so one context a position is projected instead of P of them.
+        # The paper weighs contexts after their output projection. The projection is affine and the weights sum to 1, so
+        # projecting the weighted sum gives the same with one projection per position instead of P.
         word_RTD = attention.output(join_heads(unfold_hypotheses(context_BHQE, len(x_RTD))))
         return paragraph_RTD + word_RTD, alpha_RTP  # eq. 10
 
 
 class ParallelDecoding(ParagraphDecoding):
-    """One whose decoder layers attend to paragraphs and to words side by side: PHT and GraphSum."""
+    """A summarizer whose decoder layers attend to paragraphs and words in parallel: PHT and GraphSum."""
 
     def remember(
         self, rows: ParagraphRows, source: SourceBatch, paragraphs_BPD: Tensor, x_NLD: Tensor

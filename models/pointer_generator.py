@@ -1,13 +1,13 @@
 """PTGEN and PTGEN+COV, the pointer-generator network of See, Liu & Manning 2017 (Akiyama et al. 2021, Table 1), on
 ranked paragraphs.
 
-An LSTM reads the first tokens of an article both ways; another writes the summary, attends to every token at each step,
-and either generates a piece of the vocabulary or copies the piece it points at. With coverage the attention knows how
-much it has looked at each token already, and a loss keeps it from looking there again.
+A bidirectional LSTM reads the first tokens of an article; another LSTM writes the summary, attends to every token at
+each step, and either generates a piece of the vocabulary or copies the piece it points at. With coverage the attention
+also reads how much it has attended to each token so far, and a loss discourages attending there again.
 
-The sizes that the paper gives (21,499,600 parameters at 50,000 words, 1,153 more for p_gen, 512 more for coverage) hold
-three things that its equations leave open, and that are here as the count has them: s_t is an LSTM's cell and output
-together, the last context enters the next step, and attention is as wide as the states it is over.
+The paper's equations leave three things open, which its parameter counts (21,499,600 at 50,000 words, 1,153 more for
+p_gen, 512 more for coverage) settle: s_t is an LSTM's cell and output together, the last context enters the next step,
+and attention is as wide as the states it reads.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, E size of an
 embedding, D size of an LSTM (`model_size`), C = 2*D of the reader's states, of s_t and of attention, V vocabulary.
@@ -36,9 +36,9 @@ class PointerGeneratorConfig:
         pad: id of the padding token.
         model_size: D, of the decoder's LSTM and of each direction of the encoder's.
         embedding_size: E, of one matrix for source and target; the output layer has its own.
-        source_tokens: most tokens of an article that are read, best paragraphs first.
-        coverage: whether attention is told what it has looked at (eq. 10-11).
-        coverage_loss: lambda, the weight of looking at the same places again (eq. 12-13); without coverage it is idle.
+        source_tokens: maximum number of tokens read of an article, best paragraphs first.
+        coverage: whether attention reads its own sum over earlier steps (eq. 10-11).
+        coverage_loss: lambda, the weight of the coverage loss (eq. 12-13); unused without coverage.
         dropout: of embeddings and before the output layers; See et al. have none.
     """
 
@@ -54,18 +54,18 @@ class PointerGeneratorConfig:
     def __post_init__(self) -> None:
         check_positive(self, "model_size", "embedding_size", "source_tokens")
         if self.coverage_loss < 0:
-            raise ValueError(f"coverage_loss must not be negative, got {self.coverage_loss}")
+            raise ValueError(f"coverage_loss must be at least 0, got {self.coverage_loss}")
 
 
 @dataclass(frozen=True)
 class PointerMemory(Memory):
-    """What the encoder leaves of B articles.
+    """What the encoder returns for B articles.
 
     Attributes:
         states: [B, S, C] h_i of eq. 1, both directions.
         keys: [B, S, C] W_h h_i of eq. 1.
         mask: [B, S] bool, True where there is a token.
-        tokens: [B, S] int64 token ids; padding among them is never looked at, so never copied.
+        tokens: [B, S] int64 token ids; padding gets no attention, so it is never copied.
         paragraph: [B, S] int64, the paragraph each token is from.
         paragraphs: P.
         output: [B, D] the decoder's first output.
@@ -84,7 +84,7 @@ class PointerMemory(Memory):
 
 @dataclass(frozen=True)
 class DecoderState(PerArticle):
-    """Where the decoder stands after some target tokens, row by row instead of article by article.
+    """The state of the decoder after some target tokens, by row (hypothesis) instead of by article.
 
     Attributes:
         output: [R, D] of its LSTM.
@@ -108,15 +108,15 @@ class DecoderState(PerArticle):
 
 
 class PointerCache(Cache):
-    """The state after the target decoded so far: an LSTM needs nothing else of it."""
+    """The state after the target decoded so far: an LSTM needs nothing else."""
 
     def __init__(self, state: DecoderState) -> None:
-        """Begin before the first token."""
+        """Start before the first token."""
         self.length = 0
         self.state = state
 
     def reorder(self, hypotheses: Tensor) -> None:
-        """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
+        """Make old row `hypotheses[i]` the new row i; there may be fewer rows than before."""
         self.state = self.state.select(hypotheses)
 
 
@@ -169,11 +169,11 @@ class PointerGenerator(Summarizer):
         rows = ParagraphRows.of(source, self.config.pad)
         flat = rows.flat(rows.tokens, self.config.source_tokens)
         words_BSE = F.pad(self.dropout(self.embedding(flat.values)), (0, 1), value=1.0)
-        # An article without any token is read as one token of padding, which attention then does not see.
+        # An article without any token is read as one token of padding, which attention then ignores.
         lengths = flat.mask.sum(dim=1).clamp_min(1).cpu()
         packed = pack_padded_sequence(words_BSE, lengths, batch_first=True, enforce_sorted=False)
-        # In float32 as the decoder's own state is: it is summed up over hundreds of tokens, and CPUs without bfloat16
-        # have no LSTM in it.
+        # In float32 like the decoder's state, which accumulates over hundreds of tokens; and CPUs without bfloat16
+        # have no LSTM of that type.
         with torch.autocast(words_BSE.device.type, enabled=False):
             states, (output_2BD, cell_2BD) = self.encoder(packed)
         states_BSC, _ = pad_packed_sequence(states, batch_first=True, total_length=flat.mask.shape[1])
@@ -183,7 +183,7 @@ class PointerGenerator(Summarizer):
             mask=flat.mask,
             tokens=flat.values,
             paragraph=flat.paragraph,
-            paragraphs=rows.places,
+            paragraphs=rows.paragraphs,
             output=widened(self.first_output(torch.cat(tuple(output_2BD), dim=-1)).relu()),
             cell=widened(self.first_cell(torch.cat(tuple(cell_2BD), dim=-1)).relu()),
         )
@@ -191,7 +191,7 @@ class PointerGenerator(Summarizer):
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
     ) -> Decoded:
-        """Decode target_in ([B*K, T] int64), a position after the other."""
+        """Decode target_in ([B*K, T] int64), one position after the other."""
         assert isinstance(memory, PointerMemory)
         assert cache is None or isinstance(cache, PointerCache)
         state = DecoderState.start(memory, len(target_in) // memory.articles) if cache is None else cache.state
@@ -203,7 +203,7 @@ class PointerGenerator(Summarizer):
             cache.state = state
             cache.length += len(steps)
         weights_RTS = torch.stack([step.weights for step in steps], dim=1)
-        # Generated or copied, a piece was written looking at the same places: the gate does not change whence it came.
+        # Generated or copied, a piece was written with the same attention, so the gate does not change its paragraphs.
         looked_RTP = None
         if attention:
             member_BSP = F.one_hot(memory.paragraph, memory.paragraphs).to(weights_RTS.dtype)
@@ -228,7 +228,7 @@ class PointerGenerator(Summarizer):
         return self.vocabulary.weight, self.vocabulary.bias
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
-        """Return the state before the first token for `hypotheses` per article; it has room for any `length`."""
+        """Return the state before the first token for `hypotheses` per article; it does not depend on `length`."""
         assert isinstance(memory, PointerMemory)
         return PointerCache(DecoderState.start(memory, hypotheses))
 
@@ -241,7 +241,7 @@ class PointerGenerator(Summarizer):
         output_RD = leave.sigmoid() * cell_RD.tanh()
         s_RC = torch.cat((cell_RD, output_RD), dim=-1)
         weights_RS = self._attend(s_RC, state.coverage, memory)
-        # The hypotheses of an article read its states where they lie: nothing of a memory is repeated.
+        # The hypotheses of an article share its states: the memory is never copied.
         weights_BKS = weights_RS.view(memory.articles, -1, weights_RS.shape[-1])
         context_RC = (weights_BKS.to(memory.states.dtype) @ memory.states).flatten(0, 1)
         return Step(
@@ -263,9 +263,9 @@ class PointerGenerator(Summarizer):
         return masked_softmax(scores_BKS, memory.mask.unsqueeze(1)).flatten(0, 1)
 
     def _initialise(self) -> None:
-        """Xavier matrices gate by gate, orthogonal recurrences, forget gates that remember, rows of about unit length.
+        """Xavier matrices gate by gate, orthogonal recurrences, forget biases of 1, embeddings of about unit length.
 
-        See et al. draw all of it from a narrow range around zero, which Adagrad's large first steps make up for.
+        See et al. draw all weights from a narrow range around zero, which works with Adagrad's large first steps.
         """
         nn.init.normal_(self.embedding.weight, std=self.config.embedding_size**-0.5)
         nn.init.normal_(self.vocabulary.weight, std=self.config.model_size**-0.5)

@@ -1,4 +1,4 @@
-"""Every summarizer of the papers by name, each number with its place, and a small one of each kind for laptops."""
+"""Every summarizer of the papers by name, each number with its source, and a small one of each kind for laptops."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a paper trained a summarizer, where that is not how Liu & Lapata (2019) did.
+    """How a paper trained a summarizer, where it differs from Liu & Lapata (2019).
 
     Attributes:
         training: fields of the training settings.
-        source: paragraphs, and tokens of each, that are read: fields of the summarizer settings.
+        source: number of paragraphs read and of tokens of each: fields of the summarizer settings.
     """
 
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -27,11 +27,11 @@ class Preset:
         settings: fields of its configuration that differ from the defaults there.
         paper: where it is described.
         note: one line on what it is.
-        parameters: what the ledger says at 32,000 words: a number, or the bounds of one where only a rounded size was
-            published; None where it is silent.
+        parameters: published number of parameters at 32,000 words, or its bounds if only a rounded size was published;
+            None if no size was published.
         differences: the points in which paper and released code differ, and which side this preset takes.
         recipe: how its paper trained it.
-        reading: how the published size compares with readings of the paper, where none gives it.
+        reading: how the published size compares with possible readings of the paper, if none of them gives it exactly.
     """
 
     architecture: str
@@ -44,8 +44,8 @@ class Preset:
     recipe: Recipe = field(default_factory=Recipe)
 
 
-# Liu & Lapata 2019 as its equations stand; the released code's side of each switch is the default of
-# HierarchicalConfig. Eq. 16 is followed to the letter, although its weights are a typo for those of eq. 15.
+# The equations of Liu & Lapata 2019 as printed; the defaults of HierarchicalConfig follow the released code.
+# Eq. 16 is followed literally, although its weights are a typo for those of eq. 15.
 _EQUATIONS: dict[str, Any] = {
     "norm": "post",
     "position_order": "rank-token",
@@ -109,8 +109,8 @@ _PTGEN_COV = f"{_PTGEN}; coverage from the first step, theirs in the last 3,000 
 _GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
 
 
-def _ht(settings: Mapping[str, Any], place: str, note: str, parameters: int | None = None) -> Preset:
-    return Preset("hierarchical", settings, f"Liu & Lapata 2019, {place}", note, parameters, _RELEASED)
+def _ht(settings: Mapping[str, Any], section: str, note: str, parameters: int | None = None) -> Preset:
+    return Preset("hierarchical", settings, f"Liu & Lapata 2019, {section}", note, parameters, _RELEASED)
 
 
 def _ft(tokens: int) -> Preset:

@@ -1,10 +1,10 @@
-"""The paragraph ranker: how much a paragraph is worth to the summary of a title (Liu & Lapata 2019, sec. 3.1, eq. 1-6).
+"""The paragraph ranker: scores how useful a paragraph is for the summary of a title (Liu & Lapata 2019, eq. 1-6).
 
 Shapes: N paragraphs of L tokens, A titles of Lt tokens, E embedding size, H hidden size.
 
-What the paper leaves open and is chosen here: title and paragraph share one embedding matrix; the extracted features
-p_i are as wide as the LSTMs; dropout stands before both linear layers (sec. 4) and nowhere else, and drops one set of
-title features per paragraph rather than per token.
+The paper leaves some details open. Our choices: title and paragraph share one embedding matrix; the extracted features
+p_i are as wide as the LSTMs; dropout comes before both linear layers (sec. 4) and nowhere else, and drops one set of
+title features per paragraph, not per token.
 """
 
 import math
@@ -46,7 +46,7 @@ class ParagraphRanker(nn.Module):
     """Scores paragraphs by title: two LSTMs, max-pooled and matched.
 
     Texts are padded on the right. The LSTMs read from left to right, so padding never reaches a token's state, and the
-    poolings leave it out: a score is the same whatever the padding, and sequences need no packing.
+    poolings ignore it: a score does not depend on the padding, and sequences need no packing.
     """
 
     def __init__(self, config: RankerConfig) -> None:
@@ -84,12 +84,12 @@ class ParagraphRanker(nn.Module):
         return logits
 
     def set_prior(self, score: float) -> None:
-        """Let an untrained ranker give every paragraph about this score, so that training starts at the mean label."""
+        """Set the output bias so that an untrained ranker gives about this score: training starts at the mean label."""
         score = min(max(score, 1e-4), 1 - 1e-4)
         nn.init.constant_(self.score.bias, math.log(score / (1 - score)))
 
     def _initialise(self) -> None:
-        """Xavier matrices, orthogonal recurrences, forget gates that remember, embeddings of about unit length."""
+        """Xavier matrices, orthogonal recurrences, forget biases of 1, embeddings of about unit length."""
         nn.init.normal_(self.embedding.weight, std=self.config.embedding**-0.5)
         with torch.no_grad():
             self.embedding.weight[self.config.pad].zero_()
@@ -107,5 +107,5 @@ class ParagraphRanker(nn.Module):
 
 
 def _max_over(states: Tensor, present: Tensor) -> Tensor:
-    """Return the maximum of [N, L, H] over the positions that are `present` ([N, L] bool); -inf where none is."""
+    """Return the maximum of [N, L, H] over the positions that are `present` ([N, L] bool); -inf if none is."""
     return states.masked_fill(~present.unsqueeze(2), -torch.inf).amax(dim=1)

@@ -1,4 +1,4 @@
-"""How a summarizer is built from the name of a preset, and how its configuration goes to JSON and back."""
+"""Build a summarizer from the name of a preset, and convert its configuration to JSON and back."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overr
         overrides: fields of the preset's configuration to change.
 
     Raises:
-        ValueError: no such preset, no such field, or a value the configuration refuses.
+        ValueError: unknown preset, unknown field, or an invalid value.
     """
     chosen = find_preset(preset)
     fields = {**chosen.settings, "vocabulary_size": vocabulary_size, "pad": pad, **overrides}
@@ -68,7 +68,7 @@ def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overr
 
 
 def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
-    """Return how many tokens of an article a preset reads at most, some of its fields changed; None = any number.
+    """Return the maximum number of tokens of an article that a preset with `overrides` reads; None = no limit.
 
     Raises:
         ValueError: no such preset.
@@ -91,15 +91,15 @@ def find_preset(name: str) -> Preset:
 
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
-    """See that a preset takes some overrides, without making the model.
+    """Check that overrides are valid for a preset, without making the model.
 
     Raises:
-        ValueError: no such preset, no such field, or a value the configuration refuses.
+        ValueError: unknown preset, unknown field, or an invalid value.
     """
     chosen = find_preset(preset)
     try:
         _configure(chosen.architecture, {**chosen.settings, "vocabulary_size": 1000, "pad": 0, **overrides})
-    except TypeError as error:  # a text where a number belongs
+    except TypeError as error:  # such as a string instead of a number
         raise ValueError(f"overrides {dict(overrides)!r} of preset {preset!r}: {error}") from error
 
 
@@ -107,14 +107,14 @@ def to_config_dict(model: Summarizer) -> dict[str, Any]:
     """Return what `from_config_dict` needs to build a model of the same shape: JSON-able, without its weights.
 
     Raises:
-        ValueError: the model is of no registered architecture.
+        ValueError: the model's architecture is not registered.
     """
     for name, architecture in ARCHITECTURES.items():
         if type(model) is architecture.model:
             config: Any = model.config
             return {"architecture": name, **dataclasses.asdict(config)}
     raise ValueError(
-        f"{type(model).__name__} is no registered architecture, expected one of: {', '.join(ARCHITECTURES)}"
+        f"{type(model).__name__} is not a registered architecture, expected one of: {', '.join(ARCHITECTURES)}"
     )
 
 

@@ -1,11 +1,11 @@
-"""Transformer-XL as a summarizer (Ma & Zong 2020, sec. 4.3; Dai et al. 2019): a decoder that reads in segments and
-remembers.
+"""Transformer-XL as a summarizer (Ma & Zong 2020, sec. 4.3; Dai et al. 2019): a decoder that reads in segments with a
+memory of the segment before.
 
 One causal stack reads title and paragraphs, then a separator (the target's begin token) and the summary. A token sees
-the tokens of its segment up to itself and, through the memory, all of the segment before; positions are relative.
+the tokens of its segment up to itself and, through the memory, the whole segment before; positions are relative.
 
-As the whole source is in one batch, all segments of a layer run at once: each needs only the layer below of itself
-and of its predecessor. Segments begin again at the separator, with the source's last tokens as their memory.
+As the whole source is in one batch, all segments of a layer run at once: each needs only its own output of the layer
+below and that of the segment before. Segments start anew at the separator, with the source's last tokens as memory.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, S source tokens of an article, M tokens of memory
 and of a segment, C segments of all articles, T target positions, H heads, E size of a head, D = H*E.
@@ -36,10 +36,10 @@ class TransformerXLConfig(TransformerConfig):
 
     Attributes:
         layers: layers of the stack (Ma & Zong 2020, sec. 4.3, as T-DMCA: 3).
-        source_tokens: most tokens of an article that are read, best paragraphs first (Ma & Zong 2020, sec. 4.3: 3,000).
+        source_tokens: maximum number of tokens read of an article, best first (Ma & Zong 2020, sec. 4.3: 3,000).
         memory: tokens of the memory and of a segment (Ma & Zong 2020, sec. 4.3: 512).
-        memory_gradient: whether gradients pass through the memory. Dai et al. stop them, as a document of any length
-            has to fit; here they are what the summary's loss teaches the reading of the source by.
+        memory_gradient: whether gradients pass through the memory. Dai et al. stop them, because their documents can be
+            of any length; here only through them does the summary's loss train the reading of the source.
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
         norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
         norm_epsilon: that of every LayerNorm.
@@ -76,9 +76,9 @@ class RelativeAttention(PrefixAttention):
         initialise(self.distance.weight, self.content_bias, self.distance_bias)
 
     def read(self, x_BSD: Tensor, mask_BS: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Attend among source tokens, segments folded into the batch; the last M tokens are remembered.
+        """Attend among source tokens, segments folded into the batch; the last M tokens are kept as memory.
 
-        Slot m of the memory is the token M - m places before the separator.
+        Slot m of the memory is the token M - m positions before the separator.
         """
         articles, length, size = x_BSD.shape
         slots_BM, _ = last_tokens(mask_BS, self.memory)
@@ -90,11 +90,11 @@ class RelativeAttention(PrefixAttention):
         before_BCMD = x_BCMD if self.memory_gradient else x_BCMD.detach()
         before_BCMD = F.pad(before_BCMD[:, :-1], (0, 0, 0, 0, 1, 0))
         first_C = torch.arange(articles * count, device=x_BSD.device) % count == 0
-        read = self.read_segments(x_BCMD.flatten(0, 1), before_BCMD.flatten(0, 1), first_C)
-        return read.view(articles, -1, size)[:, :length], (k_BHME, v_BHME)
+        attended = self.read_segments(x_BCMD.flatten(0, 1), before_BCMD.flatten(0, 1), first_C)
+        return attended.view(articles, -1, size)[:, :length], (k_BHME, v_BHME)
 
     def read_segments(self, x_CMD: Tensor, previous_CMD: Tensor, first_C: Tensor) -> Tensor:
-        """Attend within segments and to the segment before each; first_C is True where there is none."""
+        """Attend within segments and to the segment before each; first_C is True for an article's first segment."""
         length = x_CMD.shape[1]
         q, k, v = self._project(torch.cat((previous_CMD, x_CMD), dim=1))
         q = q[:, :, length:]
@@ -109,7 +109,7 @@ class RelativeAttention(PrefixAttention):
     ) -> tuple[Tensor, Tensor | None]:
         """Attend to the source's last tokens and to the target's own.
 
-        Without `weights`, only what the distances add to the logits is ever as large as they are.
+        Without `weights`, the position bias is the only tensor of the logits' size.
         """
         q, k, v = self._project(x_RTD)
         if cache is not None:
@@ -125,16 +125,16 @@ class RelativeAttention(PrefixAttention):
         biases = self._distance_logits(q, torch.cat((distance_TM, distance_TS), dim=1), total + keys)
         source_bias, own_bias = torch.split(biases, [keys, total], dim=-1)
         hypotheses = len(q) // memory.articles
-        # The source is the segment before the target's first, and before no other.
-        near = query < keys
-        source_mask = memory.mask.repeat_interleave(hypotheses, dim=0)[:, None, None, :] & near
+        # The source is the segment before the target's first segment, so only tokens of that one see it.
+        in_reach = query < keys
+        source_mask = memory.mask.repeat_interleave(hypotheses, dim=0)[:, None, None, :] & in_reach
 
         own_mask = (distance_TS >= 0) & (position >= (query // keys - 1) * keys)
         if not weights:
             hidden = (source_bias.masked_fill(~source_mask, -torch.inf), own_bias.masked_fill(~own_mask, -torch.inf))
             bias = torch.cat(hidden, dim=-1).to(q.dtype)
             return self._finish(attend_both_fused(content, (source_k, source_v), (k, v), bias)), None
-        context, found = attend_both(
+        context, weights_RTM = attend_both(
             shared_logits(content, source_k) * scale + source_bias,
             content @ k.transpose(-1, -2) * scale + own_bias,
             source_mask,
@@ -142,14 +142,14 @@ class RelativeAttention(PrefixAttention):
             source_v,
             v,
         )
-        return self._finish(context), found
+        return self._finish(context), weights_RTM
 
     def _content_query(self, q_RHTE: Tensor) -> Tensor:
         query: Tensor = q_RHTE + self.content_bias.unsqueeze(1).to(q_RHTE.dtype)
         return query
 
     def _distance_logits(self, q_RHTE: Tensor, distance_TS: Tensor, reach: int) -> Tensor:
-        """Return the part [R, H, T, S] of the logits that distances below `reach` make, scaled; negative ones as 0."""
+        """Return the scaled position term [R, H, T, S] of the logits for distances below `reach`, at least 0."""
         nearest = distance_TS.clamp_min(0)
         distances = torch.arange(reach, device=q_RHTE.device)
         embedded = self.distance(sinusoids(distances, self.distance.in_features).to(self.distance.weight.dtype))
@@ -168,9 +168,9 @@ class TransformerXL(DecoderOnly):
         super().__init__(config, (RelativeAttention(config) for _ in range(config.layers)))
         self.memory = config.memory
 
-    def positions(self, places: Tensor) -> Tensor:
-        """Return nothing to add: attention knows the distances."""
-        return torch.zeros((), device=places.device)
+    def positions(self, positions: Tensor) -> Tensor:
+        """Return zero: attention adds relative positions itself."""
+        return torch.zeros((), device=positions.device)
 
     def members(self, flat: FlatTokens, paragraphs: int) -> Tensor:
         """Return the paragraph of each of the last tokens."""
@@ -179,6 +179,6 @@ class TransformerXL(DecoderOnly):
 
 
 def last_tokens(mask_BS: Tensor, memory: int) -> tuple[Tensor, Tensor]:
-    """Return the places [B, M] of the last M tokens of each source, 0 where there is none, and where there is."""
+    """Return the positions [B, M] of the last M tokens of each source, 0 where there is none, and their mask [B, M]."""
     slots_BM = mask_BS.sum(dim=1, keepdim=True) - memory + torch.arange(memory, device=mask_BS.device)
     return slots_BM.clamp_min(0), slots_BM >= 0

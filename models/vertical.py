@@ -1,7 +1,7 @@
 """VHT, the vertical hierarchical Transformer (Ma & Zong 2020, sec. 3.2): paragraph attention on top of word attention.
 
-What a decoder layer reads from the words of a paragraph is that paragraph's embedding, again at every target position;
-paragraph attention chooses among these.
+At every target position, a decoder layer attends to the words of each paragraph; the context is that paragraph's
+embedding, and paragraph attention chooses among these embeddings.
 
 Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs that exist, L tokens a paragraph,
 T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E.
@@ -42,7 +42,7 @@ class VerticalConfig(TransformerConfig):
         dropout: of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3).
         norm_epsilon: that of every LayerNorm.
         scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
-        ranking_norm: whether dropout and a LayerNorm follow the ranking encoding, as in the released code and not in
+        ranking_norm: whether dropout and a LayerNorm follow the ranking encoding, as in the released code but not in
             eq. 11.
         ranking_residual: whether the query is added before that LayerNorm, as in a version of the released code.
         copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
@@ -62,7 +62,7 @@ class VerticalConfig(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ranking_residual and not self.ranking_norm:
-            raise ValueError("ranking_residual is added before the norm of ranking_norm, which is off")
+            raise ValueError("ranking_residual needs ranking_norm, which is off: expected both, or neither")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class VerticalMemory(CopyableMemory):
         paragraph_mask: [B, P] bool, True where there is a paragraph.
         word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
         mask: [B, P, L] bool, True where there is a token.
-        copies: the places that may be copied, where the summarizer copies.
+        copies: the positions that may be copied, if the summarizer copies.
     """
 
     ranking: Tensor
@@ -102,14 +102,14 @@ class VerticalDecoderLayer(ParagraphDecoderLayer):
         self.feed_forward_residual = Residual.of(config)
 
     def read(self, x_RTD: Tensor, memory: VerticalMemory, layer: int) -> tuple[Tensor, Tensor]:
-        """Choose among what is read from the paragraphs (eq. 13)."""
+        """Attend to the paragraphs' embeddings at each target position (eq. 13)."""
         x_BQD = x_RTD.reshape(memory.articles, -1, x_RTD.shape[-1])
         embedding_BPQD = self._dynamic_embeddings(x_RTD, x_BQD, memory, layer)
         context_BQD, alpha_BQP = self._choose(x_BQD, embedding_BPQD, memory.paragraph_mask)
         return context_BQD.view_as(x_RTD), alpha_BQP.reshape(*x_RTD.shape[:2], -1)
 
     def _dynamic_embeddings(self, x_RTD: Tensor, x_BQD: Tensor, memory: VerticalMemory, layer: int) -> Tensor:
-        """Return what each position reads from each paragraph, ranking encoding included (eq. 8, 11)."""
+        """Return each paragraph's embedding at each target position, ranking encoding included (eq. 8, 11)."""
         attention = self.word_attention
         q_BHQE = fold_hypotheses(split_heads(attention.query(x_RTD), attention.heads), memory.articles)
         context_BPHQE = attend_paragraphs(q_BHQE, *memory.word_keys_values[layer], memory.mask)
@@ -133,7 +133,7 @@ class VerticalDecoderLayer(ParagraphDecoderLayer):
 
 
 class VerticalTransformer(ParagraphDecoding):
-    """VHT: words within paragraphs in the encoder, paragraphs made again at every step of the decoder."""
+    """VHT: the encoder reads words within paragraphs; the decoder makes paragraph embeddings anew at every step."""
 
     def __init__(self, config: VerticalConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
@@ -157,5 +157,5 @@ class VerticalTransformer(ParagraphDecoding):
             assert isinstance(layer, VerticalDecoderLayer)
             pairs.append(word_keys_values(layer.word_attention, words_BPLD))
         ranking_BPD = sinusoids(source.ranks, self.config.model_size)
-        places = self.remember_words(rows, x_NLD)
-        return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask, places)
+        copies = self.remember_words(rows, x_NLD)
+        return VerticalMemory(ranking_BPD, source.paragraph_mask, tuple(pairs), source.token_mask, copies)

@@ -15,21 +15,22 @@ TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
 class Vocabulary:
     """Turns text into token ids and back.
 
-    The special pieces carry the names of the released WikiSum vocabulary and are found by name, so that a vocabulary
-    trained here (ids 0 to 6) and an imported one (where 0 is `<unk>` and 6 is `<PAD>`) serve alike.
+    The special pieces have the names of the released WikiSum vocabulary and are looked up by name, so that a vocabulary
+    trained here (ids 0 to 6) and an imported one (where 0 is `<unk>` and 6 is `<PAD>`) both work.
 
     Attributes:
         model: the serialized SentencePiece model.
         size: number of pieces V; ids run from 0 to V - 1.
         pad, unk, begin, end: ids of padding, the unknown piece, and begin and end of a summary.
-        title_mark, paragraph_mark, sentence_mark: ids of what ends a title, a paragraph and a sentence in flat inputs.
+        title_mark, paragraph_mark, sentence_mark: ids of the pieces that end a title, a paragraph and a sentence in
+            flat inputs.
     """
 
     def __init__(self, model: bytes) -> None:
         """Read a serialized SentencePiece model.
 
         Raises:
-            ValueError: the bytes are no SentencePiece model, or it lacks a special piece.
+            ValueError: the bytes are not a SentencePiece model, or it lacks a special piece.
         """
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -46,7 +47,7 @@ class Vocabulary:
         self.sentence_mark = self._special(SENTENCE_MARK)
         marks = {self.pad, self.begin, self.end, self.title_mark, self.paragraph_mark, self.sentence_mark}
         self._marks = frozenset(marks)
-        # Where a model declares a mark as a user-defined symbol, a page that has it in its text would forge it.
+        # If a model declares a mark as a user-defined symbol, a page with the mark in its text would forge it.
         self._forgeable = frozenset(mark for mark in marks if not self._processor.is_control(mark))
 
     @classmethod
@@ -72,7 +73,7 @@ class Vocabulary:
         return Vocabulary, (self.model,)
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text, without special tokens whatever occurs in the text."""
+        """Return the token ids of a text, never special tokens, even if the text contains their names."""
         return self._without_forged(self._processor.encode(text))
 
     def encode_batch(self, texts: Iterable[str], *, threads: int = 1) -> list[list[int]]:
@@ -81,7 +82,7 @@ class Vocabulary:
         return [self._without_forged(ids) for ids in batch] if self._forgeable else batch
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of token ids; padding and marks leave no trace in it.
+        """Return the text of token ids; padding and marks are left out.
 
         Raises:
             ValueError: an id is not in the vocabulary.
@@ -100,7 +101,7 @@ class Vocabulary:
         return [self._processor.id_to_piece(int(id_)) for id_ in ids]
 
     def _special(self, piece: str) -> int:
-        """Return the id of a piece that has to be there."""
+        """Return the id of a required piece."""
         id_: int = self._processor.piece_to_id(piece)  # an absent piece gets the id of the unknown piece
         if self._processor.id_to_piece(id_) != piece:
             raise ValueError(f"the SentencePiece model has no piece {piece!r}, which marks structure in WikiSum texts")

@@ -1,1 +1,1 @@
-"""What several architectures are made of."""
+"""Layers that several architectures share."""

@@ -1,8 +1,8 @@
 """Multi-head attention over PyTorch's fused kernel, with boolean masks throughout.
 
 Shapes: B articles, K hypotheses an article, T query positions, S key positions, H heads, E size of a head, D = H*E,
-P paragraphs, R rows of any batch (R = B*K in a decoder). A mask is True where a key may be seen; a query that may
-see no key at all gets a context of zeros and finite gradients.
+P paragraphs, R rows of any batch (R = B*K in a decoder). A mask is True where a key may be attended to; a query whose
+keys are all masked gets a context of zeros and finite gradients.
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ def attend(
 def attention_weights(
     q_RHTE: Tensor, k_RHSE: Tensor, mask: Tensor | None = None, *, scale: float | None = None
 ) -> Tensor:
-    """Return the weights [R, H, T, S] (float32) that `attend` applies to the values: its plain twin.
+    """Return the weights [R, H, T, S] (float32) that `attend` applies to the values.
 
-    Needed only where somebody asks how much each key was looked at.
+    `attend` does not compute them; they are needed only to report attention.
     """
     scale = q_RHTE.shape[-1] ** -0.5 if scale is None else scale
     logits_RHTS = (q_RHTE * scale) @ k_RHSE.transpose(-1, -2)
@@ -47,10 +47,10 @@ def attention_weights(
 
 
 def masked_softmax(logits: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the softmax over the last dimension: zero where `mask` is False, also where that is everywhere."""
+    """Return the softmax over the last dimension: zero where `mask` is False, even if a whole row is masked."""
     if mask is None:
         return logits.softmax(dim=-1)
-    # A finite fill keeps the gradient of a row without any key free of NaN; the second mask makes its weights zero.
+    # A finite fill keeps NaN out of the gradient of a fully masked row; the second mask sets its weights to zero.
     return logits.masked_fill(~mask, torch.finfo(logits.dtype).min).softmax(dim=-1).masked_fill(~mask, 0.0)
 
 
@@ -66,23 +66,23 @@ def join_heads(x_RHTE: Tensor) -> Tensor:
 
 
 class Growing:
-    """Vectors of each row, more of them step by step, in room that is taken once, at the first `extend`.
+    """A growing sequence of vectors per row, in memory that is allocated once, at the first `extend`.
 
     Time is the last dimension but one: [R, ..., T, C].
     """
 
     def __init__(self, rows: int, capacity: int) -> None:
-        """Hold nothing yet, and at most `capacity` vectors for each of `rows` rows."""
+        """Start empty, with a capacity of `capacity` vectors for each of `rows` rows."""
         self.length = 0
         self.rows = rows
         self.capacity = capacity
         self._stored: Tensor | None = None
 
     def extend(self, new: Tensor) -> Tensor:
-        """Add vectors [R, ..., T, C] and return all so far.
+        """Append vectors [R, ..., T, C] and return all so far.
 
         Raises:
-            ValueError: there is no room for them, or the number of rows is another one.
+            ValueError: the capacity is exceeded, or the number of rows has changed.
         """
         end = self.length + new.shape[-2]
         if end > self.capacity or len(new) != self.rows:
@@ -96,9 +96,9 @@ class Growing:
         return self._stored[..., :end, :]
 
     def reorder(self, rows: Tensor) -> None:
-        """Keep row `rows[i]` as row i; there may be fewer rows than before."""
+        """Make old row `rows[i]` the new row i; there may be fewer rows than before."""
         if self._stored is not None:
-            # Only what is filled is moved, not the room that is left.
+            # Only the filled part is moved, not the free capacity.
             filled = self._stored[..., : self.length, :].index_select(0, rows)
             self._stored = self._stored[: len(rows)]
             self._stored[..., : self.length, :] = filled
@@ -106,9 +106,9 @@ class Growing:
 
 
 class KeyValueCache(Cache):
-    """Keys and values of the target decoded so far, a pair a layer.
+    """Keys and values of the target decoded so far, one pair per layer.
 
-    Cross-attention needs no place in here: its keys and values belong to the article and are shared by the hypotheses.
+    Those of cross-attention are not cached here: they belong to the article and are shared by its hypotheses.
     """
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
@@ -122,15 +122,15 @@ class KeyValueCache(Cache):
         """Store the keys and values of T new tokens and return those of all tokens so far, [R, H, length + T, E].
 
         Raises:
-            ValueError: there is no room for T more tokens, or the number of rows is another one.
+            ValueError: the capacity is exceeded, or the number of rows has changed.
         """
         return self._keys[layer].extend(k_RHTE), self._values[layer].extend(v_RHTE)
 
     def remember_tokens(self, target_RT: Tensor) -> Tensor:
-        """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies asks for them.
+        """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies needs them.
 
         Raises:
-            ValueError: there is no room for T more tokens, or the number of rows is another one.
+            ValueError: the capacity is exceeded, or the number of rows has changed.
         """
         return self._tokens.extend(target_RT.unsqueeze(-1)).squeeze(-1)
 
@@ -139,13 +139,13 @@ class KeyValueCache(Cache):
         self.length += tokens
 
     def reorder(self, hypotheses: Tensor) -> None:
-        """Keep row `hypotheses[i]` as row i; there may be fewer rows than before."""
+        """Make old row `hypotheses[i]` the new row i; there may be fewer rows than before."""
         for stored in (*self._keys, *self._values, self._tokens):
             stored.reorder(hypotheses)
 
 
 class SelfAttention(nn.Module):
-    """Self-attention: of the tokens of a paragraph with each other, or of a target with what came before."""
+    """Self-attention: among the tokens of a paragraph, or of target tokens to earlier ones."""
 
     def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
         """Make projections of `size` for `heads` heads; `dropout` is that of the attention weights."""
@@ -158,13 +158,13 @@ class SelfAttention(nn.Module):
         _zero(self.query_key_value.bias, self.output.bias)
 
     def forward(self, x_RTD: Tensor, mask_RS: Tensor) -> Tensor:
-        """Attend both ways, among the tokens where mask_RS ([R, T]) is True; returns [R, T, D]."""
+        """Attend in both directions, among the tokens where mask_RS ([R, T]) is True; returns [R, T, D]."""
         q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
         mask = mask_RS[:, None, None, :]
         return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, mask, dropout=self._active_dropout))
 
     def causal(self, x_RTD: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
-        """Attend to the past: that in `x_RTD`, and with a cache also that in `layer` of it; returns [R, T, D]."""
+        """Attend to earlier tokens: those in `x_RTD` and, with a cache, those of its `layer`; returns [R, T, D]."""
         q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
         if cache is None:
             return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, causal=True, dropout=self._active_dropout))
@@ -184,7 +184,7 @@ class SelfAttention(nn.Module):
 
 
 def causal_mask(x_RTD: Tensor, keys: int) -> Tensor | None:
-    """Return the mask [T, S] of T newest tokens over S = `keys` tokens, or None where the newest sees them all."""
+    """Return the mask [T, S] of the T newest tokens over S = `keys` tokens, or None for one new token: it sees all."""
     new = x_RTD.shape[1]
     if new == 1:
         return None
@@ -194,8 +194,7 @@ def causal_mask(x_RTD: Tensor, keys: int) -> Tensor | None:
 class CrossAttention(nn.Module):
     """Attention of target tokens to the memory of their article.
 
-    The K hypotheses of an article are folded into the query positions, so its keys and values are read where they
-    lie, never repeated or gathered.
+    The K hypotheses of an article are folded into the query positions, so its keys and values are never copied.
     """
 
     def __init__(self, size: int, heads: int, dropout: float = 0.0) -> None:
@@ -212,7 +211,7 @@ class CrossAttention(nn.Module):
     def keys_values(self, memory_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Return keys and values [B, H, S, E] of a memory, for `forward`."""
         k_BHSE, v_BHSE = (split_heads(x, self.heads) for x in self.key_value(memory_BSD).chunk(2, dim=-1))
-        # A search reads them once a token, and a batched product would lay them out again each time.
+        # A search reads them once per token; if they were not contiguous, every product would copy them.
         return (k_BHSE, v_BHSE) if torch.is_grad_enabled() else (k_BHSE.contiguous(), v_BHSE.contiguous())
 
     def forward(
@@ -251,9 +250,9 @@ def unfold_hypotheses(x_BHQE: Tensor, rows: int) -> Tensor:
 
 
 def initialise(*weights: Tensor) -> None:
-    """Fill weights in place as Xavier does (Liu & Lapata's (2019) released code, everywhere), each one by itself.
+    """Initialise each weight in place by Xavier's method, as Liu & Lapata's (2019) released code does everywhere.
 
-    Projections that share one matrix for speed are given as its parts, or they would start too small.
+    Pass the parts of a matrix that joins several projections for speed: as a whole it would start too small.
     """
     with torch.no_grad():
         for weight in weights:

@@ -1,4 +1,4 @@
-"""What every Transformer here is told: its sizes, and what a layer reads of them."""
+"""Configuration that all Transformers share, and the part of it that a layer reads."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Config = TypeVar("Config", bound=_Dataclass)
 
 
 class LayerConfig(Protocol):
-    """What a layer reads of the configuration of the model that it is in."""
+    """The fields that a layer reads of its model's configuration."""
 
     @property
     def model_size(self) -> int:
@@ -45,13 +45,13 @@ class LayerConfig(Protocol):
 
     @property
     def norm_epsilon(self) -> float:
-        """That of every LayerNorm."""
+        """Epsilon of every LayerNorm."""
         ...
 
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes of a Transformer, with which the configuration of each summarizer begins.
+    """The sizes of a Transformer; base class of the summarizers' configurations.
 
     Attributes:
         vocabulary_size: V.
@@ -72,29 +72,29 @@ class TransformerConfig:
         check_heads(self.heads, self.model_size)
 
 
-def configured(kind: type[Config], fields: Mapping[str, Any], what: str) -> Config:
-    """Make a configuration of its fields; `what` names the model in messages.
+def configured(kind: type[Config], fields: Mapping[str, Any], owner: str) -> Config:
+    """Make a configuration from its fields; `owner` names the model in messages.
 
     Raises:
-        ValueError: a field is unknown, or has a value that the configuration refuses.
+        ValueError: a field is unknown, or has an invalid value.
     """
     allowed = [field.name for field in dataclasses.fields(kind)]
     unknown = sorted(set(fields) - set(allowed))
     if unknown:
         raise ValueError(
-            f"unknown field {', '.join(map(repr, unknown))} for {what}, expected some of: {', '.join(allowed)}"
+            f"unknown field {', '.join(map(repr, unknown))} for {owner}, expected some of: {', '.join(allowed)}"
         )
     return kind(**fields)
 
 
 def check_heads(heads: int, model_size: int, name: str = "heads") -> None:
-    """Raise ValueError where a model cannot be cut into that many heads; `name` is the field's."""
+    """Raise ValueError unless `heads` divides `model_size`; `name` is the field's."""
     if heads < 1 or model_size % heads:
         raise ValueError(f"{name} must divide model_size {model_size}, got {heads}")
 
 
 def check_positive(config: object, *names: str) -> None:
-    """Raise ValueError where one of the fields is below 1."""
+    """Raise ValueError if one of the fields is below 1."""
     for name in names:
         value: Any = getattr(config, name)
         if value < 1:

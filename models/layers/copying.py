@@ -1,9 +1,9 @@
 """Copying words of the source, as a pointer-generator does (See et al. 2017, eq. 8-9), behind any decoder.
 
-The next token is either taken from the vocabulary, with probability `gate`, or copied from a place of the source that
-one attention head points at. A name is several pieces, and a decoder of few layers loses its way among them; so the
-head is told which places follow the very pieces written last, and learns how much such a match of one, two or three
-pieces weighs.
+The next token is either taken from the vocabulary, with probability `gate`, or copied from a position of the source
+chosen by one attention head. A name is several pieces, and a decoder of few layers mixes up the pieces of several
+names; so the head also sees which positions follow the same pieces as were written last, and learns how much a match of
+one, two or three pieces counts.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, D model size,
 V vocabulary, C pieces of context.
@@ -21,17 +21,17 @@ from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.precision import widened
 
 CONTEXT = 3  # pieces: most names and numbers of a SentencePiece vocabulary are two to four
-_NO_SOURCE, _NO_TARGET = -1, -2  # what stands before a paragraph and before a summary: they match nothing
+_NO_SOURCE, _NO_TARGET = -1, -2  # padding before a paragraph and before a summary; different, so they never match
 
 
 @dataclass(frozen=True)
 class CopyMemory(Memory):
-    """The places of B articles that may be copied.
+    """The source positions of B articles that may be copied.
 
     Attributes:
         keys: [B, S, D].
         tokens: [B, S] int64 token ids.
-        before: [B, S, C] int64, the token 1, 2, ... C places before each in the same paragraph, -1 where there is none.
+        before: [B, S, C] int64, the token 1, 2, ... C positions earlier in the same paragraph, -1 if there is none.
         mask: [B, S] bool, True where there is a token.
         paragraph: [B, S] int64, the paragraph each token is from.
     """
@@ -47,14 +47,14 @@ class CopyableMemory(Memory):
     """A memory of articles whose words may be copied.
 
     Attributes:
-        copies: the places that may be copied; None where the summarizer does not copy.
+        copies: the positions that may be copied; None if the summarizer does not copy.
     """
 
     copies: CopyMemory | None
 
 
 class CopyHead(nn.Module):
-    """Where in the source the next token stands, and whether to take it from there."""
+    """Points at the source position of the next token, and decides whether to copy it."""
 
     def __init__(self, size: int) -> None:
         """Make a head for hidden states of `size`."""
@@ -67,9 +67,9 @@ class CopyHead(nn.Module):
         nn.init.zeros_(self.gate.bias)
 
     def remember(self, rows: ParagraphRows, states: FlatTokens) -> CopyMemory:
-        """Make the memory of the encoded tokens [B, S, D] of `rows`, perhaps cut."""
+        """Make the memory of the encoded tokens [B, S, D] of `rows`, which may have been cut."""
         tokens = rows.flat(rows.tokens, states.mask.shape[1]).values
-        before = [_shifted(tokens, states.paragraph, places) for places in range(1, CONTEXT + 1)]
+        before = [_shifted(tokens, states.paragraph, distance) for distance in range(1, CONTEXT + 1)]
         return CopyMemory(
             keys=self.key(states.values),
             tokens=tokens.masked_fill(~states.mask, _NO_SOURCE),
@@ -95,9 +95,9 @@ class CopyHead(nn.Module):
         logits_BQS = (query_BQD @ memory.keys.transpose(1, 2)) * size**-0.5
         recent_BQC = recent_tokens(target_RT, cache).reshape(articles, -1, CONTEXT)
         matched = torch.ones_like(logits_BQS, dtype=torch.bool)
-        for place in range(CONTEXT):  # a match of two is one of one that goes on
-            matched = matched & (recent_BQC[..., place].unsqueeze(2) == memory.before[..., place].unsqueeze(1))
-            logits_BQS = logits_BQS + self.match[place] * matched
+        for offset in range(CONTEXT):  # a match of two pieces includes the match of one, so their weights add up
+            matched = matched & (recent_BQC[..., offset].unsqueeze(2) == memory.before[..., offset].unsqueeze(1))
+            logits_BQS = logits_BQS + self.match[offset] * matched
         weights_BQS = masked_softmax(widened(logits_BQS), memory.mask.unsqueeze(1))
         context_RTD = (weights_BQS.to(memory.keys.dtype) @ memory.keys).reshape(rows, new, size)
         gate_RT = widened(self.gate(torch.cat((hidden_RTD, context_RTD, input_RTD), dim=-1)).squeeze(-1))
@@ -112,8 +112,8 @@ def recent_tokens(target_RT: Tensor, cache: KeyValueCache | None) -> Tensor:
     return windows_RTC[:, -target_RT.shape[1] :]
 
 
-def _shifted(tokens_BS: Tensor, paragraph_BS: Tensor, places: int) -> Tensor:
-    """Return the token `places` before each of the same paragraph, -1 where there is none."""
-    earlier = F.pad(tokens_BS, (places, 0), value=_NO_SOURCE)[:, :-places]
-    same = F.pad(paragraph_BS, (places, 0), value=-1)[:, :-places] == paragraph_BS
+def _shifted(tokens_BS: Tensor, paragraph_BS: Tensor, distance: int) -> Tensor:
+    """Return for each token the one `distance` positions earlier in its paragraph, -1 if there is none."""
+    earlier = F.pad(tokens_BS, (distance, 0), value=_NO_SOURCE)[:, :-distance]
+    same = F.pad(paragraph_BS, (distance, 0), value=-1)[:, :-distance] == paragraph_BS
     return earlier.masked_fill(~same, _NO_SOURCE)

@@ -30,7 +30,7 @@ class TokenMemory(CopyableMemory):
         mask: [B, S] bool, True where there is a token.
         paragraph: [B, S] int64, the paragraph each token is from.
         paragraphs: P.
-        copies: the places that may be copied, where the summarizer copies.
+        copies: the positions that may be copied, if the summarizer copies.
     """
 
     keys: tuple[Tensor, ...]
@@ -75,7 +75,7 @@ class DecoderLayer(nn.Module):
 
 
 class TransformerDecoder(nn.Module):
-    """A stack of decoder layers over the tokens of an article, whichever encoder made them."""
+    """A stack of decoder layers over the encoded tokens of an article, for any encoder."""
 
     def __init__(self, config: LayerConfig, layers: int, attention_dropout: float) -> None:
         """Make `layers` layers; `attention_dropout` is that of attention weights."""
@@ -85,7 +85,7 @@ class TransformerDecoder(nn.Module):
         self.final_norm = final_norm(config)
 
     def remember(self, tokens: FlatTokens, paragraphs: int) -> TokenMemory:
-        """Make the memory of encoded source tokens [B, S, D] out of `paragraphs` paragraphs."""
+        """Make the memory of encoded source tokens [B, S, D] from `paragraphs` paragraphs."""
         pairs = []
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 class TiedEmbedding(nn.Module):
     """Word embeddings that are also the output layer, which adds a bias for each word.
 
-    Words start with a standard deviation of 1/sqrt(D): Xavier over [V, D] would depend on the size of the vocabulary.
-    So a logit of a normalised hidden state starts with a deviation near 1, whatever V and D are, and an embedding
+    Words start with a standard deviation of 1/sqrt(D), because Xavier over [V, D] would depend on the vocabulary's
+    size. The logit of a normalised hidden state then starts with a deviation near 1 for any V and D, and an embedding
     scaled by sqrt(D) is about as large as a sinusoidal position.
     """
 

@@ -15,7 +15,7 @@ class TransformerLayer(nn.Module):
     """An attention of any kind and a feed-forward layer, each with its residual connection.
 
     Attributes:
-        attention: called by whoever runs the layer: `finish(x, attention(enter(x)))`.
+        attention: the caller applies it: `finish(x, attention(enter(x)))`.
     """
 
     def __init__(self, config: LayerConfig, attention: nn.Module) -> None:
@@ -27,11 +27,11 @@ class TransformerLayer(nn.Module):
         self.feed_forward_residual = Residual.of(config)
 
     def enter(self, x: Tensor) -> Tensor:
-        """Return what the attention reads."""
+        """Return the input of the attention."""
         return self.attention_residual.enter(x)
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
-        """Join what attention found and feed it forward; both [..., D]."""
+        """Add the attention's output to its input and apply the feed-forward layer; both [..., D]."""
         x = self.attention_residual.leave(x, attended)
         return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
 

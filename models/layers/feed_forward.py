@@ -16,7 +16,7 @@ class FeedForward(nn.Module):
     """Two linear layers with a ReLU between them (Liu & Lapata 2019, eq. 12)."""
 
     def __init__(self, size: int, inner_size: int, dropout: float) -> None:
-        """Map `size` to `inner_size` and back; `dropout` falls on the inner layer."""
+        """Map `size` to `inner_size` and back; `dropout` applies to the inner layer."""
         super().__init__()
         self.inner = nn.Linear(size, inner_size)
         self.outer = nn.Linear(inner_size, size)
@@ -35,7 +35,7 @@ class Residual(nn.Module):
     """The residual connection around a sub-layer: `leave(x, sublayer(enter(x)))`.
 
     post-norm (Liu & Lapata 2019, eq. 11): LayerNorm(x + f(x)); pre-norm (Liu & Lapata's (2019) released code): x +
-    f(LayerNorm(x)). Dropout falls on the sub-layer's output.
+    f(LayerNorm(x)). Dropout applies to the sub-layer's output.
     """
 
     def __init__(self, size: int, norm: Norm, dropout: float, epsilon: float) -> None:
@@ -53,16 +53,16 @@ class Residual(nn.Module):
 
     @classmethod
     def of(cls, config: LayerConfig) -> "Residual":
-        """Make the one of a sub-layer of a model."""
+        """Make the residual connection of one sub-layer of a model."""
         return cls(config.model_size, config.norm, config.dropout, config.norm_epsilon)
 
     def enter(self, x: Tensor) -> Tensor:
-        """Return what the sub-layer reads."""
+        """Return the input of the sub-layer."""
         entered: Tensor = self.norm(x) if self.pre else x
         return entered
 
     def leave(self, x: Tensor | None, output: Tensor) -> Tensor:
-        """Join the sub-layer's output to its input, where there is one to join it to."""
+        """Add the sub-layer's output to its input; without an input (None), return the output alone."""
         dropped = self.dropout(output)
         joined: Tensor = dropped if x is None else x + dropped
         left: Tensor = joined if self.pre else self.norm(joined)

@@ -1,6 +1,6 @@
-"""The paragraphs of a batch as rows, and the way to a grid and to one flat sequence an article.
+"""The paragraphs of a batch as rows, and how to turn rows into a grid or into one flat sequence per article.
 
-Local layers work on rows, so empty places of the grid [B, P] cost nothing; a decoder's cross-attention works on the
+Local layers work on rows, so empty cells of the grid [B, P] cost nothing; a decoder's cross-attention works on the
 flat sequence, so padding within paragraphs costs nothing there.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, N rows (paragraphs that exist), S tokens of an article's flat
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from models.contract import SourceBatch
 
-# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels plan again for every shape.
+# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels are planned anew for every shape.
 LENGTH_STEP = 32
 
 
@@ -23,9 +23,9 @@ class FlatTokens:
     """The tokens of each article in one sequence.
 
     Attributes:
-        values: [B, S, ...] whatever was joined.
+        values: [B, S, ...] the joined values.
         mask: [B, S] bool, True where there is a token.
-        paragraph: [B, S] int64 place in the grid of the paragraph each token is from; 0 at padding.
+        paragraph: [B, S] int64 column in the grid of the paragraph each token is from; 0 at padding.
     """
 
     values: Tensor
@@ -35,25 +35,25 @@ class FlatTokens:
 
 @dataclass(frozen=True)
 class ParagraphRows:
-    """The paragraphs that exist in a batch, one a row, article after article and by rank within an article.
+    """The paragraphs of a batch without the absent ones, one per row, by article and then by rank.
 
     Attributes:
         tokens: [N, L] int64 token ids.
         mask: [N, L] bool, True where there is a token.
         ranks: [N] int64.
         article: [N] int64 article of each row.
-        place: [N] int64 its place p in the grid of the batch.
+        column: [N] int64 its column p in the grid of the batch.
         articles: B.
-        places: P.
+        paragraphs: P.
     """
 
     tokens: Tensor
     mask: Tensor
     ranks: Tensor
     article: Tensor
-    place: Tensor
+    column: Tensor
     articles: int
-    places: int
+    paragraphs: int
 
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
@@ -64,22 +64,22 @@ class ParagraphRows:
         """
         if source.pad != pad:
             raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")
-        articles, places, _ = source.tokens.shape
-        # Rank order makes a flat sequence independent of the order in which paragraphs are given.
+        articles, paragraphs, _ = source.tokens.shape
+        # Sorting by rank makes a flat sequence independent of the order of paragraphs in the batch.
         order_BP = source.ranks.argsort(dim=1, stable=True)
         article, position = source.paragraph_mask.gather(1, order_BP).nonzero(as_tuple=True)
-        place = order_BP[article, position]
-        tokens = source.tokens[article, place]
-        return cls(tokens, tokens != source.pad, source.ranks[article, place], article, place, articles, places)
+        column = order_BP[article, position]
+        tokens = source.tokens[article, column]
+        return cls(tokens, tokens != source.pad, source.ranks[article, column], article, column, articles, paragraphs)
 
     def grid(self, x_N: Tensor) -> Tensor:
         """Lay rows [N, ...] into the grid [B, P, ...], zeros where there is no paragraph."""
-        grid_BP = x_N.new_zeros(self.articles, self.places, *x_N.shape[1:])
-        return grid_BP.index_put((self.article, self.place), x_N)
+        grid_BP = x_N.new_zeros(self.articles, self.paragraphs, *x_N.shape[1:])
+        return grid_BP.index_put((self.article, self.column), x_N)
 
     def rows(self, grid_BP: Tensor) -> Tensor:
         """Take the rows [N, ...] out of a grid [B, P, ...]."""
-        return grid_BP[self.article, self.place]
+        return grid_BP[self.article, self.column]
 
     def flat(self, x_NL: Tensor, limit: int | None = None) -> FlatTokens:
         """Join the tokens' values [N, L, ...] of each article, best paragraph first, at most `limit` tokens of it."""
@@ -99,7 +99,7 @@ class ParagraphRows:
         mask = torch.zeros(shape, dtype=torch.bool, device=x_NL.device)
         mask[article_M, offset_M] = True
         paragraph = torch.zeros(shape, dtype=torch.int64, device=x_NL.device)
-        paragraph[article_M, offset_M] = self.place[row_M]
+        paragraph[article_M, offset_M] = self.column[row_M]
         return FlatTokens(values, mask, paragraph)
 
 
@@ -108,7 +108,7 @@ def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:
 
     Args:
         weights_RTS: float32, R = B*K, the hypotheses of an article next to each other.
-        member_BSP: [B, S, P] float32, which share of a token belongs to which paragraph.
+        member_BSP: [B, S, P] float32, the share of each token that belongs to each paragraph.
     """
     rows, new, tokens = weights_RTS.shape
     with torch.autocast(weights_RTS.device.type, enabled=False):

@@ -19,7 +19,7 @@ def pool_values(x_NLD: Tensor, weights_NLH: Tensor, value_DD: Tensor, bias_D: Te
     """Return, for each head, the weighted sum of the values of a paragraph's tokens: [N, H, E].
 
     A value is a linear map of a token and the sum is linear too, so the tokens are summed first and the sum is
-    mapped: N*H vectors go through the projection instead of N*L, and the values of tokens never exist.
+    mapped: N*H vectors go through the projection instead of N*L, and the values of tokens are never stored.
 
     Args:
         x_NLD: [N, L, D] token vectors.
@@ -50,7 +50,7 @@ class MultiHeadPooling(nn.Module):
             weights: "normalised" sums with the distribution of eq. 15; "raw" with the scores of eq. 13, as eq. 16
                 is printed.
             projection: whether the W_c^z of eq. 16 exists.
-            epsilon: that of the LayerNorm, which the heads share.
+            epsilon: of the LayerNorm, which the heads share.
 
         Raises:
             ValueError: `weights` is unknown.
@@ -84,10 +84,10 @@ class MultiHeadPooling(nn.Module):
 
 
 class HeadLinear(nn.Module):
-    """A linear layer of its own for each head."""
+    """A separate linear layer for each head."""
 
     def __init__(self, heads: int, size: int, output_size: int, parts: int = 1) -> None:
-        """Map `size` to `output_size` in each of `heads` heads; `parts` says how many projections lie side by side."""
+        """Map `size` to `output_size` in each of `heads` heads; `parts` is the number of projections joined in one."""
         super().__init__()
         self.weight_HEC = nn.Parameter(torch.empty(heads, size, output_size))
         self.bias_HC = nn.Parameter(torch.zeros(heads, output_size))

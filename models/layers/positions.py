@@ -1,4 +1,4 @@
-"""Sinusoidal positions, computed where they are needed so that no length is ever too long.
+"""Sinusoidal positions, computed on demand, so that there is no maximum length.
 
 Shapes: any leading shape of integer positions; D model size.
 """
@@ -34,15 +34,15 @@ def sinusoids(positions: Tensor, size: int) -> Tensor:
 
 
 def paragraph_positions(ranks: Tensor, length: int, size: int, order: PositionOrder) -> Tensor:
-    """Return the embedding of (rank of the paragraph, place of the token in it) as a concatenation of two halves.
+    """Return the embedding of (rank of the paragraph, position of the token in it) as a concatenation of two halves.
 
-    Liu & Lapata 2019, eq. 9 writes [rank; token], its released code has [token; rank].
+    Liu & Lapata 2019, eq. 9 has [rank; token], their released code has [token; rank].
 
     Args:
         ranks: [N] integers, the rank of each paragraph.
         length: L, tokens a paragraph.
         size: D, divisible by 4.
-        order: which half stands first.
+        order: which half comes first.
 
     Returns:
         [N, L, D] float32.

@@ -1,4 +1,4 @@
-"""Attention of a decoder-only model: to its source, which the hypotheses of an article share, and to its own past.
+"""Attention of a decoder-only model: to its source, which the hypotheses of an article share, and to its own tokens.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, M keys of the source, S keys of the target,
 P paragraphs, H heads, E size of a head.
@@ -57,18 +57,18 @@ def _sizes(logits_RHTS: Tensor) -> tuple[int, int, int]:
 def attend_both_fused(
     q_RHTE: Tensor, source: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor], mask: Tensor
 ) -> Tensor:
-    """Return the context [R, H, T, E] of `attend_both` from the fused kernel, which leaves no weights.
+    """Return the context [R, H, T, E] of `attend_both` from the fused kernel, which returns no weights.
 
     Args:
         q_RHTE: queries.
         source: keys and values [B, H, M, E] of the source.
         own: keys and values [R, H, S, E] of the target.
-        mask: over the M + S keys: bool, or what is added to the scaled logits; broadcasts to [R, H, T, M + S].
+        mask: over the M + S keys: bool, or a bias added to the scaled logits; broadcasts to [R, H, T, M + S].
     """
     hypotheses = len(q_RHTE) // len(source[0])
     both = [
-        torch.cat((shared.repeat_interleave(hypotheses, dim=0) if hypotheses > 1 else shared, mine), dim=2)
-        for shared, mine in zip(source, own, strict=True)
+        torch.cat((shared.repeat_interleave(hypotheses, dim=0) if hypotheses > 1 else shared, target), dim=2)
+        for shared, target in zip(source, own, strict=True)
     ]
     return attend(q_RHTE, both[0], both[1], mask)
 
@@ -76,13 +76,12 @@ def attend_both_fused(
 def share_of_paragraphs(weights_RTM: Tensor, member_BMP: Tensor) -> Tensor:
     """Turn weights of source keys [R, T, M] into a distribution over paragraphs [R, T, P].
 
-    The weight that goes to the target's own past is left out and the rest sums to 1. Where nothing of the source was
-    seen, as beyond the memory of Transformer-XL, no paragraph is looked at more than another: the weight is even over
-    those that the keys are from.
+    The weight of the target's own tokens is left out and the rest is normalised to 1. If a position attends to no
+    source key, as beyond the memory of Transformer-XL, the distribution is uniform over the keys' paragraphs.
 
     Args:
         weights_RTM: weights of the source's keys.
-        member_BMP: [B, M, P] float32, which share of a key belongs to which paragraph.
+        member_BMP: [B, M, P] float32, the share of each key that belongs to each paragraph.
     """
     attention_RTP = weights_by_paragraph(weights_RTM, member_BMP)
     hypotheses = len(attention_RTP) // len(member_BMP)

@@ -1,8 +1,8 @@
-"""Attention to the words of each paragraph by itself, paragraphs folded into the batch.
+"""Attention to the words of each paragraph separately, with paragraphs folded into the batch.
 
-The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and
-never a matrix of target positions by all words of an article: each paragraph is attended alone, and what was read
-from it is weighted afterwards.
+The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and no
+matrix of target positions by all words of an article: attention runs within each paragraph, and the contexts of the
+paragraphs are weighted afterwards.
 
 Shapes: B articles, P paragraphs, L tokens a paragraph, Q query positions of an article (hypotheses x target
 positions), H heads, E size of a head, D = H*E.
@@ -22,10 +22,10 @@ def word_keys_values(attention: CrossAttention, words_BPLD: Tensor) -> tuple[Ten
 
 
 def attend_paragraphs(q_BHQE: Tensor, k_BPHLE: Tensor, v_BPHLE: Tensor, mask_BPL: Tensor) -> Tensor:
-    """Return the context [B, P, H, Q, E] that each query finds in each paragraph, zeros in an empty one."""
+    """Return the context [B, P, H, Q, E] of each query in each paragraph, zeros in an empty one."""
     articles, paragraphs = mask_BPL.shape[:2]
-    # Repeating the queries is cheaper than not to: a call for each paragraph takes twice the time in training, and one
-    # call that broadcasts them leaves the fused kernel and keeps all weights.
+    # Repeating the queries is the cheapest choice: one call per paragraph doubles the time of training, and one call
+    # that broadcasts them cannot use the fused kernel and stores all weights.
     q_NHQE = q_BHQE.unsqueeze(1).expand(-1, paragraphs, -1, -1, -1).flatten(0, 1)
     mask_N11L = mask_BPL.flatten(0, 1)[:, None, None, :]
     context_NHQE = attend(q_NHQE, k_BPHLE.flatten(0, 1), v_BPHLE.flatten(0, 1), mask_N11L)

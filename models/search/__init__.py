@@ -1,1 +1,1 @@
-"""Beam search over any summarizer, what may be blocked, and what else may count in a score."""
+"""Beam search for any summarizer, with blocking of tokens and additional score terms."""

@@ -1,4 +1,4 @@
-"""Beam search over articles and hypotheses at once, with a cache, for every summarizer under the contract.
+"""Beam search over articles and hypotheses at once, with a cache, for every summarizer of `models.contract`.
 
 Shapes: B articles, b of them still searched, K hypotheses an article, P paragraphs, V vocabulary.
 """
@@ -32,26 +32,26 @@ def beam_search(
 ) -> list[Hypothesis]:
     """Return the best summary found for each article of `source`.
 
-    The model decodes in evaluation mode, whatever mode it is in. An article whose search is over leaves the batch;
-    keys and values of its source are never repeated for its hypotheses.
+    The model decodes in evaluation mode, whatever mode it was in. An article whose search is over leaves the batch;
+    keys and values of a source are never repeated for its hypotheses.
 
     Args:
         model: any summarizer.
         source: B articles, on the model's device.
         settings: of the search.
-        begin: id the decoder starts from; never generated, as padding is not.
+        begin: id the decoder starts from; like padding it is never generated.
         end: id that ends a summary.
-        unknown: id of the unknown token, which is generated only where the settings allow it.
-        exempt: ids that `settings.block_recent` leaves alone (commas).
-        scorers: terms of the score beside the normalised log-probability.
-        prompt: [B, n] int64 tokens every summary of an article starts with, padded with `source.pad`; they stay in
-            the summary and cost nothing; one that is longer than a summary may be is cut.
+        unknown: id of the unknown token, which is generated only if the settings allow it.
+        exempt: ids to which `settings.block_recent` does not apply (commas).
+        scorers: terms of the score besides the normalised log-probability.
+        prompt: [B, n] int64 tokens with which the summaries of each article start, padded with `source.pad`; they are
+            part of the summary, do not change its score, and are cut at the maximum length.
         values: forbids names and numbers that the source lacks.
     """
     never = {source.pad, begin, *([] if unknown is None or settings.allow_unknown else [unknown])}
     rules = TokenRules(end=end, never=tuple(sorted(never)), exempt=tuple(exempt))
     if end in never:
-        raise ValueError(f"the end token {end} cannot be one that is never generated: {sorted(never)}")
+        raise ValueError(f"expected an end token other than those never generated {sorted(never)}, got {end}")
     was_training = model.training
     model.eval()
     try:
@@ -74,7 +74,7 @@ def _search(
 ) -> list[Hypothesis]:
     articles, paragraphs, _ = source.tokens.shape
     beam, device = settings.beam, source.tokens.device
-    found: list[Hypothesis | None] = [None] * articles
+    best: list[Hypothesis | None] = [None] * articles
     cache = model.start_cache(memory, beam, settings.max_length + 1)
     alive = Hypotheses.start(articles, beam, paragraphs, device)
     ended = Ended.start(articles, settings.max_length, paragraphs, device)
@@ -99,24 +99,25 @@ def _search(
         alive, ended, parents_bK = step.alive, step.ended, step.parents
         row_bK = torch.arange(len(parents_bK), device=device).unsqueeze(1) * beam + parents_bK
         if step.done.any():
-            _keep(found, alive.articles[step.done], ended.select(step.done.nonzero().squeeze(1)))
-            going = (~step.done).nonzero().squeeze(1)
-            alive, ended, memory, row_bK = alive.select(going), ended.select(going), memory.select(going), row_bK[going]
+            _keep(best, alive.articles[step.done], ended.select(step.done.nonzero().squeeze(1)))
+            unfinished = (~step.done).nonzero().squeeze(1)
+            alive, ended, memory = alive.select(unfinished), ended.select(unfinished), memory.select(unfinished)
+            row_bK = row_bK[unfinished]
         cache.reorder(row_bK.flatten())
         newest_R1 = alive.tokens[..., -1].reshape(-1, 1)
-    return [hypothesis for hypothesis in found if hypothesis is not None]
+    return [hypothesis for hypothesis in best if hypothesis is not None]
 
 
 def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int, most: int) -> Tensor | None:
-    """Return the prompt's next token of each article, -1 where the prompt is over; after `most` tokens it is."""
+    """Return the prompt's next token of each article, -1 after its end; it is cut after `most` tokens."""
     if prompt is None or alive.length >= min(prompt.shape[1], most):
         return None
     next_b = prompt[alive.articles, alive.length]
     return next_b.masked_fill(next_b == pad, -1)
 
 
-def _keep(found: list[Hypothesis | None], articles: Tensor, ended: Ended) -> None:
-    """Put the best hypotheses of articles whose search is over into their places."""
+def _keep(best: list[Hypothesis | None], articles: Tensor, ended: Ended) -> None:
+    """Store the best hypothesis of each article whose search is over."""
     columns = zip(
         articles.tolist(),
         ended.tokens.tolist(),
@@ -127,4 +128,4 @@ def _keep(found: list[Hypothesis | None], articles: Tensor, ended: Ended) -> Non
         strict=True,
     )
     for article, tokens, length, score, log_prob, attention in columns:
-        found[article] = Hypothesis(tokens[:length], score, log_prob, attention[:length].clone())
+        best[article] = Hypothesis(tokens[:length], score, log_prob, attention[:length].clone())

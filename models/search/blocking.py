@@ -1,4 +1,4 @@
-"""Which tokens may not come next.
+"""Tokens that may not come next, because they would repeat.
 
 Shapes: b articles, K hypotheses an article, t tokens so far, V vocabulary.
 """
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def repeated_ngrams(tokens_bKt: Tensor, n: int, vocabulary_size: int) -> Tensor | None:
-    """Return [b, K, V] bool, True for tokens that would end an n-gram the hypothesis already has; None for nothing."""
+    """Return [b, K, V] bool, True for tokens that would repeat an n-gram of the hypothesis; None if there are none."""
     length = tokens_bKt.shape[-1]
     if n < 1 or length < n:
         return None
@@ -21,7 +21,7 @@ def repeated_ngrams(tokens_bKt: Tensor, n: int, vocabulary_size: int) -> Tensor 
 
 
 def recent_tokens(tokens_bKt: Tensor, count: int, vocabulary_size: int, exempt: Sequence[int] = ()) -> Tensor | None:
-    """Return [b, K, V] bool, True for the newest `count` tokens other than those of `exempt`; None for nothing."""
+    """Return [b, K, V] bool, True for the newest `count` tokens other than `exempt`; None if there are none."""
     if count < 1 or tokens_bKt.shape[-1] == 0:
         return None
     recent_bKc = tokens_bKt[..., -count:]
@@ -32,7 +32,7 @@ def recent_tokens(tokens_bKt: Tensor, count: int, vocabulary_size: int, exempt: 
 def _among(tokens_bKw: Tensor, chosen_bKw: Tensor, vocabulary_size: int) -> Tensor:
     """Return [b, K, V] bool, True for the tokens that are chosen at least once."""
     b, beam, _ = tokens_bKw.shape
-    # Those not chosen go to a column of their own, which is cut off: a token may occur both chosen and not.
+    # Tokens not chosen go to an extra column, which is cut off: the same token may occur both chosen and not chosen.
     mask = torch.zeros(b, beam, vocabulary_size + 1, dtype=torch.bool, device=tokens_bKw.device)
     mask.scatter_(2, tokens_bKw.masked_fill(~chosen_bKw, vocabulary_size), True)
     return mask[..., :-1]

@@ -1,4 +1,4 @@
-"""What a search is told of paragraphs: the attention each deserves, and which of them to read at all
+"""Guide a search by paragraphs: by the attention expected of each, and by reading only some of them
 (Ma & Zong 2022, sec. 4.2).
 
 Shapes: B articles, P paragraphs, s of them kept.
@@ -24,15 +24,15 @@ Alignment = Literal["none", "predicted", "ranked"]
 
 @dataclass(frozen=True)
 class Guidance:
-    """Terms of the score beside the log-probability, and compression; all of them may be combined.
+    """Score terms besides the log-probability, and compression of the source; all of them can be combined.
 
     Attributes:
         alignment: which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or
             the ranker's normalised scores (extProb).
         beta: weight of the alignment.
-        when: the alignment counts at every step, or once a hypothesis ends.
-        coverage: weight of the structural coverage; 0 leaves it out.
-        kept: s, how many paragraphs of highest predicted attention are read; None = all.
+        when: whether the alignment counts at every step or only when a hypothesis ends.
+        coverage: weight of the structural coverage; 0 = off.
+        kept: s, number of paragraphs of highest predicted attention to read; None = all.
     """
 
     alignment: Alignment = "none"
@@ -60,13 +60,13 @@ def guide(
     predictor: AttentionPredictor | None = None,
     scores_BP: Tensor | None = None,
 ) -> tuple[SourceBatch, list[Scorer]]:
-    """Return what is to be read of `source` and the scorers of its search.
+    """Return the source to read, perhaps compressed, and the scorers of its search.
 
-    Under compression, the attention expected of the paragraphs that stay is normalised again among them.
+    Under compression, the expected attention is normalised again over the remaining paragraphs.
 
     Args:
         source: B articles, on the summarizer's device.
-        guidance: what to do.
+        guidance: score terms and compression.
         summarizer: in evaluation mode.
         predictor: of that summarizer's attention, in evaluation mode, where one is needed.
         scores_BP: [B, P] scores of the ranker, where they are needed.
@@ -77,12 +77,12 @@ def guide(
     predicted_BP = None
     if guidance.reads_predictor:
         if predictor is None:
-            raise ValueError("predicted attention is asked for: expected an attention predictor, got none")
+            raise ValueError("alignment or compression by predicted attention needs an attention predictor, got None")
         predicted_BP = expected_attention(predictor, summarizer, source)
     expected_BP = predicted_BP if guidance.alignment == "predicted" else None
     if guidance.reads_scores:
         if scores_BP is None:
-            raise ValueError("alignment with the ranker is asked for: expected its scores, got none")
+            raise ValueError("alignment with the ranker needs its scores, got None")
         expected_BP = normalised_scores(scores_BP, source.paragraph_mask)
     if guidance.kept is not None:
         assert predicted_BP is not None

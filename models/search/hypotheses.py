@@ -1,4 +1,4 @@
-"""Hypotheses: those alive during a search, and the one that is found.
+"""Hypotheses: those that a search still extends, and the one it returns.
 
 Shapes: b articles still searched, K hypotheses an article, t tokens so far, P paragraphs.
 """
@@ -17,7 +17,7 @@ class Hypothesis:
 
     Attributes:
         tokens: its T token ids, without begin and end.
-        score: what it was chosen by.
+        score: the score by which it was chosen.
         log_prob: its log-probability, the end token included.
         attention: [T, P] float32 on the CPU: how much each token looked at each paragraph.
     """
@@ -30,13 +30,13 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Hypotheses(PerArticle):
-    """The hypotheses alive, as scorers see them: before the next token is chosen, its attention already known.
+    """The hypotheses that a search still extends. Scorers see them with the attention of the next, unchosen token.
 
     Attributes:
-        articles: [b] int64, place of each article in the batch that is searched.
+        articles: [b] int64, index of each article in the batch.
         tokens: [b, K, t] int64, without begin.
-        log_probs: [b, K] float32, -inf where a place of the beam is empty.
-        attention: [b, K, t, P] float32, one row a token; as a scorer sees it [b, K, t + 1, P], the next one's included.
+        log_probs: [b, K] float32, -inf for an empty slot of the beam.
+        attention: [b, K, t, P] float32, one row per token; for scorers [b, K, t + 1, P], with that of the next token.
     """
 
     articles: Tensor
@@ -46,7 +46,7 @@ class Hypotheses(PerArticle):
 
     @classmethod
     def start(cls, articles: int, beam: int, paragraphs: int, device: torch.device) -> "Hypotheses":
-        """Return one empty hypothesis for each article and `beam` - 1 empty places."""
+        """Return one empty hypothesis for each article and `beam` - 1 empty slots."""
         log_probs = torch.full((articles, beam), -torch.inf, device=device)
         log_probs[:, 0] = 0.0
         return cls(
@@ -67,7 +67,7 @@ class Hypotheses(PerArticle):
         return Hypotheses(self.articles, self.tokens, self.log_probs, attention)
 
     def extended(self, parents_bK: Tensor, tokens_bK: Tensor, log_probs_bK: Tensor) -> "Hypotheses":
-        """Return hypotheses that continue `parents_bK` (places in the beam) by a token each."""
+        """Return hypotheses that continue `parents_bK` (indices in the beam) by one token each."""
         row = torch.arange(len(parents_bK), device=parents_bK.device).unsqueeze(1)
         tokens = torch.cat((self.tokens[row, parents_bK], tokens_bK.unsqueeze(-1)), dim=-1)
         return Hypotheses(self.articles, tokens, log_probs_bK, self.attention[row, parents_bK])

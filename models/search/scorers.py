@@ -1,4 +1,4 @@
-"""What may count in the score of a hypothesis beside its normalised log-probability; any number of them add up.
+"""Terms of a hypothesis's score besides its normalised log-probability; several are added up.
 
 Shapes: B articles, b of them still searched, K hypotheses an article, t tokens (the next one's attention included),
 P paragraphs.
@@ -14,7 +14,7 @@ from models.search.hypotheses import Hypotheses
 
 When = Literal["step", "end"]
 
-# Attention below this counts as this: its logarithm stays finite where a paragraph was never looked at.
+# Smaller attention counts as this, so that its logarithm stays finite for a paragraph without attention.
 FLOOR = 1e-9
 
 
@@ -31,7 +31,7 @@ class Scorer(Protocol):
         ...
 
     def __call__(self, hypotheses: Hypotheses) -> Tensor:
-        """Return the term [b, K] of each hypothesis, whatever its next token will be."""
+        """Return the term [b, K] of each hypothesis; it must not depend on the next token."""
         ...
 
 
@@ -45,7 +45,7 @@ class AttentionAlignment:
     Attributes:
         expected: [B, P] float32, rows sum to 1, zero where there is no paragraph.
         beta: weight of the term (Ma & Zong 2022, sec. 5.3: .8).
-        when: at every step as the equations say, or at the end as the released code does.
+        when: "step" as in the equations, or "end" as in the released code.
     """
 
     expected: Tensor
@@ -64,12 +64,12 @@ class AttentionAlignment:
 
 @dataclass(frozen=True)
 class StructuralCoverage:
-    """Reward for looking at paragraphs that were little looked at before
+    """Reward for attending to paragraphs that have had little attention so far
     (Ma & Zong 2022, eq. 13 over paragraphs, strCov).
 
     Attributes:
         weight: of the sum of eq. 13 over the tokens of a hypothesis.
-        when: at every step or at the end.
+        when: "step" or "end".
     """
 
     weight: float = 1.0

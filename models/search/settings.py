@@ -12,15 +12,15 @@ class SearchSettings:
 
     Attributes:
         beam: K, hypotheses kept for an article.
-        normalisation: what a log-probability is divided by: "wu" ((5 + |y|) / 6)^alpha, "average" |y|
-            (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17), "none". |y| counts the end token.
+        normalisation: divisor of a log-probability: "wu" ((5 + |y|) / 6)^alpha, "average" |y|
+            (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17), "none" 1. |y| counts the end token.
         alpha: exponent of the Wu length penalty; 0 = no penalty.
-        min_length: fewest tokens of a summary, the end token not counted.
-        max_length: most tokens of a summary, the end token not counted; a hypothesis that gets there is ended, and
-            pays for its end token.
-        block_ngrams: n, no n-gram occurs twice in a summary (Ma & Zong 2020, sec. 4.2: 3); 0 blocks nothing.
-        block_recent: no token equals one of this many before it (Ma & Zong 2020, sec. 4.2: 2, commas excepted); 0
-            blocks nothing.
+        min_length: minimum number of tokens of a summary, without the end token.
+        max_length: maximum number of tokens of a summary, without the end token; a hypothesis of this length must end,
+            and the log-probability of its end token counts.
+        block_ngrams: n: no n-gram may occur twice in a summary (Ma & Zong 2020, sec. 4.2: 3); 0 = off.
+        block_recent: no token may equal one of this many tokens before it (Ma & Zong 2020, sec. 4.2: 2, except commas);
+            0 = off.
         allow_unknown: whether the unknown token may be generated.
     """
 
@@ -50,7 +50,7 @@ class SearchSettings:
             )
 
     def normaliser(self, length: int) -> float:
-        """Return what the log-probability of a hypothesis of `length` tokens, the end included, is divided by."""
+        """Return the divisor of the log-probability of a hypothesis of `length` tokens, the end token included."""
         if self.normalisation == "wu":
             return float(((5 + length) / 6) ** self.alpha)
         return float(length) if self.normalisation == "average" else 1.0

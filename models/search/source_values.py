@@ -1,8 +1,8 @@
-"""A search that writes only the names and numbers its source holds.
+"""Restrict a search to the names and numbers of its source.
 
-A value is a run of words that begin with a capital or hold a digit. A summary may write a run, or the end or the
+A value is a run of words that begin with a capital or contain a digit. A summary may contain a run, or the end or the
 middle of one, only as it occurs in its article: "Marta Homansson" cannot become "Marta Thobilund" or "Homanson". The
-runs of an article are a trie over pieces; a hypothesis is either outside of all values or at a node of the trie.
+runs of an article form a trie over pieces; a hypothesis is either outside of all values or at a node of the trie.
 
 Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary.
 """
@@ -20,7 +20,7 @@ from models.search.hypotheses import Hypotheses
 from models.vocabulary import Vocabulary
 
 _SPACE = "\u2581"  # how SentencePiece marks the beginning of a word
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how it spells characters that the vocabulary lacks
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how it spells characters that are not in the vocabulary
 _SENTENCE_ENDS = frozenset(".!?")
 _IN_NUMBERS = frozenset(".,")
 _INFLECTED = ("ed", "ing")  # "Founded by ..." opens a sentence, although the vocabulary may have no "founded"
@@ -28,11 +28,11 @@ _INFLECTED = ("ed", "ing")  # "Founded by ..." opens a sentence, although the vo
 
 @dataclass
 class Node:
-    """A place in a run of value words.
+    """A node of the trie: a position in a run of value words.
 
     Attributes:
-        children: piece id -> the place after it.
-        ends_word: whether a run may be left here.
+        children: piece id -> the node after it.
+        ends_word: whether a summary may leave the run here.
     """
 
     children: dict[int, "Node"] = field(default_factory=dict)
@@ -40,15 +40,15 @@ class Node:
 
 
 class Pieces:
-    """What the pieces of a vocabulary are, as far as values go.
+    """Properties of a vocabulary's pieces that decide whether they belong to a value.
 
     Args:
         pieces: the V pieces in order of their ids.
-        marks: ids that stand for no text (padding, begin, end).
+        marks: ids without text (padding, begin, end).
     """
 
     def __init__(self, pieces: Sequence[str], marks: Collection[int]) -> None:
-        known = set(pieces)
+        spellings = set(pieces)
         self.size = len(pieces)
         self.begins = [piece.startswith(_SPACE) for piece in pieces]
         self.text = ["" if id_ in marks else _text(piece) for id_, piece in enumerate(pieces)]
@@ -56,16 +56,16 @@ class Pieces:
         self.is_value = [any(c.isupper() or c.isdigit() for c in text) for text in self.text]
         self.ends_sentence = [text[-1:] in _SENTENCE_ENDS and text != "" for text in self.text]
         self.outside = ~torch.tensor(self.is_value)
-        # After the last piece of a value a word has to begin, or a mark to follow: "Tavil" is not to become "Tavilen".
+        # After the last piece of a value a new word or punctuation must follow: "Tavil" must not become "Tavilen".
         leaves = [begins or not word for begins, word in zip(self.begins, self.is_word, strict=True)]
         self.leaving = self.outside & torch.tensor(leaves)
-        # Words whose capital is their place in the sentence's.
+        # Words that have a capital only because they begin a sentence.
         self.openers = torch.tensor(
             [
                 piece.startswith(_SPACE)
                 and text[:1].isupper()
                 and not any(c.isdigit() for c in text)
-                and (piece.lower() in known or text.endswith(_INFLECTED))
+                and (piece.lower() in spellings or text.endswith(_INFLECTED))
                 for piece, text in zip(pieces, self.text, strict=True)
             ]
         )
@@ -73,14 +73,14 @@ class Pieces:
 
 @lru_cache(maxsize=2)
 def value_pieces(vocabulary: Vocabulary) -> Pieces:
-    """Return what the pieces of a vocabulary are."""
+    """Return the pieces of a vocabulary with their properties."""
     marks = (vocabulary.pad, vocabulary.unk, vocabulary.begin, vocabulary.end, vocabulary.title_mark,
              vocabulary.paragraph_mark, vocabulary.sentence_mark)  # fmt: skip
     return Pieces(vocabulary.pieces(range(vocabulary.size)), marks)
 
 
 def _text(piece: str) -> str:
-    """Return what a piece spells; a byte of a character beyond ASCII counts as a capital, to be copied as it stands."""
+    """Return the text of a piece; a byte of a non-ASCII character counts as a capital, so that it is only copied."""
     if byte := _BYTE.fullmatch(piece):
         code = int(byte[1], 16)
         return chr(code) if code < 128 else "\u00c9"
@@ -117,7 +117,7 @@ class SourceValues:
         """Return the runs of value words, each word as its pieces from the first letter or digit to the last."""
         runs: list[list[list[int]]] = [[]]
         for word in self._words(tokens):
-            spelling = [place for place, token in enumerate(word) if self.pieces.is_word[token]]
+            spelling = [index for index, token in enumerate(word) if self.pieces.is_word[token]]
             core = word[spelling[0] : spelling[-1] + 1] if spelling else []
             if not any(self.pieces.is_value[token] for token in core):
                 runs.append([])
@@ -139,35 +139,35 @@ class SourceValues:
 
     def _add(self, node: Node, words: list[list[int]]) -> None:
         for word in words:
-            for place, token in enumerate(word):
+            for index, token in enumerate(word):
                 node = node.children.setdefault(token, Node())
-                node.ends_word |= self._may_end(word, place)
+                node.ends_word |= self._may_end(word, index)
 
-    def _may_end(self, word: list[int], place: int) -> bool:
-        """Return whether a summary may leave a word behind this piece: at its end, or before a mark in it."""
-        rest = word[place + 1 :]
+    def _may_end(self, word: list[int], index: int) -> bool:
+        """Return whether a summary may leave a word after this piece: at its end, or before punctuation within it."""
+        rest = word[index + 1 :]
         if not rest:
             return True
-        if self.pieces.is_word[rest[0]] or not self.pieces.is_word[word[place]]:
+        if self.pieces.is_word[rest[0]] or not self.pieces.is_word[word[index]]:
             return False
         behind = "".join(self.pieces.text[token] for token in rest)
         return not (behind[0] in _IN_NUMBERS and behind[1:2].isdigit())
 
     def _state(self, article: int, tokens: tuple[int, ...]) -> tuple[Node | None, bool]:
-        """Return where a hypothesis is (None outside of all values) and whether a sentence begins next."""
+        """Return the node of a hypothesis (None outside of all values) and whether a sentence begins next."""
         if not tokens:
             return None, True
-        known = self._states.get((article, tokens))
-        if known is None:
+        state = self._states.get((article, tokens))
+        if state is None:
             node, opens = self._state(article, tokens[:-1])
-            known = self._states[article, tokens] = self._step(article, node, opens, tokens[-1])
-        return known
+            state = self._states[article, tokens] = self._step(article, node, opens, tokens[-1])
+        return state
 
     def _step(self, article: int, node: Node | None, opens: bool, token: int) -> tuple[Node | None, bool]:
-        here = None if node is None else node.children.get(token)
-        if here is None and self.pieces.is_value[token] and not (opens and self.pieces.openers[token]):
-            here = self._roots[article].children.get(token)
-        return here, self.pieces.ends_sentence[token]
+        child = None if node is None else node.children.get(token)
+        if child is None and self.pieces.is_value[token] and not (opens and self.pieces.openers[token]):
+            child = self._roots[article].children.get(token)
+        return child, self.pieces.ends_sentence[token]
 
     def _allowed(self, article: int, node: Node | None, opens: bool) -> Tensor:
         """Return [V] bool, True for tokens that may come next."""

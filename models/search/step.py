@@ -1,4 +1,4 @@
-"""One step of a beam search: from what the model says about the next token to the hypotheses that go on.
+"""One step of a beam search: from the log-probabilities of the next token to the hypotheses that continue.
 
 Pure tensor algebra over all articles at once; the loop that calls the model is `models.search.beam`.
 
@@ -20,12 +20,12 @@ from models.search.settings import SearchSettings
 
 @dataclass(frozen=True)
 class TokenRules:
-    """The ids that a search treats in a special way.
+    """The ids that a search treats specially.
 
     Attributes:
-        end: ends a hypothesis.
-        never: are never generated.
-        exempt: may be repeated although `SearchSettings.block_recent` says otherwise.
+        end: the id that ends a hypothesis.
+        never: ids that are never generated.
+        exempt: ids to which `SearchSettings.block_recent` does not apply.
     """
 
     end: int
@@ -35,7 +35,7 @@ class TokenRules:
 
 @dataclass(frozen=True)
 class Ended(PerArticle):
-    """The best hypothesis of each article that has ended so far, and how many have.
+    """For each article the best hypothesis that has ended so far, and how many have ended.
 
     Attributes:
         score: [b] float32, -inf where none has ended.
@@ -55,7 +55,7 @@ class Ended(PerArticle):
 
     @classmethod
     def start(cls, articles: int, most: int, paragraphs: int, device: torch.device) -> "Ended":
-        """Return the state in which nothing has ended, with room for `most` tokens."""
+        """Return the state in which nothing has ended, with space for `most` tokens."""
         return cls(
             score=torch.full((articles,), -torch.inf, device=device),
             log_prob=torch.full((articles,), -torch.inf, device=device),
@@ -68,14 +68,14 @@ class Ended(PerArticle):
 
 @dataclass(frozen=True)
 class Step:
-    """What a step leaves.
+    """The result of a step.
 
     Attributes:
-        alive: the hypotheses that go on, one token longer.
-        parents: [b, K] int64, the place in the old beam each of them continues.
+        alive: the hypotheses that continue, one token longer.
+        parents: [b, K] int64, the index in the old beam that each of them continues.
         ended: the best that have ended.
-        done: [b] bool, True where the search is over: as many hypotheses have ended as the beam is wide and none that
-            goes on scores higher than the best of them, the longest allowed length is reached, or nothing may go on.
+        done: [b] bool, True where the search is over: at least K hypotheses have ended and none that continues scores
+            higher than the best of them, or the maximum length is reached, or no hypothesis can continue.
     """
 
     alive: Hypotheses
@@ -96,8 +96,8 @@ def advance(
 ) -> Step:
     """Take one step.
 
-    The 2K best continuations of each article are found; those among the best K that end are hypotheses found, the
-    best K of those that do not end go on.
+    Take the 2K best continuations of each article. Those among the best K that end become finished hypotheses; the
+    best K of those that do not end continue.
 
     Args:
         alive: the hypotheses before the step.
@@ -106,8 +106,8 @@ def advance(
         ended: what has ended before.
         settings: of the search.
         rules: special ids.
-        scorers: terms of the score beside the normalised log-probability.
-        forced_b: [b] int64, the token that has to come next, or -1 for any: a prompt.
+        scorers: terms of the score besides the normalised log-probability.
+        forced_b: [b] int64, the prompt's token that must come next, or -1 for any.
     """
     beam = alive.tokens.shape[1]
     allowed_bKV = restrict(alive.tokens, token_log_probs_bKV, settings, rules, forced_b)
@@ -115,26 +115,26 @@ def advance(
     step_term_bK, end_term_bK = _terms(attended, scorers)
 
     total_bKV = alive.log_probs.unsqueeze(-1) + allowed_bKV
-    # Within a hypothesis the score rises with the log-probability, so its 2K best are found before they are scored.
-    each = min(2 * beam, total_bKV.shape[-1])
-    total_bKc, token_bKc = total_bKV.topk(each, dim=-1)
+    # Within a hypothesis the score rises with the log-probability, so its 2K best can be chosen before scoring.
+    width = min(2 * beam, total_bKV.shape[-1])
+    total_bKc, token_bKc = total_bKV.topk(width, dim=-1)
     score_bKc = total_bKc / settings.normaliser(alive.length + 1) + step_term_bK.unsqueeze(-1)
-    score_bC, flat_bC = score_bKc.flatten(1).topk(min(2 * beam, beam * each), dim=1)
-    parent_bC = flat_bC // each
+    score_bC, flat_bC = score_bKc.flatten(1).topk(min(2 * beam, beam * width), dim=1)
+    parent_bC = flat_bC // width
     token_bC = token_bKc.flatten(1).gather(1, flat_bC)
     total_bC = total_bKc.flatten(1).gather(1, flat_bC)
 
     ends_bC = (token_bC == rules.end) & score_bC.isfinite()
     ended = _collect(ended, attended, ends_bC[:, :beam], score_bC, total_bC, parent_bC, end_term_bK)
 
-    # Continuations that end, or that may not be, sort behind all others and stay there as empty places.
+    # Continuations that end or are forbidden sort last and become empty slots.
     score_bC = score_bC.masked_fill(token_bC == rules.end, -torch.inf)
     best_bK = _first(score_bC, beam)
     log_probs_bK = total_bC.gather(1, best_bK).masked_fill(score_bC.gather(1, best_bK).isneginf(), -torch.inf)
     parents_bK = parent_bC.gather(1, best_bK)
     over = alive.length >= settings.max_length
-    # A wide beam soon holds K poor early ends; the search goes on while something alive is better than all of them.
-    # Both sides count the terms of the end, or those that have not ended would look better than they can become.
+    # A wide beam soon has K poor early endings, so the search continues while a live hypothesis is better than all of
+    # them. Both sides include the end terms; otherwise live hypotheses would look better than they can become.
     hope_bK = score_bC.gather(1, best_bK) + end_term_bK.gather(1, parents_bK)
     enough_b = (ended.count >= beam) & (ended.score >= hope_bK.amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
@@ -150,7 +150,7 @@ def restrict(
 ) -> Tensor:
     """Return the log-probabilities with -inf for every token that may not come next.
 
-    A forced token costs nothing: it is given, not chosen.
+    A forced token gets log-probability 0: it is given, not chosen.
     """
     length, vocabulary_size = tokens_bKt.shape[-1], token_log_probs_bKV.shape[-1]
     allowed_bKV = token_log_probs_bKV.clone()
@@ -195,7 +195,7 @@ def _collect(
     parent_bC: Tensor,
     end_term_bK: Tensor,
 ) -> Ended:
-    """Return what has ended with the continuations that end now among it."""
+    """Return the best ended hypotheses after adding the continuations that end now."""
     beam = ends_bK.shape[1]
     parent_bK = parent_bC[:, :beam]
     score_bK = (score_bC[:, :beam] + end_term_bK.gather(1, parent_bK)).masked_fill(~ends_bK, -torch.inf)
@@ -206,7 +206,7 @@ def _collect(
     length = attended.length
     tokens, attention = ended.tokens.clone(), ended.attention.clone()
     tokens[:, :length] = torch.where(better_b[:, None], attended.tokens[article, parent_b], tokens[:, :length])
-    # The end token's own attention, the last row, belongs to no token of the summary.
+    # The last row, the attention of the end token, belongs to no token of the summary.
     found_btP = attended.attention[article, parent_b, :length]
     attention[:, :length] = torch.where(better_b[:, None, None], found_btP, attention[:, :length])
     log_prob_b = total_bC.gather(1, place_b[:, None]).squeeze(1)
@@ -221,5 +221,5 @@ def _collect(
 
 
 def _first(score_bC: Tensor, beam: int) -> Tensor:
-    """Return the places of the `beam` best scores, best first, the earlier one first where two are equal."""
+    """Return the indices of the `beam` best scores, best first; on a tie the earlier one comes first."""
     return score_bC.argsort(dim=1, descending=True, stable=True)[:, :beam]

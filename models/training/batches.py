@@ -1,13 +1,13 @@
-"""Batches of examples: a stream over shards that never holds more than a window of them, in a seeded order that can
-be taken up again at any batch.
+"""Batches of examples: a stream over shards that holds at most one window of examples in memory, in a seeded order that
+can be resumed at any batch.
 
 An epoch reads all shards in an order drawn from (seed, epoch). Whole shards are gathered until a window is full; its
 examples are sorted by shape, cut into batches whose padded source and padded target both fit the token budget, and
-the batches are shuffled. So padding is small, order is random, and a position is three numbers: epoch, place in the
-epoch's shard order where the window begins, and batch within the window.
+the batches are shuffled. So padding is small, order is random, and a position is three numbers: the epoch, the index in
+the epoch's shard order at which the window begins, and the batch within the window.
 
-With several ranks every rank plans the same stream and lays out only each `world`-th batch of it: one update then
-sees the same examples however many ranks share the work, and a run may be resumed on another number of them.
+With several ranks, every rank plans the same stream and pads only every `world`-th batch of it. So one update sees the
+same examples whatever the number of ranks, and a run can be resumed with another number of ranks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ class ExampleShards(Protocol):
         ...
 
     def read(self, i: int) -> pa.Table:
-        """Return shard i: the columns of `examples` and, where a graph is asked for, a column `graph`.
+        """Return shard i: the columns of `examples` and, if the layout has a graph, a column `graph`.
 
         `graph` is list<struct<i: int32, j: int32, weight: float32>>: the edges between ranks of paragraphs.
         """
@@ -41,7 +41,7 @@ class ExampleShards(Protocol):
 
 @dataclass(frozen=True)
 class TableShards:
-    """Shards that lie in memory."""
+    """Shards held in memory."""
 
     tables: Sequence[pa.Table]
 
@@ -55,7 +55,7 @@ class TableShards:
 
 @dataclass(frozen=True)
 class Position:
-    """Where a stream stands: the next batch to be read by rank 0."""
+    """A position in the stream: the next batch to be read by rank 0."""
 
     epoch: int = 0
     shard: int = 0
@@ -64,7 +64,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch under the contract of `models.contract`.
+    """A batch for a summarizer of `models.contract`.
 
     Attributes:
         source: what the encoder reads.
@@ -72,7 +72,7 @@ class Batch:
         examples: number of examples, B.
         source_tokens: source tokens that are not padding.
         padded_tokens: source tokens with padding, B x P x L.
-        following: where the stream stands once every rank has its batch.
+        following: position of the stream once every rank has its batch.
     """
 
     source: SourceBatch
@@ -102,9 +102,9 @@ class BatchStream:
         Args:
             shards: training examples.
             layout: how an example is cut and padded.
-            batch_tokens: largest padded source (B x P x L) and largest padded target (B x T) of a batch, in tokens.
-            window: examples gathered before they are sorted and shuffled; whole shards are read until there are as
-                many.
+            batch_tokens: maximum padded source (B x P x L) and maximum padded target (B x T) of a batch, in tokens.
+            window: number of examples to gather before sorting and shuffling; whole shards are read until there are
+                that many.
             seed: decides the order of shards and batches.
             rank: this process among `world`.
             world: processes that train together.
@@ -120,7 +120,7 @@ class BatchStream:
         """Yield this rank's batches from a position on, without end.
 
         Raises:
-            ValueError: the shards hold no example, or the position is not one of this stream.
+            ValueError: the shards hold no examples, or the position is not one of this stream.
         """
         plans = self._plans(start or Position())
         while group := list(islice(plans, self.world)):
@@ -131,26 +131,26 @@ class BatchStream:
         epoch, shard, skip = start.epoch, start.shard, start.batch
         while True:
             order = np.random.default_rng((self.seed, epoch)).permutation(len(self.shards))
-            found = shard > 0
+            any_plans = shard > 0
             while shard < len(order):
                 table, following = self._window(order, shard)
                 rng = np.random.default_rng((self.seed, epoch, shard))
                 plans = plan_batches(table.shapes(), self.layout, self.batch_tokens, rng)
                 rng.shuffle(plans)
                 if skip and skip >= len(plans):
-                    raise ValueError(f"{start} is not a position in these examples: that window has {len(plans)}")
+                    raise ValueError(f"{start} is no position of these examples: its window has {len(plans)} batches")
                 ends = following < len(order)
-                after = Position(epoch, following, 0) if ends else Position(epoch + 1, 0, 0)
+                next_window = Position(epoch, following, 0) if ends else Position(epoch + 1, 0, 0)
                 for n in range(skip, len(plans)):
-                    yield table, plans[n], Position(epoch, shard, n + 1) if n + 1 < len(plans) else after
-                found = found or bool(plans)
+                    yield table, plans[n], Position(epoch, shard, n + 1) if n + 1 < len(plans) else next_window
+                any_plans = any_plans or bool(plans)
                 shard, skip = following, 0
-            if not found:
+            if not any_plans:
                 raise ValueError(f"expected training examples, found none in {len(self.shards)} shards")
             epoch, shard = epoch + 1, 0
 
     def _window(self, order: NDArray[np.int64], shard: int) -> tuple[ExampleTable, int]:
-        """Read shards from a place in the order on until the window is full; return it and the place after it."""
+        """Read shards from index `shard` of the order until the window is full; return it and the index after it."""
         tables: list[pa.Table] = []
         while shard < len(order) and sum(table.num_rows for table in tables) < self.window:
             tables.append(_needed(self.shards.read(int(order[shard])), self.layout))
@@ -178,7 +178,7 @@ def plan_batches(
     """Cut examples of the given shapes ([N, 3]: paragraphs, longest, target tokens) into batches of row numbers.
 
     Rows are sorted by padded paragraph length, then by number of paragraphs and by target; the direction of the
-    latter two turns with each length, so that neighbours in the order are alike. `rng` breaks ties.
+    latter two alternates with each length, so that neighbours in the order are similar. `rng` breaks ties.
     """
     if not len(shapes):
         return []
@@ -216,7 +216,7 @@ def lay_out(table: ExampleTable, rows: NDArray[np.int64], following: Position) -
 
 
 def check_budget(layout: Layout, batch_tokens: int) -> None:
-    """Raise ValueError where one example could pass the token budget of a batch."""
+    """Raise ValueError if one example could exceed the token budget of a batch."""
     longest = layout.rounded(layout.max_paragraph_tokens)
     largest = layout.max_paragraphs * longest
     target = 1 + layout.rounded(layout.max_target_tokens - 1)

@@ -1,11 +1,11 @@
-"""Checkpoints: everything a training run needs to go on as if it had never stopped, written so that a kill at any
-moment leaves the one before it whole.
+"""Checkpoints: everything a training run needs to continue as if it had never stopped. A kill at any moment leaves the
+earlier checkpoints intact.
 
 A checkpoint is a directory `step-00001000` with `model.safetensors`, `optimizer.safetensors` and `state.json`. The
-JSON holds the caller's state, the optimizer's settings, and the size and sha256 of each file; it carries its own sha256
-as well. A truncated file or a flipped bit is found on loading. Nothing is ever unpickled.
+JSON holds the caller's state, the optimizer's settings, the size and sha256 of each file, and its own sha256. A
+truncated file or a flipped bit is detected on loading. Nothing is ever unpickled.
 
-No random state is kept: what a step draws depends on the seed and its number alone.
+No random state is kept: random numbers of a step depend only on the seed and the step's number.
 """
 
 import hashlib
@@ -36,13 +36,13 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint whose files were found whole.
+    """A checkpoint whose files were verified.
 
     Attributes:
         path: its directory.
         step: optimizer steps done.
-        score: validation score, lower is better; None where the step was not validated.
-        state: what the caller gave to `Checkpoints.save`.
+        score: validation score, lower is better; None if the step was not validated.
+        state: the caller's state, as passed to `Checkpoints.save`.
         optimizer: parameter groups of the optimizer and the values of its state that are not tensors.
     """
 
@@ -53,10 +53,10 @@ class Checkpoint:
     optimizer: dict[str, Any]
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
-        """Put weights, and with an optimizer also its state, back in place.
+        """Load the weights into `model` and, if given, the state into `optimizer`.
 
         Raises:
-            ValueError: the checkpoint is of another model or optimizer.
+            ValueError: the checkpoint belongs to another model or optimizer.
         """
         load_weights(model, self.path / WEIGHTS)
         if optimizer is not None:
@@ -69,13 +69,13 @@ class Checkpoints:
     def __init__(
         self, directory: Path, *, keep_best: int = 5, keep_last: int = 2, best_file: Path | None = None
     ) -> None:
-        """Name the directory; it is made by the first checkpoint.
+        """Set the directory; the first checkpoint creates it.
 
         Args:
-            directory: where the checkpoints lie.
+            directory: folder of the checkpoints.
             keep_best: how many of the best to keep (Liu & Lapata 2019, sec. 4 averages the scores of the 5 best).
-            keep_last: how many of the most recent to keep; 2, so that one damaged costs no more than one interval.
-            best_file: JSON that names the best ones, relative to its folder; `best.json` in `directory` if not given.
+            keep_last: how many of the most recent to keep; with 2, a damaged one costs only one interval.
+            best_file: JSON that names the best ones, relative to its folder; by default `best.json` in `directory`.
         """
         if keep_best < 0 or keep_last < 1:
             raise ValueError(f"expected keep_best >= 0 and keep_last >= 1, got {keep_best} and {keep_last}")
@@ -85,7 +85,7 @@ class Checkpoints:
         self.best_file = best_file or directory / BEST
 
     def clear_unfinished(self) -> None:
-        """Remove what a killed run left half-written; only the process that saves may call it."""
+        """Remove half-written files of a killed run; only the process that saves may call it."""
         for leftover in self.directory.glob(".writing-step-*"):
             shutil.rmtree(leftover)
 
@@ -98,7 +98,7 @@ class Checkpoints:
         *,
         score: float | None = None,
     ) -> Path:
-        """Write the checkpoint of `step`, list the best again and drop what need not be kept; return its directory.
+        """Write the checkpoint of `step`, update the list of the best, delete old ones, and return its directory.
 
         Args:
             step: optimizer steps done.
@@ -108,7 +108,7 @@ class Checkpoints:
             score: validation score of these weights, lower is better.
 
         Raises:
-            OSError: it could not be written, as on a full disk; the checkpoints before it are whole.
+            OSError: it could not be written, as on a full disk; earlier checkpoints are intact.
         """
         final = self.directory / f"step-{step:08d}"
         writing = self.directory / f".writing-{final.name}"
@@ -117,7 +117,7 @@ class Checkpoints:
         try:
             _write(writing, step, model, optimizer, state, score)
         except BaseException:
-            shutil.rmtree(writing, ignore_errors=True)  # on a full disk, what is half-written stands in the way
+            shutil.rmtree(writing, ignore_errors=True)  # on a full disk, half-written files would block the next try
             raise
         if final.exists():
             shutil.rmtree(final)
@@ -129,28 +129,28 @@ class Checkpoints:
         return final
 
     def latest(self) -> Checkpoint | None:
-        """Return the most recent checkpoint that is whole, and those before it too; None where there is none.
+        """Return the last checkpoint before the first damaged one; None if there is none.
 
-        From the first damaged one on all are renamed to `damaged-...`, with a warning, and the run makes them again:
-        going on behind the damage, it would miss what may be one of its best.
+        The first damaged checkpoint and all after it are renamed to `damaged-...`, with a warning, and the run makes
+        them again: a run that continued after the damage would miss a checkpoint that may be one of its best.
         """
-        whole = None
+        newest = None
         paths = self.paths()
-        for place, path in enumerate(paths):
+        for index, path in enumerate(paths):
             try:
-                whole = load_checkpoint(path)
+                newest = load_checkpoint(path)
             except CheckpointError as error:
-                for later in paths[place:]:
+                for later in paths[index:]:
                     aside = later.with_name(f"damaged-{later.name}")
                     shutil.rmtree(aside, ignore_errors=True)
                     later.rename(aside)
-                behind = f" with {len(paths) - place - 1} after it" if place < len(paths) - 1 else ""
-                _log.warning("%s; moved to damaged-%s%s, the checkpoint before it is used", error, path.name, behind)
+                others = f" with {len(paths) - index - 1} after it" if index < len(paths) - 1 else ""
+                _log.warning("%s; moved to damaged-%s%s, the checkpoint before it is used", error, path.name, others)
                 break
-        return whole
+        return newest
 
     def best(self) -> list[tuple[float, Path]]:
-        """Return (score, directory) of the best checkpoints at hand, best first, the earlier first where equal."""
+        """Return (score, directory) of the best existing checkpoints, best first; on a tie the earlier comes first."""
         scored = []
         for path in self.paths():
             score = _read_state(path).get("score")
@@ -170,7 +170,7 @@ class Checkpoints:
                 shutil.rmtree(path)
 
     def list_best(self) -> None:
-        """Write the list of the best again: a kill may have come between a checkpoint and the list."""
+        """Write the list of the best: a kill between a checkpoint and its list may have left an old one."""
         entries = [
             {"step": int(path.name[5:]), "score": score, "checkpoint": str(path.relative_to(self.best_file.parent))}
             for score, path in self.best()
@@ -197,7 +197,7 @@ def _write(
         "optimizer": groups,
         "files": {name: _describe(folder / name) for name in (WEIGHTS, OPTIMIZER)},
     }
-    record = json.loads(json.dumps(record))  # what a reader will see: its digest must be the same
+    record = json.loads(json.dumps(record))  # as a reader will see it, so that its digest is the same
     (folder / STATE).write_text(json.dumps(record | {"sha256": _digest(record)}), encoding="utf-8")
     for name in (WEIGHTS, OPTIMIZER, STATE):
         sync(folder / name)
@@ -215,22 +215,22 @@ def load_checkpoint(path: Path) -> Checkpoint:
         raise CheckpointError(f"checkpoint {path} is damaged: {STATE} cannot be read or does not match its sha256")
     for name, expected in record["files"].items():
         file = path / name
-        found = _describe(file) if file.is_file() else None
-        if found != expected:
-            raise CheckpointError(f"checkpoint {path} is damaged: expected {name} to be {expected}, found {found}")
+        actual = _describe(file) if file.is_file() else None
+        if actual != expected:
+            raise CheckpointError(f"checkpoint {path} is damaged: expected {name} to be {expected}, found {actual}")
     return Checkpoint(path, record["step"], record["score"], record["state"], record["optimizer"])
 
 
 def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on with a run under what it was not begun with.
+    """Check that a run is continued with the settings it was started with.
 
     Args:
         directory: of the run, for the message.
-        before: JSON-able settings that its checkpoint names; one that is not named counts as None.
-        now: those of whoever wants to go on.
+        before: JSON-able settings in its checkpoint; a missing one counts as None.
+        now: settings of the run that wants to continue.
 
     Raises:
-        ValueError: they differ, naming the first that does.
+        ValueError: they differ; the message names the first difference.
     """
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     if changed:
@@ -242,25 +242,25 @@ def check_same_run(directory: Path, before: Mapping[str, Any], now: Mapping[str,
 
 
 def write_text_atomically(path: Path, text: str) -> None:
-    """Replace the file `path` by `text` in one step; a kill leaves the old or the new one."""
+    """Replace the file `path` by `text` atomically; a kill leaves the old file or the new one."""
     write_bytes_atomically(path, text.encode())
 
 
 def write_bytes_atomically(path: Path, data: bytes) -> None:
-    """Replace the file `path` by `data` in one step."""
+    """Replace the file `path` by `data` atomically."""
     with _replacing(path) as temporary:
         temporary.write_bytes(data)
 
 
 def copy_file_atomically(source: Path, path: Path) -> None:
-    """Replace the file `path` by a copy of `source` in one step."""
+    """Replace the file `path` by a copy of `source` atomically."""
     with _replacing(path) as temporary:
         shutil.copyfile(source, temporary)
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Give a file to write, which takes the place of `path`, durable, if the block ends well; else it goes."""
+    """Yield a temporary file that durably replaces `path` if the block ends without an error, else is removed."""
     temporary = path.with_name(f".writing-{path.name}.tmp")
     try:
         yield temporary
@@ -272,7 +272,7 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Make a file, or a directory's list of names, durable."""
+    """Make a file or a directory's entries durable (fsync)."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -281,7 +281,7 @@ def sync(path: Path) -> None:
 
 
 def _read_state(path: Path) -> dict[str, Any]:
-    """Return the record in `state.json`, or an empty one where it is missing or damaged."""
+    """Return the record in `state.json`, or an empty one if it is missing or damaged."""
     try:
         record: dict[str, Any] = json.loads((path / STATE).read_text(encoding="utf-8"))
         expected = record.pop("sha256")

@@ -1,7 +1,7 @@
 """Cross entropy of target tokens for a summarizer that copies (See et al. 2017, eq. 9 and 12).
 
-The probability of a token is that of the mixture, so only its share of the vocabulary and its places in the source are
-needed: the [B, T, V] mixture is never made.
+The probability of a target token under the mixture needs only its own vocabulary probability and its positions in the
+source, so the [B, T, V] mixture is never made.
 """
 
 import torch
@@ -20,8 +20,8 @@ def copy_loss(model: Summarizer, decoded: Decoded, target: Tensor, *, pad: int, 
         model: turns hidden states into logits.
         decoded: of [B, T] positions, `copied` included.
         target: [B, T] int64 tokens to predict, padded with `pad`.
-        pad: id of the padding token; such positions count nothing.
-        smoothing: share of the probability spread evenly over the pieces of the vocabulary; what is copied is not
+        pad: id of the padding token; such positions are ignored.
+        smoothing: share of the probability spread evenly over the pieces of the vocabulary; copy probabilities are not
             smoothed.
     """
     assert decoded.copied is not None

@@ -1,7 +1,7 @@
-"""Training on several processes: who this one is, and sums over all of them.
+"""Training on several processes: the rank of this process, and sums over all of them.
 
-Started by `torchrun`, a process finds its place in the variables that it sets (WORLD_SIZE, RANK, LOCAL_RANK); started
-alone, it is the whole world and nothing here costs anything.
+A process started by `torchrun` reads its rank from the variables that `torchrun` sets (WORLD_SIZE, RANK, LOCAL_RANK). A
+process started alone has a world of 1, and nothing here costs anything.
 """
 
 import os
@@ -13,13 +13,13 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
-# Rank 0 decodes validation articles while the others wait for it in a sum.
+# Long, because rank 0 decodes validation articles while the others wait for it in a sum.
 TIMEOUT = timedelta(hours=2)
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among those that train together.
+    """This process and the number of processes that train together.
 
     Attributes:
         device: where this process computes.
@@ -43,43 +43,42 @@ class Ranks:
 
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[Ranks]:
-    """Join the processes that `torchrun` started, for the length of the context.
+    """Join the processes that `torchrun` started, for the duration of the context.
 
     Args:
-        device: "auto" (CUDA where there is one), "cpu", "cuda" or a device's name.
+        device: "auto" (CUDA if available), "cpu", "cuda" or a device's name.
 
     Raises:
-        ValueError: the device is not at hand.
+        ValueError: the device is not available.
     """
     world, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     local = int(os.environ.get("LOCAL_RANK", "0"))
-    place = find_device(device, local)
+    resolved = find_device(device, local)
     if world == 1:
-        yield Ranks(place)
+        yield Ranks(resolved)
         return
-    if place.type == "cuda":
-        torch.cuda.set_device(place)
-    dist.init_process_group("nccl" if place.type == "cuda" else "gloo", timeout=TIMEOUT)
+    if resolved.type == "cuda":
+        torch.cuda.set_device(resolved)
+    dist.init_process_group("nccl" if resolved.type == "cuda" else "gloo", timeout=TIMEOUT)
     try:
-        yield Ranks(place, rank, world)
+        yield Ranks(resolved, rank, world)
     finally:
         dist.destroy_process_group()
 
 
 def find_device(device: str, local: int = 0) -> torch.device:
-    """Return the device called `device`; "auto" and "cuda" mean the `local`-th CUDA device, "auto" else the CPU.
+    """Return a device; "cuda" means the `local`-th CUDA device, "auto" the same or, without CUDA, the CPU.
 
     Raises:
-        ValueError: it is not at hand.
+        ValueError: it is not available.
     """
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        place = torch.device("cuda", local) if device == "cuda" else torch.device(device)
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError) as error:  # the latter from a PyTorch that was built without CUDA
+        found = torch.device("cuda", local) if device == "cuda" else torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:  # AssertionError: PyTorch was built without CUDA
         raise ValueError(
-            f"device {device!r} is not to be had here with PyTorch {torch.__version__}: expected auto, cpu, cuda or "
-            "cuda:N"
+            f"device {device!r} is not available with PyTorch {torch.__version__}: expected auto, cpu, cuda or cuda:N"
         ) from error
-    return place
+    return found

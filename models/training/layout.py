@@ -1,5 +1,5 @@
-"""From rows of the `examples` dataset to the tensors a summarizer reads: what is cut, where the title goes, how rows
-of one batch are padded.
+"""Turn rows of the `examples` dataset into the tensors a summarizer reads: cut them, add the title, pad the rows of a
+batch.
 
 The layout is that of the released WikiSum examples: the first paragraph begins with the title and `<T>`.
 """
@@ -27,12 +27,12 @@ class Layout:
         pad: id of the padding token.
         title_mark: id of `<T>`, which ends the title.
         max_paragraphs: best ranked paragraphs read (24 in training, Liu & Lapata 2019, sec. 4).
-        max_paragraph_tokens: tokens of a paragraph read, the first one's title included.
+        max_paragraph_tokens: tokens read of a paragraph; the title counts in the first one.
         max_source_tokens: tokens of all paragraphs together, in order; None = no limit.
-        max_target_tokens: tokens of the lead, begin and end included. A lead that is cut has no end token: it does
-            not end there.
+        max_target_tokens: tokens of the lead, begin and end included. A lead that is cut gets no end token, because it
+            does not end there.
         length_multiple: padded lengths of paragraphs and targets are rounded up to a multiple of this, so that
-            kernels meet few shapes.
+            fewer shapes occur.
         graph: whether batches carry the paragraph graph (column `graph`).
     """
 
@@ -46,9 +46,9 @@ class Layout:
     graph: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in (("max_paragraphs", 1), ("max_paragraph_tokens", 1), ("max_target_tokens", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"expected {name} of at least {least}, got {getattr(self, name)}")
+        for name, minimum in (("max_paragraphs", 1), ("max_paragraph_tokens", 1), ("max_target_tokens", 2)):
+            if getattr(self, name) < minimum:
+                raise ValueError(f"expected {name} of at least {minimum}, got {getattr(self, name)}")
         if self.length_multiple < 1 or (self.max_source_tokens is not None and self.max_source_tokens < 1):
             raise ValueError(f"expected length_multiple and max_source_tokens of at least 1, got {self}")
 
@@ -59,14 +59,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class Example:
-    """One laid out example.
+    """One example, cut and with its title.
 
     Attributes:
         paragraphs: token ids of each paragraph that has any, best first; the first begins with the title.
         ranks: rank of each of them.
         title: token ids of the title.
         target: token ids of the lead.
-        edges: (i, j, weight) arrays over ranks, or None where no graph was asked for.
+        edges: (i, j, weight) arrays over ranks, or None if the layout has no graph.
     """
 
     paragraphs: list[Numbers]
@@ -77,16 +77,16 @@ class Example:
 
 
 class ExampleTable:
-    """Rows of `examples` (columns title, source, target and, with a graph, graph) ready to be laid out.
+    """Rows of `examples` (columns title, source, target and, with a graph, graph) from which examples are made.
 
-    The tokens stay in Arrow's flat buffers; an example's own arrays are made when it is asked for.
+    The tokens stay in Arrow's flat buffers; the arrays of an example are made on request.
     """
 
     def __init__(self, table: pa.Table, layout: Layout) -> None:
         """Take the rows of `table`.
 
         Raises:
-            ValueError: a column is missing or holds nulls, or a target has not even a begin and an end.
+            ValueError: a column is missing or holds nulls, or a target has fewer than two tokens (begin and end).
         """
         self.layout = layout
         self._title_starts, titles = _lists(table, "title")
@@ -159,7 +159,7 @@ class ExampleTable:
 
 
 def source_batch(examples: Sequence[Example], layout: Layout) -> SourceBatch:
-    """Pad laid out examples to one SourceBatch: [B, P, L] with L rounded up."""
+    """Pad examples to one SourceBatch: [B, P, L] with L rounded up."""
     most = max(len(example.paragraphs) for example in examples)
     longest = layout.rounded(max(len(p) for example in examples for p in example.paragraphs))
     tokens = np.full((len(examples), most, longest), layout.pad, dtype=np.int64)
@@ -183,27 +183,27 @@ def target_batch(examples: Sequence[Example], layout: Layout) -> Tensor:
     return _padded([example.target for example in examples], layout, 1 + layout.rounded(longest - 1))
 
 
-def _padded(rows: Sequence[Numbers], layout: Layout, least: int) -> Tensor:
-    padded = np.full((len(rows), max(least, *(len(row) for row in rows), 1)), layout.pad, dtype=np.int64)
+def _padded(rows: Sequence[Numbers], layout: Layout, minimum: int) -> Tensor:
+    padded = np.full((len(rows), max(minimum, *(len(row) for row in rows), 1)), layout.pad, dtype=np.int64)
     for b, row in enumerate(rows):
         padded[b, : len(row)] = row
     return torch.from_numpy(padded)
 
 
 def _graphs(examples: Sequence[Example], most: int) -> NDArray[np.float32]:
-    """Return [B, P, P] symmetric weights with a unit diagonal; an edge to a paragraph not read is left out."""
+    """Return [B, P, P] symmetric weights with a unit diagonal; edges to paragraphs that were cut are left out."""
     graphs = np.zeros((len(examples), most, most), dtype=np.float32)
     graphs[:, np.arange(most), np.arange(most)] = 1.0
     for b, example in enumerate(examples):
         assert example.edges is not None
         i, j, weight = example.edges
         highest = max(int(i.max(initial=0)), int(j.max(initial=0)), int(example.ranks[-1]))
-        place = np.full(highest + 1, -1, dtype=np.int64)
-        place[example.ranks] = np.arange(len(example.ranks))
-        i, j = place[i], place[j]
-        read = (i >= 0) & (j >= 0) & (i != j)
-        graphs[b, i[read], j[read]] = weight[read]
-        graphs[b, j[read], i[read]] = weight[read]
+        row_of = np.full(highest + 1, -1, dtype=np.int64)
+        row_of[example.ranks] = np.arange(len(example.ranks))
+        i, j = row_of[i], row_of[j]
+        kept = (i >= 0) & (j >= 0) & (i != j)
+        graphs[b, i[kept], j[kept]] = weight[kept]
+        graphs[b, j[kept], i[kept]] = weight[kept]
     return graphs
 
 

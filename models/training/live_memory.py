@@ -1,7 +1,7 @@
-"""How many bytes of tensors live at once while a piece of PyTorch code runs on the CPU.
+"""Measure how many bytes of tensors exist at once while PyTorch code runs on the CPU.
 
-Unlike the memory of the process, which allocators and libraries share in, it is the same at every run: it is what the
-computation itself needs. Buffers that a kernel takes and gives back before it returns are not seen.
+Unlike the memory of the process, which depends on allocators and libraries, this is the same in every run. Buffers that
+a kernel allocates and frees before it returns are not counted.
 """
 
 import weakref
@@ -14,20 +14,20 @@ from torch.utils._pytree import tree_leaves
 
 
 class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """A context that follows every storage from the operation that returns it to the last tensor that holds it.
+    """A context that counts every storage from the operation that returns it until its last tensor is freed.
 
     Attributes:
-        now: bytes that live.
-        peak: the most that lived at once.
+        now: bytes that exist now.
+        peak: maximum number of bytes that existed at once.
     """
 
-    def __init__(self, known: Iterable[Tensor] = ()) -> None:
-        """Count tensors that live already, such as the weights of a model; each storage counts once."""
+    def __init__(self, existing: Iterable[Tensor] = ()) -> None:
+        """Count existing tensors, such as the weights of a model; each storage counts once."""
         super().__init__()  # type: ignore[no-untyped-call]
         self.now: int = 0
         self.peak: int = 0
         self._living: set[int] = set()
-        for tensor in known:
+        for tensor in existing:
             self._note(tensor)
 
     def __torch_dispatch__(
@@ -42,15 +42,15 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _note(self, tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
-        place = storage._cdata
-        if place in self._living:
+        address = storage._cdata
+        if address in self._living:
             return
         size = storage.nbytes()
         self.now += size
         self.peak = max(self.peak, self.now)
-        self._living.add(place)
-        weakref.finalize(storage, self._end, place, size).atexit = False
+        self._living.add(address)
+        weakref.finalize(storage, self._end, address, size).atexit = False
 
-    def _end(self, place: int, size: int) -> None:
+    def _end(self, address: int, size: int) -> None:
         self.now -= size
-        self._living.remove(place)
+        self._living.remove(address)

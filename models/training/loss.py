@@ -1,8 +1,8 @@
-"""Label-smoothed cross entropy of target tokens, three ways that agree: plain, in chunks, and PyTorch's fused kernel.
+"""Label-smoothed cross entropy of target tokens by three equal methods: plain, chunked, and PyTorch's fused kernel.
 
 For logits z, target y and smoothing e the loss of a token is -(1-e) log p(y) - e mean_v log p(v)
-= logsumexp(z) - (1-e) z_y - e mean(z). With 32,000 pieces the [B, T, V] logits are the largest tensor of training by
-far, so neither the chunked nor the fused way ever holds them whole.
+= logsumexp(z) - (1-e) z_y - e mean(z). With 32,000 pieces the [B, T, V] logits are by far the largest tensor of
+training, so the chunked and the fused method never hold all of them.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from models.layers.precision import widened
 
 CHUNK = 1024  # target positions whose logits exist at once: 1,024 x 32,000 float32 are 131 MB
 HAS_FUSED = hasattr(F, "linear_cross_entropy")  # PyTorch 2.13 and later
-WAYS = ("auto", "plain", "chunked", "fused")
+METHODS = ("auto", "plain", "chunked", "fused")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TokenLoss:
     """Sums over the target tokens of a batch that are not padding.
 
     Attributes:
-        smoothed: label-smoothed cross entropy in nats, a scalar to run backward from.
+        smoothed: label-smoothed cross entropy in nats, a scalar with gradient.
         nll: negative log likelihood in nats, a scalar without gradient.
     """
 
@@ -36,7 +36,7 @@ class TokenLoss:
 
 
 def token_loss(
-    model: Summarizer, hidden: Tensor, target: Tensor, *, pad: int, smoothing: float, way: str = "auto"
+    model: Summarizer, hidden: Tensor, target: Tensor, *, pad: int, smoothing: float, method: str = "auto"
 ) -> TokenLoss:
     """Return the loss of predicting `target` from hidden states, summed over tokens.
 
@@ -44,24 +44,24 @@ def token_loss(
         model: turns hidden states into logits.
         hidden: [B, T, D] hidden states of the decoder.
         target: [B, T] int64 tokens to predict, padded with `pad`.
-        pad: id of the padding token; such positions count nothing.
+        pad: id of the padding token; such positions are ignored.
         smoothing: share of the probability spread evenly over all pieces, 0-1 (.1 in Liu & Lapata 2019, sec. 4).
-        way: "plain" | "chunked" | "fused", or "auto" for the fused one where PyTorch and the model have it.
+        method: "plain" | "chunked" | "fused", or "auto" for fused if PyTorch and the model have it, else chunked.
 
     Raises:
-        ValueError: the way is unknown, or fused where PyTorch or the model lacks it.
+        ValueError: the method is unknown, or it is "fused" and PyTorch or the model lacks it.
     """
-    if way not in WAYS:
-        raise ValueError(f"expected a loss out of {WAYS}, got {way!r}")
-    # Padding is dropped before the largest product of all.
+    if method not in METHODS:
+        raise ValueError(f"expected a loss method out of {METHODS}, got {method!r}")
+    # Padding is removed before the largest product of training.
     real = target != pad
     hidden, target = hidden[real], target[real]
     projection = model.projection()
-    if way == "auto":
-        way = "fused" if HAS_FUSED and projection is not None and torch.is_grad_enabled() else "chunked"
-    if way == "plain":
+    if method == "auto":
+        method = "fused" if HAS_FUSED and projection is not None and torch.is_grad_enabled() else "chunked"
+    if method == "plain":
         return _of_logits(model.logits(hidden), target, smoothing)
-    if way == "chunked":
+    if method == "chunked":
         return _chunked(model.logits, hidden, target, smoothing)
     if not HAS_FUSED or projection is None:
         raise ValueError("the fused loss needs PyTorch 2.13 or later and a model whose projection() is not None")
@@ -77,7 +77,7 @@ def _of_logits(logits: Tensor, target: Tensor, smoothing: float) -> TokenLoss:
 
 
 def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor, smoothing: float) -> TokenLoss:
-    """The plain way on `CHUNK` positions at a time; backward computes their logits again."""
+    """The plain method on `CHUNK` positions at a time; the backward pass computes their logits again."""
 
     def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         loss = _of_logits(own_logits(hidden), target, smoothing)
@@ -87,7 +87,7 @@ def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor,
         device = hidden.device.type
         if not torch.is_autocast_enabled(device):
             return logits(hidden)
-        # Were the cast weights kept for the next chunk, the gradients of all chunks would be added up in bfloat16.
+        # Cast the weights for each chunk: with one cast for all, the chunks' gradients would be summed in bfloat16.
         with torch.autocast(device, dtype=torch.get_autocast_dtype(device), cache_enabled=False):
             return logits(hidden)
 
@@ -99,12 +99,12 @@ def _chunked(logits: Callable[[Tensor], Tensor], hidden: Tensor, target: Tensor,
 
 
 def _fused(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, smoothing: float) -> TokenLoss:
-    # PyTorch 2.13's chunked kernel knows no label smoothing (with it, it warns and makes all logits), but smoothed loss
-    # and log likelihood differ by e (z_y - mean(z)) only, and neither of those two needs the other logits.
+    # PyTorch 2.13's chunked kernel does not support label smoothing (it warns and makes all logits). But smoothed loss
+    # and log likelihood differ only by e (z_y - mean(z)), which does not need the other logits.
     nll = _fused_nll(hidden, weight, bias, target)
     if not smoothing:
         return TokenLoss(nll, nll.detach())
-    with torch.autocast(hidden.device.type, enabled=False):  # a sum over tokens wants float32
+    with torch.autocast(hidden.device.type, enabled=False):  # a sum over tokens needs float32
         rows, weight = widened(hidden), widened(weight)
         gap = (rows * (F.embedding(target, weight) - weight.mean(dim=0))).sum()
         if bias is not None:
@@ -118,9 +118,9 @@ def _fused_nll(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tens
     kernel = partial(F.linear_cross_entropy, reduction="sum", options=options)
     if not torch.is_autocast_enabled(hidden.device.type):
         return widened(kernel(hidden, weight, target, linear_bias=bias))
-    # The kernel is not on autocast's list. Given bfloat16, it adds up the loss and the gradients of its chunks in
-    # bfloat16, whose eight bits lose a chunk beside the sum of many. So it gets one chunk at a time; that of the
-    # weights is cast again for each, for a cast's gradient comes back, and is summed, in the type that was cast.
+    # The kernel is not on autocast's list. Given bfloat16, it sums loss and gradients of its chunks in bfloat16, whose
+    # eight bits lose a chunk beside the sum of many. So it gets one chunk at a time, and the weights are cast anew for
+    # each: the gradients of several casts are summed in the type before the cast.
     dtype = torch.get_autocast_dtype(hidden.device.type)
     nll = widened(hidden.new_zeros(()))
     for rows, labels in zip(torch.split(hidden, CHUNK), torch.split(target, CHUNK), strict=True):

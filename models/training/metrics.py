@@ -1,4 +1,4 @@
-"""The metrics of a run as JSON lines: each is durable once written, and a resumed run takes up where it resumes."""
+"""The metrics of a run as JSON lines: each is durable once written, and a resumed run continues the file."""
 
 import json
 import math
@@ -14,11 +14,11 @@ class MetricsLog:
     """The file `metrics.jsonl` of a run; every line has a `step`."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file; it is made by the first line."""
+        """Set the file; the first line creates it."""
         self.path = path
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add a line and make it durable; a number that JSON lacks (NaN, infinity) becomes null."""
+        """Append a line and make it durable; numbers that JSON lacks (NaN, infinity) become null."""
         finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(finite) + "\n")
@@ -26,9 +26,9 @@ class MetricsLog:
             os.fsync(file.fileno())
 
     def truncate(self, step: int) -> None:
-        """Drop the lines of later steps, and one that a kill cut short: the run goes on from `step`.
+        """Remove the lines of later steps and a line cut short by a kill: the run continues from `step`.
 
-        Afterwards there is a file, if an empty one: it is part of what a trained model publishes.
+        Afterwards the file exists, even if empty: it is published with the model.
         """
         records = read_metrics(self.path) if self.path.exists() else []
         kept = [json.dumps(record) + "\n" for record in records if record["step"] <= step]
@@ -36,10 +36,10 @@ class MetricsLog:
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a metrics file; a last line that a kill cut short is left out.
+    """Return the records of a metrics file; a last line cut short by a kill is left out.
 
     Raises:
-        ValueError: another line is not JSON, naming it.
+        ValueError: another line is not JSON; the message gives its number.
     """
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     records = []

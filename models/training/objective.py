@@ -1,4 +1,4 @@
-"""What a training minimises and how its weights are judged: all in which summarizers, ranker and predictor differ."""
+"""What a training minimises and how weights are judged: all that differs between summarizers, ranker and predictor."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ _BETAS, _EPSILON = (0.9, 0.998), 1e-9
 
 
 class TrainingBatch(Protocol):
-    """What the trainer has to know of a batch, whatever is in it."""
+    """What the trainer needs to know about a batch of any objective."""
 
     @property
     def source_tokens(self) -> int:
@@ -29,7 +29,7 @@ class TrainingBatch(Protocol):
 
     @property
     def following(self) -> Position:
-        """Where the data stands after this batch."""
+        """Position in the data after this batch."""
         ...
 
 
@@ -38,7 +38,7 @@ Item = TypeVar("Item", bound=TrainingBatch)
 
 @dataclass(frozen=True)
 class Validation:
-    """What a validation found.
+    """The result of a validation.
 
     Attributes:
         score: by which checkpoints are compared; lower is better.
@@ -50,12 +50,12 @@ class Validation:
 
 
 class Objective(ABC, Generic[Item]):
-    """One thing to learn.
+    """A training objective.
 
     Attributes:
         model: the weights to train.
-        measures: names of the sums that `loss` returns for people.
-        unit: what their means are, such as "nats a paragraph".
+        measures: names of the sums that `loss` returns for reports.
+        unit: unit of their means, such as "nats a paragraph".
     """
 
     model: nn.Module
@@ -63,29 +63,29 @@ class Objective(ABC, Generic[Item]):
     unit: str
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Return the optimizer of the model, which is on its device by now; Adam as in the released HT."""
+        """Return the optimizer of the model, which is already on its device; Adam as in the released HT."""
         parameters = list(self.model.parameters())
         fused = parameters[0].device.type == "cuda"
         return torch.optim.Adam(parameters, betas=_BETAS, eps=_EPSILON, fused=fused)
 
     @abstractmethod
     def batches(self, start: Position) -> Iterator[Item]:
-        """Yield the training batches from `start` on; training ends where they do.
+        """Yield the training batches from `start` on; training ends with the last one.
 
         Raises:
             ValueError: there is nothing to train on.
         """
 
     def begin(self, batch: Item) -> None:
-        """Prepare fresh weights for the first batch of all."""
+        """Prepare fresh weights, given the first batch of the run."""
 
     def share(self, batch: Item) -> float:
-        """Return how much of the data lies behind a batch, 0-1; 0 where the data has no end."""
+        """Return how much of the data has been read after a batch, 0-1; 0 if the data has no end."""
         return 0.0
 
     @abstractmethod
     def units(self, batch: Item) -> int:
-        """Return over how many things the loss of a batch is summed, such as target tokens."""
+        """Return the number of units in the loss of a batch, such as target tokens."""
 
     @abstractmethod
     def inputs(self, batch: Item, device: torch.device) -> tuple[Any, ...]:
@@ -96,13 +96,12 @@ class Objective(ABC, Generic[Item]):
         """Return scalars summed over a batch.
 
         Returns:
-            What is minimised, of which gradients are taken; the `measures`; and how many units are in the first beside
-            those that `units` counts.
+            The loss to minimise; the `measures`; and the number of units in the loss besides those that `units` counts.
         """
 
     @abstractmethod
     def validate(self, losses: Callable[[Item], tuple[float, ...]]) -> Validation | None:
-        """Judge the weights, the model being in evaluation mode; None without validation examples.
+        """Judge the weights; the model is in evaluation mode. None without validation examples.
 
         Args:
             losses: returns the `measures` of a batch, without gradients.
@@ -110,4 +109,4 @@ class Objective(ABC, Generic[Item]):
 
     @abstractmethod
     def remedy(self, batch: Item) -> str:
-        """Return the shape of a batch that took too much memory, and which setting to change."""
+        """Return the shape of a batch that ran out of memory, and which setting to change."""

@@ -1,4 +1,4 @@
-"""Run an iterator ahead of its reader on a thread, so that the next batch is laid out while this one is trained on."""
+"""Run an iterator ahead of its reader in a thread, so that the next batch is prepared while this one is trained on."""
 
 import queue
 import threading
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 class _Failure(Generic[Item]):
-    """An exception on its way from the thread to the reader."""
+    """An exception to pass from the thread to the reader."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
@@ -18,9 +18,9 @@ class _Failure(Generic[Item]):
 
 @contextmanager
 def prefetch(items: Iterator[Item], *, ahead: int = 4) -> Iterator[Iterator[Item]]:
-    """Give an iterator over the same items in the same order, at most `ahead` of them waiting.
+    """Return an iterator over the same items in the same order, of which at most `ahead` wait in a queue.
 
-    An exception of the iterator is raised where its item would have come. The thread ends with the context.
+    An exception of `items` is raised in place of the item. The thread ends with the context.
     """
     waiting: queue.Queue[Item | _Failure[Item]] = queue.Queue(maxsize=ahead)
     closed = threading.Event()

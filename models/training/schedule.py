@@ -1,4 +1,4 @@
-"""Learning rates as functions of the step: nothing to save, nothing to restore."""
+"""Learning rates as functions of the step, so a checkpoint need not store a state of the schedule."""
 
 from collections.abc import Callable
 

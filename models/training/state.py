@@ -1,4 +1,4 @@
-"""What a training run is told, what it keeps from step to step, and what it reports."""
+"""The settings of a training run, its state from step to step, and what it reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class TrainingError(RuntimeError):
 
 
 class TrainingStopped(RuntimeError):  # noqa: N818 - nothing went wrong
-    """Training was asked to stop; a checkpoint was saved and a new run goes on from it."""
+    """Training was asked to stop; a checkpoint was saved and the next run continues from it."""
 
 
 @dataclass(frozen=True)
@@ -20,17 +20,17 @@ class TrainerSettings:
     """How to train.
 
     Attributes:
-        steps: most updates of the weights.
-        accumulation: batches an update sees on each process.
-        clip_norm: largest gradient norm; None = as it comes.
+        steps: maximum number of updates of the weights.
+        accumulation: batches per update on each process.
+        clip_norm: maximum gradient norm; None = no clipping.
         log_interval: steps between lines of metrics.
         validation_interval: steps between validations, each followed by a checkpoint.
-        validate_start: whether weights are validated, and kept, before the first update as well.
+        validate_start: whether weights are also validated, and kept, before the first update.
         checkpoint_interval: steps between further checkpoints; None = none.
         keep_best: how many of the best checkpoints to keep.
-        patience: validations without a better one that end training; None = as many as there are.
+        patience: validations without improvement after which training ends; None = never.
         max_skipped: updates in a row without a finite gradient after which training gives up.
-        max_seconds: time budget over all runs; None = none. With it, results depend on the machine.
+        max_seconds: time budget of all sessions together; None = none. With it, results depend on the machine.
         precision: "bfloat16" (autocast, the weights stay float32) or "float32"; "auto" is bfloat16 on CUDA only.
         compile: whether to compile the model (torch.compile).
         seed: of dropout.
@@ -63,22 +63,22 @@ class TrainerSettings:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """Where a run stands, for people who watch it.
+    """The progress of a run, for people who watch it.
 
     Attributes:
         step: updates done.
-        steps: most updates.
-        share: of all there is to do, 0-1; 1 when training has ended, maybe early.
+        steps: maximum number of updates.
+        share: done so far, 0-1; 1 when training has ended, perhaps early.
         figures: means of the objective's measures since the last line of metrics.
-        unit: what they are.
+        unit: their unit.
         learning_rate: of the last update.
         gradient_norm: of the last update, before clipping.
-        tokens_per_second: source tokens, padding not counted, all processes together; 0 after a validation.
-        seconds: since training began, runs before this one included.
+        tokens_per_second: source tokens without padding, all processes together; 0 after a validation.
+        seconds: training time, earlier sessions included.
         validation: score of the last validation, lower is better; None = none yet.
-        best: lowest such value.
-        best_step: step it was found at.
-        skipped: updates left out for want of a finite gradient.
+        best: lowest such score.
+        best_step: step of the lowest score.
+        skipped: updates skipped because the gradient was not finite.
         scores: figures of the last validation.
     """
 
@@ -118,24 +118,24 @@ def _named(figures: Mapping[str, Any]) -> str:
 
 @dataclass
 class RunState:
-    """What changes while a run goes on, all of it kept in checkpoints.
+    """The changing state of a run, kept in checkpoints.
 
     Attributes:
         step: updates done.
-        position: where the training data stands.
-        share: of the data that lies behind it, where that has an end.
-        seconds: training time, all runs together.
-        skipped: updates left out for want of a finite gradient.
-        skipped_in_a_row: the last of them.
+        position: position in the training data.
+        share: of the data read so far, if the data has an end.
+        seconds: training time, all sessions together.
+        skipped: updates skipped because the gradient was not finite.
+        skipped_in_a_row: the number of skipped updates since the last one applied.
         learning_rate: of the last update.
         gradient_norm: of the last update.
         validated: step of the last validation; -1 = none yet.
         validation: its score.
         scores: its figures.
         best: lowest score.
-        best_step: step of it.
-        best_scores: figures of it.
-        stale: validations since.
+        best_step: its step.
+        best_scores: its figures.
+        stale: validations since then.
         window: sums since the last line of metrics: the measures, their units under "tokens", source tokens with and
             without padding, and seconds of training.
     """
@@ -159,7 +159,7 @@ class RunState:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "RunState":
-        """Return the state that `dataclasses.asdict` took apart."""
+        """Return the state from the dictionary that `dataclasses.asdict` made of it."""
         return cls(**{**values, "position": Position(**values["position"])})
 
 
@@ -169,11 +169,11 @@ class TrainingResult:
 
     Attributes:
         step: updates done.
-        seconds: time they took, all runs together.
-        finished: whether there is nothing left to do; False where the time budget ended the run.
-        skipped: updates left out for want of a finite gradient.
-        best: lowest score of a validation; None where there was no validation.
-        best_step: step it was found at.
+        seconds: time they took, all sessions together.
+        finished: whether nothing is left to do; False if the time budget ended the run.
+        skipped: updates skipped because the gradient was not finite.
+        best: lowest score of a validation; None without validation.
+        best_step: its step.
         best_scores: figures of that validation.
         scores: figures of the last one.
     """

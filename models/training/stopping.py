@@ -1,16 +1,16 @@
-"""Stopping a training between two steps: on SIGTERM where it runs in the main thread, and when told in any other."""
+"""Stop a training between two steps: by SIGTERM in the main thread, by `stop_trainings` in any thread."""
 
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_under_way: set[threading.Event] = set()  # of this process; signals reach a process, not the thread that trains
+_under_way: set[threading.Event] = set()  # global, because a signal reaches a process, not the thread that trains
 
 
 @contextmanager
 def stop_on_sigterm() -> Iterator[threading.Event]:
-    """Give an event that SIGTERM sets, in the main thread, and `stop_trainings` in every one."""
+    """Return an event that `stop_trainings` sets and, in the main thread, SIGTERM too."""
     stop = threading.Event()
     _under_way.add(stop)
     try:
@@ -31,6 +31,6 @@ def stop_on_sigterm() -> Iterator[threading.Event]:
 
 
 def stop_trainings() -> None:
-    """Have every training of this process save a checkpoint after its step and end, as SIGTERM has it."""
+    """Make every training of this process save a checkpoint after its current step and end, as on SIGTERM."""
     for stop in tuple(_under_way):
         stop.set()

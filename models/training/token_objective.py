@@ -1,8 +1,7 @@
-"""What summarizers learn: the tokens of the target.
+"""The objective of summarizers: predict the tokens of the target.
 
-The predicted tokens are those of the target, and with a summarizer that reads its source as the beginning of what it
-writes (`Summarizer.source_states`) those of the source as well. What is told of an update is the target's loss alone,
-as in validation, so that the figures of all systems compare.
+A decoder-only summarizer (`Summarizer.source_states`) also predicts the tokens of its source. Reports of an update show
+only the target's loss, as in validation, so that the figures of all systems can be compared.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -36,20 +35,20 @@ class TokenObjective(Objective[Batch]):
         validation: Callable[[], Iterator[Batch]] | None = None,
         evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
     ) -> None:
-        """Say what is learned; single updates need no more than the first four.
+        """Make the objective; single updates need only the first four arguments.
 
         Args:
             model: weights to train.
-            batch_tokens: goes into messages.
+            batch_tokens: token budget of a batch, for messages.
             label_smoothing: see `token_loss`.
             loss: see `token_loss`.
             stream: training batches of this process.
             ranks: this process among those that train together.
-            validation: gives this process's share of the validation batches, again at each call.
-            evaluate: scores the model otherwise (decoded ROUGE); called by rank 0 after a validation.
+            validation: returns this process's share of the validation batches, anew at each call.
+            evaluate: computes further scores of the model (decoded ROUGE); called by rank 0 after a validation.
         """
         self.model: Summarizer = model
-        self.batch_tokens, self.label_smoothing, self.way = batch_tokens, label_smoothing, loss
+        self.batch_tokens, self.label_smoothing, self.loss_method = batch_tokens, label_smoothing, loss
         self.stream, self.ranks, self.validation, self.evaluate = stream, ranks, validation, evaluate
 
     def batches(self, start: Position) -> Iterator[Batch]:
@@ -58,7 +57,7 @@ class TokenObjective(Objective[Batch]):
         return self.stream.batches(start)
 
     def units(self, batch: Batch) -> int:
-        """Return the tokens of a batch that are predicted: all of the target but begin and padding."""
+        """Return the number of predicted tokens of a batch: the target without begin and padding."""
         return int((batch.target[:, 1:] != batch.source.pad).sum())
 
     def inputs(self, batch: Batch, device: torch.device) -> tuple[SourceBatch, Tensor]:
@@ -66,7 +65,7 @@ class TokenObjective(Objective[Batch]):
         return batch.source.to(device), batch.target.to(device, non_blocking=True)
 
     def loss(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, ...]:
-        """Return what is to be minimised, and what is to be told, as scalars summed over a batch.
+        """Return the objective and the reported losses, as scalars summed over a batch.
 
         Args:
             source: what the encoder reads.
@@ -75,7 +74,7 @@ class TokenObjective(Objective[Batch]):
         Returns:
             The objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`) and, in
             training, the loss of the source where the model predicts it; the smoothed loss and the negative log
-            likelihood of the target alone; and how many source tokens are in the objective.
+            likelihood of the target alone; and the number of source tokens in the objective.
         """
         memory = self.model.encode(source)
         decoded = self.model.decode(target[:, :-1], memory, attention=False)
@@ -89,9 +88,9 @@ class TokenObjective(Objective[Batch]):
         states = self.model.source_states(memory) if self.model.training else None
         if states is None:
             return objective, loss.smoothed.detach(), loss.nll, loss.nll.new_zeros(())
-        read = self._of(*states, source.pad)
+        of_source = self._of(*states, source.pad)
         count = loss.nll.new_full((), len(states[1]))
-        return objective + read.smoothed, loss.smoothed.detach(), loss.nll, count
+        return objective + of_source.smoothed, loss.smoothed.detach(), loss.nll, count
 
     def validate(self, losses: Callable[[Batch], tuple[float, ...]]) -> Validation | None:
         """Return the validation nll per target token with the scores of `evaluate`."""
@@ -109,7 +108,7 @@ class TokenObjective(Objective[Batch]):
         return Validation(nll / tokens, {"loss": smoothed / tokens, "nll": nll / tokens, **scores})
 
     def remedy(self, batch: Batch) -> str:
-        """Name the token budget."""
+        """Return the shape of the batch and advise a smaller token budget."""
         shape, target = tuple(batch.source.tokens.shape), tuple(batch.target.shape)
         return (
             f"sources {shape} and targets {target}: lower batch_tokens (now {self.batch_tokens}) and raise "
@@ -117,4 +116,4 @@ class TokenObjective(Objective[Batch]):
         )
 
     def _of(self, hidden: Tensor, tokens: Tensor, pad: int) -> TokenLoss:
-        return token_loss(self.model, hidden, tokens, pad=pad, smoothing=self.label_smoothing, way=self.way)
+        return token_loss(self.model, hidden, tokens, pad=pad, smoothing=self.label_smoothing, method=self.loss_method)

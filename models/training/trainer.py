@@ -1,7 +1,7 @@
-"""The one training loop: updates, validation, checkpoints, and going on exactly where a run stopped.
+"""The one training loop: updates, validation, checkpoints, and exact resumption of an interrupted run.
 
-One update sees `accumulation` batches on each of `world` processes; neither the split into batches nor the number of
-processes changes what is learned. What is learned is the objective's.
+One update uses `accumulation` batches on each of `world` processes; neither the split into batches nor the number of
+processes changes the result. The objective defines the loss.
 """
 
 import math
@@ -47,16 +47,16 @@ class Trainer(Generic[Item]):
         progress: Callable[[TrainingProgress], None] | None = None,
         fingerprint: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make everything ready; nothing is trained or written yet.
+        """Prepare the run; nothing is trained or written yet.
 
         Args:
-            objective: what is learned; its model is moved to the device of `ranks`.
+            objective: what to minimise; its model is moved to the device of `ranks`.
             schedule: learning rate by step, the first step being 1.
             settings: how to train.
-            directory: where the run is kept; one that holds a run is continued.
+            directory: folder of the run; a run that it already contains is continued.
             ranks: this process among those that train together.
-            progress: told where the run stands, by rank 0, every `log_interval` steps and after a validation.
-            fingerprint: JSON-able settings that a continued run must share with the one it continues.
+            progress: called by rank 0 with the progress, every `log_interval` steps and after a validation.
+            fingerprint: JSON-able settings that must be equal when a run is continued.
         """
         self.objective, self.settings, self.directory, self.ranks = objective, settings, directory, ranks
         self.schedule, self.progress = schedule, progress
@@ -74,13 +74,13 @@ class Trainer(Generic[Item]):
         self._saved = -1
 
     def resume(self) -> int:
-        """Go on from the last checkpoint that is whole, and return its step; without one, begin: 0.
+        """Continue from the last intact checkpoint and return its step, or 0 if there is none.
 
         Raises:
-            ValueError: the directory holds a run with other settings, or weights of another model.
+            ValueError: the directory contains a run with other settings, or weights of another model.
         """
         if self.ranks.rank == 0:
-            # One process opens the directory and moves damaged checkpoints aside; then all of them find the same one.
+            # One process opens the directory first and moves damaged checkpoints aside, so that all load the same one.
             self.directory.mkdir(parents=True, exist_ok=True)
             self.checkpoints.clear_unfinished()
             self.checkpoints.latest()
@@ -106,9 +106,9 @@ class Trainer(Generic[Item]):
         """Train until all steps are done, the data or the patience ends, or the time is up.
 
         Raises:
-            TrainingStopped: SIGTERM came; a checkpoint was saved.
-            TrainingError: no finite gradient time after time, or out of memory.
-            ValueError: the directory holds a run with other settings, or the examples cannot be batched.
+            TrainingStopped: by SIGTERM; a checkpoint was saved.
+            TrainingError: too many gradients in a row were not finite, or memory ran out.
+            ValueError: the directory contains a run with other settings, or the examples cannot be batched.
         """
         if not self._resumed:
             self.resume()
@@ -129,20 +129,20 @@ class Trainer(Generic[Item]):
         )  # fmt: skip
 
     def _advance(self, batches: Iterator[Item], stop: threading.Event, started: float) -> None:
-        """Do one step and what is due after it."""
+        """Do one step, and the log, validation and checkpoint that are due after it."""
         state, settings = self.state, self.settings
-        begun = time.monotonic()
+        step_started = time.monotonic()
         group = list(islice(batches, settings.accumulation))
-        # Processes agree on everything that decides what they do next.
-        mine = [sum(map(self.objective.units, group)), stop.is_set(), not group]
-        units, stops, ends = self.ranks.sum(mine)
+        # Sums over processes, so that all of them decide alike what to do next.
+        local = [sum(map(self.objective.units, group)), stop.is_set(), not group]
+        units, stops, ends = self.ranks.sum(local)
         if stops:
-            if self._saved != state.step:  # else it is there already, with its score
+            if self._saved != state.step:  # else it is saved already, with its score
                 self._save(score=None)
-            raise TrainingStopped(f"stopped by SIGTERM after step {state.step}; the same command goes on from there")
+            raise TrainingStopped(f"stopped by SIGTERM after step {state.step}; the same command continues from there")
         if not ends:
             self._update(group, units)
-            state.window["seconds"] += time.monotonic() - begun
+            state.window["seconds"] += time.monotonic() - step_started
         state.seconds = time.monotonic() - started
         self._over = bool(ends) or state.step >= settings.steps or not self._timely()
         if self._over or state.step % settings.log_interval == 0:
@@ -153,7 +153,7 @@ class Trainer(Generic[Item]):
             self._save(score=None)
 
     def _timely(self) -> bool:
-        """Return whether no process is past the time budget."""
+        """Return whether all processes are within the time budget."""
         budget = self.settings.max_seconds
         return budget is None or not self.ranks.sum([self.state.seconds >= budget])[0]
 
@@ -171,17 +171,17 @@ class Trainer(Generic[Item]):
         state.position = group[-1].following
         state.share = self.objective.share(group[-1])
         state.gradient_norm = update.gradient_norm
-        new: dict[str, float] = {
+        sums: dict[str, float] = {
             "source_tokens": sum(batch.source_tokens for batch in group),
             "padded_tokens": sum(batch.padded_tokens for batch in group),
         }
-        if update.made:
+        if update.applied:
             state.skipped_in_a_row = 0
-            new |= dict(zip(self.objective.measures, update.sums, strict=True)) | {"tokens": units / self.ranks.world}
+            sums |= dict(zip(self.objective.measures, update.sums, strict=True)) | {"tokens": units / self.ranks.world}
         else:
             state.skipped += 1
             state.skipped_in_a_row += 1
-        for name, value in new.items():
+        for name, value in sums.items():
             state.window[name] += value
         if state.skipped_in_a_row >= self.settings.max_skipped:
             self._give_up()
@@ -194,29 +194,29 @@ class Trainer(Generic[Item]):
         )
 
     def _validate(self, started: float) -> float | None:
-        """Judge the weights and return their score; None without validation examples or where it is not finite."""
+        """Validate the weights and return their score; None without validation examples or if it is not finite."""
         state = self.state
         self.model.eval()
-        found = self.objective.validate(self.updater.losses)
+        validation = self.objective.validate(self.updater.losses)
         state.validated = state.step
-        if found is None:
+        if validation is None:
             return None
-        state.validation, state.scores = found.score, dict(found.figures)
-        finite = math.isfinite(found.score)
-        if finite and (state.best is None or found.score < state.best):
-            state.best, state.best_step, state.best_scores, state.stale = found.score, state.step, state.scores, 0
+        state.validation, state.scores = validation.score, dict(validation.figures)
+        finite = math.isfinite(validation.score)
+        if finite and (state.best is None or validation.score < state.best):
+            state.best, state.best_step, state.best_scores, state.stale = validation.score, state.step, state.scores, 0
         else:
             state.stale += 1
         self._over = self._over or self._patience_ends
         state.seconds = time.monotonic() - started
         if self.ranks.rank == 0:
-            line = {"kind": "validation", "step": state.step, "epoch": state.position.epoch, **found.figures}
+            line = {"kind": "validation", "step": state.step, "epoch": state.position.epoch, **validation.figures}
             self.metrics.append(line | {"seconds": round(state.seconds, 3)})
             self._report(0.0)
-        return found.score if finite else None
+        return validation.score if finite else None
 
     def _log(self) -> None:
-        """Write a line of metrics over the steps since the one before."""
+        """Write a line of metrics over the steps since the last line."""
         state = self.state
         totals = self._summed_window()
         state.window = self._empty_window()
@@ -265,7 +265,7 @@ class Trainer(Generic[Item]):
         self.ranks.sum([0.0])
 
     def _export_best(self) -> None:
-        """Put the best weights so far, or the last where none was validated, where a model directory has them."""
+        """Copy the best weights so far, or the last ones if none was validated, to `model.safetensors`."""
         best = [path for _, path in self.checkpoints.best()] or self.checkpoints.paths()[-1:]
         if best:
             copy_file_atomically(best[0] / WEIGHTS, self.directory / WEIGHTS)

@@ -20,21 +20,21 @@ from models.training.state import TrainerSettings, TrainingError
 
 @dataclass(frozen=True)
 class Update:
-    """What an update, made or not, says about itself.
+    """The result of an update.
 
     Attributes:
-        gradient_norm: before clipping; where it is not finite, the weights were left as they are.
+        gradient_norm: before clipping; if it is not finite, the weights were not changed.
         sums: the objective's measures, summed over this process's units.
-        made: whether the weights were changed.
+        applied: whether the weights were changed.
     """
 
     gradient_norm: float
     sums: tuple[float, ...]
-    made: bool
+    applied: bool
 
 
 class Updater(Generic[Item]):
-    """The model with its optimizer, on one device of perhaps several processes."""
+    """The model and its optimizer on the device of this process."""
 
     def __init__(self, objective: Objective[Item], settings: TrainerSettings, ranks: Ranks) -> None:
         """Move the objective's model to the device of `ranks` and make its optimizer."""
@@ -55,16 +55,16 @@ class Updater(Generic[Item]):
     def update(self, step: int, rate: float, batches: Sequence[Item], units: float) -> Update:
         """Change the weights once, unless the gradient is not finite.
 
-        Dropout draws from a generator seeded by (seed, step, rank): a resumed run draws as an undisturbed one does.
+        Dropout draws from a generator seeded by (seed, step, rank): a resumed run draws the same numbers.
 
         Args:
             step: number of the update, from 1.
             rate: learning rate.
             batches: this process's batches.
-            units: what the objective counts in the batches of all processes, such as target tokens.
+            units: number of units in the batches of all processes, such as target tokens.
 
         Raises:
-            TrainingError: out of memory.
+            TrainingError: memory ran out.
         """
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = rate
@@ -83,18 +83,18 @@ class Updater(Generic[Item]):
         gradients = [cast(Tensor, p.grad) for p in parameters_]
         norm = torch.nn.utils.get_total_norm(gradients)
         norm_, *sums_, further = torch.cat([norm.reshape(1), sums]).tolist()
-        # How many source tokens a model predicts is known only once it has read them.
+        # Only now is it known how many source tokens the model predicted; the gradients become a mean over those too.
         share = units / (units + self.ranks.sum([further])[0])
         if share < 1:
             torch._foreach_mul_(gradients, share)
             norm, norm_ = norm * share, norm_ * share
         # Every process has the same gradient by now, so all of them decide alike.
-        made = norm_ < float("inf")
-        if made:
+        applied = norm_ < float("inf")
+        if applied:
             if self.settings.clip_norm is not None:
                 torch.nn.utils.clip_grads_with_norm_(parameters_, self.settings.clip_norm, norm)
             self.optimizer.step()
-        return Update(norm_, tuple(sums_), made)
+        return Update(norm_, tuple(sums_), applied)
 
     @torch.no_grad()
     def losses(self, batch: Item) -> tuple[float, ...]:
@@ -122,7 +122,7 @@ class Updater(Generic[Item]):
         except torch.OutOfMemoryError as error:
             self._out_of_memory(batch, error)
         except RuntimeError as error:
-            if "can't allocate memory" not in str(error):  # how PyTorch's CPU allocator says it
+            if "can't allocate memory" not in str(error):  # message of PyTorch's CPU allocator
                 raise
             self._out_of_memory(batch, error)
 

@@ -1,4 +1,4 @@
-"""A module's weights as one safetensors file: tied tensors are written once, and a wrong file is named as such."""
+"""Save a module's weights as one safetensors file, tied tensors once, and check a file when loading it."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ def save_weights(model: nn.Module, path: Path) -> None:
     """Write the parameters and persistent buffers of `model` to `path`.
 
     Tensors that share memory (tied embeddings) are stored once; their other names are in the file's metadata.
-    Equal weights give equal bytes.
+    Equal weights give equal files.
     """
     kept: dict[str, Tensor] = {}
     aliases: dict[str, str] = {}
@@ -36,8 +36,8 @@ def save_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str
     """Write tensors to `path` as safetensors.
 
     Raises:
-        OSError: the system refused, as on a full disk; with its number and the path, which the library's own error
-            keeps in its text or leaves out.
+        OSError: the file could not be written, as on a full disk; with errno and path, which the library's own error
+            has only in its text or not at all.
     """
     try:
         save_file(tensors, path, metadata=metadata)
@@ -52,7 +52,7 @@ def load_weights(model: nn.Module, path: Path) -> None:
     """Load weights written by `save_weights` into `model`, in place.
 
     Raises:
-        ValueError: the file is damaged, or its tensors are not those of `model`.
+        ValueError: the file is damaged, or its tensors do not match those of `model`.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -62,12 +62,12 @@ def load_weights(model: nn.Module, path: Path) -> None:
         raise ValueError(f"{path} is not a readable safetensors file: {error}") from error
     tensors |= {name: tensors[source] for name, source in aliases.items()}
     expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if found != expected:
-        wrong = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+    actual = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if actual != expected:
+        wrong = sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
         raise ValueError(
             f"{path} holds weights of another architecture: {len(wrong)} tensors differ, first {wrong[0]}: "
-            f"expected {expected.get(wrong[0], 'none')}, found {found.get(wrong[0], 'none')}"
+            f"expected {expected.get(wrong[0], 'none')}, found {actual.get(wrong[0], 'none')}"
         )
     model.load_state_dict(tensors)
 
@@ -86,7 +86,7 @@ def weights_digest(path: Path) -> str:
 
 
 def own_memory(tensor: Tensor) -> Tensor:
-    """Return `tensor` contiguous on the CPU, in a storage that holds nothing else."""
+    """Return `tensor` contiguous on the CPU, in a storage of its own."""
     tensor = tensor.detach().to("cpu", memory_format=torch.contiguous_format).contiguous()
     shares = tensor.untyped_storage().nbytes() != tensor.numel() * tensor.element_size()
     return tensor.clone() if shares else tensor

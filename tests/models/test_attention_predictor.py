@@ -141,7 +141,7 @@ def test_compression_keeps_the_most_attended_paragraphs_in_order() -> None:
     one = compress_source(replace(source, graph=None), expected, kept=1)
     assert one.ranks.tolist() == [[1], [1], [0]]
     assert one.graph is None
-    with pytest.raises(ValueError, match="at least 1 paragraph has to be kept, got 0"):
+    with pytest.raises(ValueError, match="expected at least 1 paragraph to keep, got 0"):
         compress_source(source, expected, kept=0)
 
 

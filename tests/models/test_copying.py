@@ -60,7 +60,7 @@ def test_the_head_is_the_one_of_its_equations() -> None:
     for article in range(3):
         places = [
             (paragraph, column, states_NLD[row, column].numpy())
-            for row, paragraph in enumerate(rows.place.tolist())
+            for row, paragraph in enumerate(rows.column.tolist())
             if rows.article[row] == article
             for column in range(source.tokens.shape[2])
             if source.tokens[article, paragraph, column] != PAD

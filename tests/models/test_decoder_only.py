@@ -168,7 +168,7 @@ def test_graphsum_needs_a_graph() -> None:
 @pytest.mark.parametrize(
     ("preset", "fields", "message"),
     [
-        ("t-dmca-small", {"layers": 1}, "local and a compressed layer are 2 layers, got 1"),
+        ("t-dmca-small", {"layers": 1}, "expected at least 2 layers, a local and a compressed one, got 1"),
         ("t-dmca-small", {"window": 0}, "window must be at least 1, got 0"),
         ("t-dmca-small", {"heads": 3}, "heads must divide model_size 16, got 3"),
         ("transformer-xl-small", {"memory": 0}, "memory must be at least 1, got 0"),
@@ -180,7 +180,7 @@ def test_graphsum_needs_a_graph() -> None:
         ("graphsum", {"heads": 3}, "heads must divide model_size 16, got 3"),
         ("pht", {"heads": 3}, "heads must divide model_size 16, got 3"),
         ("vht", {"heads": 3}, "heads must divide model_size 16, got 3"),
-        ("vht", {"ranking_norm": False, "ranking_residual": True}, "ranking_residual is added before"),
+        ("vht", {"ranking_norm": False, "ranking_residual": True}, "ranking_residual needs ranking_norm"),
     ],
 )
 def test_nonsense_is_refused(preset: str, fields: dict[str, object], message: str) -> None:

@@ -92,7 +92,7 @@ def test_lexrank_refuses(matrix: np.ndarray, message: str) -> None:
 
 
 def test_lexrank_refuses_a_damping_of_one() -> None:
-    with pytest.raises(ValueError, match="damping 1"):
+    with pytest.raises(ValueError, match="expected 0 <= damping < 1, got 1"):
         lexrank_scores(np.ones((2, 2)), damping=1)
 
 

@@ -142,11 +142,11 @@ def test_without_guidance_nothing_is_changed() -> None:
 
 
 def test_what_is_needed_and_missing_is_named() -> None:
-    with pytest.raises(ValueError, match="expected an attention predictor, got none"):
+    with pytest.raises(ValueError, match="needs an attention predictor, got None"):
         guide(batch(), Guidance("predicted"), tiny("pht"))
-    with pytest.raises(ValueError, match="expected an attention predictor, got none"):
+    with pytest.raises(ValueError, match="needs an attention predictor, got None"):
         guide(batch(), Guidance(kept=2), tiny("pht"))
-    with pytest.raises(ValueError, match="expected its scores, got none"):
+    with pytest.raises(ValueError, match="needs its scores, got None"):
         guide(batch(), Guidance("ranked"), tiny("pht"))
     with pytest.raises(ValueError, match="TokenMemory has none"):
         guide(batch(), Guidance("predicted"), tiny("ht"), predictor=predictor())

@@ -47,8 +47,8 @@ def test_every_switch_does_something(switch: str) -> None:
         ({"inter_projections": "both"}, "unknown inter_projections 'both'"),
         ({"global_residual": "x"}, "unknown global_residual 'x'"),
         ({"graph": "random"}, "unknown graph 'random'"),
-        ({"graph": "similarity", "pooling_heads": 1}, "needs a layer of two heads"),
-        ({"graph": "similarity", "global_layers": 0}, "needs a layer of two heads"),
+        ({"graph": "similarity", "pooling_heads": 1}, "expected at least two heads"),
+        ({"graph": "similarity", "global_layers": 0}, "expected at least two heads"),
     ],
 )
 def test_nonsense_is_refused(fields: dict[str, object], message: str) -> None:
@@ -131,7 +131,7 @@ def test_equations_21_to_23(norm: str, residual: str) -> None:
     found = layer(x, rows, mask, None)
 
     pooled = layer.pooling(layer.pooling_norm(x) if norm == "pre" else x, rows.mask)
-    context = layer.attention(rows.grid(pooled), mask, None)[rows.article, rows.place]
+    context = layer.attention(rows.grid(pooled), mask, None)[rows.article, rows.column]
     c = layer.output(context.reshape(len(x), 8)).unsqueeze(1)
     informed = x + c
     g = layer.feed_forward(layer.residual.norm(informed) if norm == "pre" else informed)

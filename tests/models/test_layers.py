@@ -213,7 +213,7 @@ class TestParagraphRows:
         rows = ParagraphRows.of(self.source(), pad=0)
         assert rows.tokens.tolist() == [[5, 6, 7], [8, 9, 0], [4, 0, 0]]
         assert rows.article.tolist() == [0, 0, 1]
-        assert rows.place.tolist() == [2, 0, 0]
+        assert rows.column.tolist() == [2, 0, 0]
         assert rows.ranks.tolist() == [0, 1, 0]
 
     def test_the_grid_and_back(self) -> None:

@@ -61,7 +61,7 @@ def train(
         memory, labels = model.encode(examples.source), examples.target[:, 1:]
         decoded = model.decode(examples.target[:, :-1], memory, attention=False)
         if decoded.copied is None:
-            smoothed = token_loss(model, decoded.hidden, labels, pad=PAD, smoothing=SMOOTHING, way="plain").smoothed
+            smoothed = token_loss(model, decoded.hidden, labels, pad=PAD, smoothing=SMOOTHING, method="plain").smoothed
         else:
             smoothed = copy_loss(model, decoded, labels, pad=PAD, smoothing=SMOOTHING).smoothed
         loss = smoothed / (labels != PAD).sum()
@@ -70,7 +70,7 @@ def train(
             objective = objective + decoded.extra_loss[labels != PAD].sum() / (labels != PAD).sum()
         states = model.source_states(memory) if source else None
         if states is not None:
-            read = token_loss(model, *states, pad=PAD, smoothing=SMOOTHING, way="plain").smoothed
+            read = token_loss(model, *states, pad=PAD, smoothing=SMOOTHING, method="plain").smoothed
             objective = (smoothed + read) / ((labels != PAD).sum() + len(states[1]))
         optimizer.zero_grad()
         objective.backward()

@@ -205,7 +205,7 @@ def test_a_search_in_mixed_precision_reads_in_float32(articles: int) -> None:
         ("source_tokens", 0, "source_tokens must be at least 1, got 0"),
         ("model_size", 0, "model_size must be at least 1, got 0"),
         ("embedding_size", -1, "embedding_size must be at least 1, got -1"),
-        ("coverage_loss", -0.5, "coverage_loss must not be negative, got -0.5"),
+        ("coverage_loss", -0.5, "coverage_loss must be at least 0, got -0.5"),
     ],
 )
 def test_a_size_that_cannot_be_is_refused(field: str, value: float, message: str) -> None:

@@ -112,7 +112,7 @@ def test_mistakes_are_named() -> None:
         build_summarizer("ht", vocabulary_size=10, layers=3)
     with pytest.raises(ValueError, match=r"unknown architecture None, expected one of: hierarchical"):
         from_config_dict({"vocabulary_size": 10})
-    with pytest.raises(ValueError, match=r"Linear is no registered architecture"):
+    with pytest.raises(ValueError, match=r"Linear is not a registered architecture"):
         to_config_dict(torch.nn.Linear(2, 2))
 
 

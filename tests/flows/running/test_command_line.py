@@ -176,10 +176,10 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "entity types that no pipeline finds": (
         ["--graphs.entity-types", "PERSON", "--graphs.entity-types", "Planet"],
-        "graphs.entity_types holds 'Planet': expected types that the pipeline 'rules' finds, EVENT, FAC, ",
+        "graphs.entity_types contains 'Planet': expected types that the pipeline 'rules' finds, EVENT, FAC, ",
     ),
-    "device that is not there": (["--decoding.device", "cuda:7"], "decoding.device: device 'cuda:7' is not to be had"),
-    "device that is none": (["--ranker.device", "quantum"], "ranker.device: device 'quantum' is not to be had here"),
+    "device that is not there": (["--decoding.device", "cuda:7"], "decoding.device: device 'cuda:7' is not available"),
+    "device that is none": (["--ranker.device", "quantum"], "ranker.device: device 'quantum' is not available"),
     "no such authorities": (
         ["--crawl.ca-bundle", "/nope/ca.pem"],
         "crawl.ca_bundle is '/nope/ca.pem': expected a file of certificate authorities, but No such file or directory",
@@ -264,7 +264,7 @@ def test_devices_of_a_cluster_are_not_looked_for_here() -> None:
 
 @pytest.mark.parametrize("flow", ["prune", "promote"])
 def test_a_mistyped_root_is_named_and_not_created(flow: str, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="dta' is not there: expected the folder or URI of a build"):
+    with pytest.raises(StorageError, match="dta' does not exist: expected the folder or URI of a build"):
         prune_root(str(tmp_path / "dta"), 3, dry_run=True) if flow == "prune" else promote.fn(str(tmp_path / "dta"), 1)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StorageError, match="root is '': expected a folder or a URI"):

@@ -34,7 +34,7 @@ def test_the_value_of_a_token_worked_out_by_hand() -> None:
         output.linear.weight.copy_(torch.tensor([[0.0], [math.log(2)], [math.log(3)], [math.log(4)]]))
         output.linear.bias.zero_()
     # Probabilities .1 .2 .3 .4; the second position is padding.
-    loss = token_loss(output, torch.ones(1, 2, 1), torch.tensor([[3, 0]]), pad=0, smoothing=0.1, way="plain")
+    loss = token_loss(output, torch.ones(1, 2, 1), torch.tensor([[3, 0]]), pad=0, smoothing=0.1, method="plain")
     assert loss.nll.item() == pytest.approx(-math.log(0.4), abs=1e-6)
     even = -(math.log(0.1) + math.log(0.2) + math.log(0.3) + math.log(0.4)) / 4
     assert loss.smoothed.item() == pytest.approx(0.9 * -math.log(0.4) + 0.1 * even, abs=1e-6)
@@ -55,7 +55,7 @@ def test_every_way_agrees_with_the_plain_one(way: str, smoothing: float, bias: b
         torch.manual_seed(2)
         hidden = torch.randn(3, 7, 6, requires_grad=True)
         target = torch.randint(0, 11, (3, 7))
-        loss = token_loss(output, hidden, target, pad=0, smoothing=smoothing, way=way)
+        loss = token_loss(output, hidden, target, pad=0, smoothing=smoothing, method=way)
         (loss.smoothed * 0.25).backward()
         assert not loss.nll.requires_grad
         assert hidden.grad is not None
@@ -71,8 +71,8 @@ def test_the_fused_way_agrees_under_bfloat16_autocast() -> None:
     torch.manual_seed(2)
     hidden, target = torch.randn(4, 9, 16), torch.randint(1, 50, (4, 9))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        plain = token_loss(output, hidden, target, pad=0, smoothing=0.1, way="plain")
-        fused = token_loss(output, hidden, target, pad=0, smoothing=0.1, way="fused")
+        plain = token_loss(output, hidden, target, pad=0, smoothing=0.1, method="plain")
+        fused = token_loss(output, hidden, target, pad=0, smoothing=0.1, method="fused")
     torch.testing.assert_close(fused.smoothed, plain.smoothed, rtol=1e-2, atol=0)
     torch.testing.assert_close(fused.nll, plain.nll, rtol=1e-2, atol=0)
 
@@ -87,7 +87,7 @@ def test_many_tokens_are_summed_in_float32_under_bfloat16_autocast(way: str) -> 
     def run(way: str, dtype: torch.dtype) -> list[Tensor]:
         output = Output(16, 50).to(dtype)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.float32):
-            loss = token_loss(output, hidden.to(dtype), target, pad=0, smoothing=0.1, way=way)
+            loss = token_loss(output, hidden.to(dtype), target, pad=0, smoothing=0.1, method=way)
         (loss.smoothed / 40_000).backward()
         return [loss.smoothed.detach(), loss.nll, *(p.grad for p in output.parameters())]
 
@@ -110,9 +110,9 @@ def test_padding_gets_no_gradient() -> None:
 def test_a_way_that_cannot_be_gone_is_an_error() -> None:
     hidden, target = torch.randn(1, 2, 4), torch.tensor([[1, 2]])
     with pytest.raises(ValueError, match="got 'fast'"):
-        token_loss(Output(4, 5), hidden, target, pad=0, smoothing=0.1, way="fast")
+        token_loss(Output(4, 5), hidden, target, pad=0, smoothing=0.1, method="fast")
     with pytest.raises(ValueError, match="the fused loss needs"):
-        token_loss(Output(4, 5, linear=False), hidden, target, pad=0, smoothing=0.1, way="fused")
+        token_loss(Output(4, 5, linear=False), hidden, target, pad=0, smoothing=0.1, method="fused")
     without = token_loss(Output(4, 5, linear=False), hidden, target, pad=0, smoothing=0.1)
     within = token_loss(Output(4, 5), hidden, target, pad=0, smoothing=0.1)
     torch.testing.assert_close(without.smoothed, within.smoothed)

@@ -273,7 +273,7 @@ def test_bfloat16_computes_in_it_and_keeps_float32_weights() -> None:
     rough = updater.losses(batch)
     assert rough != exact
     assert rough == pytest.approx(exact, rel=0.05)
-    assert updater.update(1, 1e-3, [batch], 10.0).made
+    assert updater.update(1, 1e-3, [batch], 10.0).applied
     assert {p.dtype for p in updater.model.parameters()} == {torch.float32}
 
 
