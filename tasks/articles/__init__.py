@@ -1,1 +1,1 @@
-"""Articles from their source, and the documents that a source holds itself."""
+"""Articles from their source, and documents that a source contains itself."""

@@ -1,4 +1,4 @@
-"""The first two stages: articles as their source gives them, then a table per shard without duplicates
+"""The first two stages: articles as read from their source, then one table per shard without duplicates
 (Liu & Lapata 2019, sec. 4).
 """
 
@@ -45,18 +45,18 @@ def intake_articles(
     split_shares: Sequence[float] = SPLIT_SHARES,
     search_will_follow: bool = False,
 ) -> pa.Table:
-    """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and reason for a drop.
+    """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and, if refused, the reason.
 
     Args:
         articles: articles of a source.
         source_name: name of the source, part of every id.
         article_shards: number of article shards.
-        seed: seed of the splits that the source leaves open.
+        seed: seed of the splits that the source does not set.
         split_shares: shares of train, valid and test, summing to 1.
-        search_will_follow: a web search will find sources, so an article needs none of its own.
+        search_will_follow: a web search will find sources, so an article need not have its own.
 
     Raises:
-        ValueError: the shares are no shares, or a source names an unknown split.
+        ValueError: the shares are invalid, or a source names an unknown split.
     """
     if len(split_shares) != 3 or min(split_shares) < 0 or abs(sum(split_shares) - 1) > 1e-9:
         raise ValueError(f"expected three shares of train, valid and test that sum to 1, got {tuple(split_shares)}")
@@ -86,12 +86,12 @@ def intake_articles(
 def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Table:
     """Return the ARTICLES of one shard, sorted by id.
 
-    Of the usable articles with one id the first keeps its place, the others get the reason `duplicate_title`.
+    Of several usable articles with one id the first is kept, the others get the reason `duplicate_title`.
 
     Args:
         parts: INTAKE rows for this shard from every partition, in the order of the partitions.
-        kept_out: ARTICLES rows among them that must not be learned from, with the reason they get; None = none. Rows
-            of the test split stay.
+        kept_out: ARTICLES rows among them that must not be used in training, with their reason; None = none. Rows of
+            the test split are kept.
     """
     order = pc.sort_indices(
         parts.append_column("place", pa.array(range(parts.num_rows), pa.int64())),
@@ -101,14 +101,14 @@ def merge_articles(parts: pa.Table, kept_out: pa.Table | None = None) -> pa.Tabl
     seen: set[str] = set()
     reasons: list[Any] = []
     refused = {} if kept_out is None else {tuple(row[:-1]): row[-1] for row in _rows(kept_out)}
-    for id_, lead, split, given in _rows(merged):
-        reason = given or refused.get((id_, lead, split))
+    for id_, lead, split, own_reason in _rows(merged):
+        reason = own_reason or refused.get((id_, lead, split))
         duplicate = reason is None and id_ in seen
         reasons.append("duplicate_title" if duplicate else reason)
         if reason is None:
             seen.add(id_)
-    place = merged.schema.get_field_index("drop_reason")
-    merged = merged.set_column(place, ARTICLES.schema.field("drop_reason"), pa.array(reasons, pa.string()))
+    column = merged.schema.get_field_index("drop_reason")
+    merged = merged.set_column(column, ARTICLES.schema.field("drop_reason"), pa.array(reasons, pa.string()))
     return merged.cast(ARTICLES.schema)
 
 
@@ -124,7 +124,7 @@ def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str
     Args:
         article: an article of a source.
         lead: its lead, clean.
-        search_will_follow: a web search will find sources, so it needs none of its own.
+        search_will_follow: a web search will find sources, so it need not have its own.
     """
     if article.drop_reason is not None:
         return article.drop_reason
@@ -138,7 +138,7 @@ def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str
 
 
 def _split(article: Article, seed: int, shares: Sequence[float]) -> str:
-    """Return the source's split, else one by a stable hash of the group, or of the title where there is none."""
+    """Return the source's split, else one by a stable hash of the group, or of the title if there is no group."""
     if article.split is not None:
         if article.split not in SPLITS:
             raise ValueError(f"article {article.title!r}: split {article.split!r}, expected one of {', '.join(SPLITS)}")

@@ -1,4 +1,4 @@
-"""The stage `given`: documents that a source itself holds, laid out beside those of the crawl."""
+"""The stage `given`: documents that the source itself contains, in the same layout as those of the crawl."""
 
 from collections.abc import Collection, Iterable
 
@@ -33,16 +33,16 @@ def read_given_documents(
 def given_documents(
     articles: Iterable[Article], source_name: str, *, article_shards: int, search_will_follow: bool = False
 ) -> pa.Table:
-    """Return GIVEN rows for the documents of usable articles, in their order, as citations ranked by their place.
+    """Return GIVEN rows for the documents of usable articles, in order, as citations ranked by that order.
 
-    The reasons: no_documents, in the one row of an article that has none; duplicate_url, of a document whose URL an
-    earlier one of the article has; no_text.
+    The reasons: no_documents, in the single row of an article without documents; duplicate_url, for a document whose
+    URL an earlier document of the article has; no_text.
 
     Args:
         articles: articles of a source, with their documents.
         source_name: name of the source, part of every id.
         article_shards: number of article shards.
-        search_will_follow: a web search will find sources, so an article needs none of its own.
+        search_will_follow: a web search will find sources, so an article need not have its own.
     """
     rows = []
     for article in articles:

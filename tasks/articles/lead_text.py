@@ -1,4 +1,4 @@
-"""Leads as plain prose: what encyclopedia pages leave between the sentences when they are copied as text."""
+"""Leads as plain prose: remove what remains between the sentences when encyclopedia pages are copied as text."""
 
 import re
 
@@ -23,10 +23,9 @@ _ABBREVIATION = re.compile(r"(?:\b(?:[A-Z]|c|ca|vs|no|St|Dr|Mr|Mrs|Jr|Sr|km|al)|
 def clean_lead(text: str) -> str:
     """Return the sentences of a lead, its paragraphs separated by line breaks.
 
-    Gone are edit links, table rows, footnote marks, lines that send the reader to other pages, and lines in which no
-    sentence ends: captions of images, items of lists, headings of tables. So is a line that announces such lines, and
-    ends in a colon. Where no sentence ends in the whole lead, as in texts that have lost their full stops, its lines
-    stay.
+    Removed are edit links, table rows, footnote marks, lines that send the reader to other pages, lines in which no
+    sentence ends (captions, list items, table headings), and a line ending in a colon that introduces such lines. If no
+    sentence ends in the whole lead, as in texts that have lost their full stops, its lines are kept.
     """
     plain = (" ".join(_MARKS.sub("", line).split()) for line in text.splitlines() if not _NOT_PROSE.fullmatch(line))
     lines = [line for line in plain if line and not _HATNOTE.fullmatch(line)]
@@ -40,7 +39,7 @@ def clean_lead(text: str) -> str:
 
 
 def _ends_a_sentence(line: str) -> bool:
-    """Tell whether a sentence ends in a line; the full stop of an abbreviation ends none, but at the line's end."""
+    """Tell whether a sentence ends in a line; an abbreviation's full stop counts only at the end of the line."""
     return any(
         match.end() == len(line) or not _ABBREVIATION.search(line[: match.start()])
         for match in _SENTENCE_END.finditer(line)

@@ -1,1 +1,1 @@
-"""The one mechanism: stages, shards, their inputs and settings; skipped if done, written whole, recorded."""
+"""The engine that runs stages: shards, inputs and settings. What is done is skipped; what is made is recorded."""

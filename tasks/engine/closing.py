@@ -1,4 +1,4 @@
-"""The base of what holds files, connections or processes open until a `with` block ends."""
+"""Base class of objects that keep files, connections or processes open until a `with` block ends."""
 
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -6,11 +6,11 @@ from typing import Self
 
 
 class Closing(ABC):
-    """A context manager of itself, closed at the end of the block, however that ends."""
+    """A context manager that closes itself at the end of the block, also after an error."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is held open; may be called again."""
+        """Release everything held open; may be called again."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
-"""Many seeded random choices at once, which depend on numbers and never on the order in which things come.
+"""Many seeded random choices at once, which do not depend on the order of the items.
 
-A draw is a 64-bit number computed from a stable hash and a number alone, so two runs, two processes and two versions
-of a library agree on it. To sample, keep what draws lowest.
+A draw is a 64-bit number computed only from a stable hash and the item's number, so different runs, processes and
+library versions agree on it. To sample, keep the items with the lowest draws.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def draws(base: int | NDArray[np.uint64], numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """Return one draw for each number under a base, at the speed of numpy; distinct numbers draw distinctly.
+    """Return one draw for each number under a base, vectorised; distinct numbers get distinct draws.
 
     The finaliser of SplitMix64 (Steele, Lea and Flood 2014) mixes a Weyl sequence that starts at `base`.
 

@@ -1,7 +1,8 @@
-"""What a failure looks like in the logs: one line where the error says what to do, a traceback where it is a bug.
+"""How failures are logged: one line if the error says what to do, a traceback if it is a bug.
 
 Prefect logs every exception of a flow or task with its traceback, which pushes the line that a person needs off the
-screen. The errors that this project raises on purpose carry that line; only of others is the traceback worth reading.
+screen. The errors that this project raises on purpose have that line as message; only for others is the traceback
+useful.
 """
 
 import functools
@@ -25,13 +26,13 @@ _log = logging.getLogger(__name__)
 _current: ContextVar[str | None] = ContextVar("worked on", default=None)
 
 
-def working_on(what: str) -> None:
-    """Say what is being worked on from here, such as `page http://a/b`; an exception will name it."""
-    _current.set(what)
+def working_on(item: str) -> None:
+    """Set the item being worked on from here, such as `page http://a/b`; an exception will name it."""
+    _current.set(item)
 
 
 def names_what_failed(make: Callable[P, T]) -> Callable[P, T]:
-    """Have exceptions of a function carry a note of what was being worked on (`working_on`)."""
+    """Add a note to exceptions of a function that names the item being worked on (`working_on`)."""
 
     @functools.wraps(make)
     def named(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -39,9 +40,9 @@ def names_what_failed(make: Callable[P, T]) -> Callable[P, T]:
         try:
             return make(*args, **kwargs)
         except Exception as error:
-            what = _current.get()
-            if what is not None:
-                error.add_note(f"while working on {what}")
+            item = _current.get()
+            if item is not None:
+                error.add_note(f"while working on {item}")
             raise
         finally:
             _current.reset(token)
@@ -50,16 +51,16 @@ def names_what_failed(make: Callable[P, T]) -> Callable[P, T]:
 
 
 @contextmanager
-def unless_prefect_is_away(what: str) -> Iterator[None]:
-    """Leave out what is only for people to look at where the Prefect server does not answer, and say so."""
+def unless_prefect_is_away(item: str) -> Iterator[None]:
+    """Ignore errors of the Prefect server in the block, with a warning: it only shows things to people."""
     try:
         yield
     except httpx.HTTPError as error:
-        _log.warning("the Prefect server did not take %s: %s: %s", what, type(error).__name__, error)
+        _log.warning("the Prefect server did not take %s: %s: %s", item, type(error).__name__, error)
 
 
 def log_expected_failures_in_one_line() -> None:
-    """Have Prefect's loggers of this process leave the traceback of expected errors out; may be called again."""
+    """Make Prefect's loggers in this process omit the traceback of expected errors; may be called again."""
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_one_line)
 
@@ -71,7 +72,7 @@ def describe(error: BaseException) -> str:
 
 
 def is_expected(error: BaseException) -> bool:
-    """Whether an error was raised on purpose: one of our types, of the world's, or a ValueError from our code."""
+    """Whether an error was raised on purpose: our own types, errors of the system, or a ValueError from our code."""
     if type(error).__module__.partition(".")[0] in _ROOMS or isinstance(error, _OF_THE_WORLD):
         return True
     return isinstance(error, ValueError) and _raised_here(error.__traceback__)

@@ -21,7 +21,7 @@ def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
         ValueError: the rows are not sorted by `article_id`, or one is null.
     """
     ids = table.column("article_id").combine_chunks()
-    if isinstance(ids, pa.ChunkedArray):  # what combine_chunks gives for a column without chunks
+    if isinstance(ids, pa.ChunkedArray):  # combine_chunks returns this for a column without chunks
         return
     if ids.null_count:
         raise ValueError("article_id is null in a row: expected every row to name its article")
@@ -38,10 +38,10 @@ def by_article(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
 def join_by_article(left: pa.Table, *others: pa.Table) -> Iterator[tuple[str, *tuple[pa.Table, ...]]]:
     """Yield each article of `left` with its rows in every table; a table without the article gives no rows.
 
-    Rows of `others` whose article is not in `left` are passed over, so a caller chooses articles by filtering `left`.
+    Rows of `others` whose article is not in `left` are skipped, so a caller selects articles by filtering `left`.
 
     Args:
-        left: rows sorted by `article_id`; decides which articles are seen.
+        left: rows sorted by `article_id`; decides which articles are yielded.
         others: tables sorted by `article_id`.
 
     Yields:
@@ -60,5 +60,5 @@ def join_by_article(left: pa.Table, *others: pa.Table) -> Iterator[tuple[str, *t
                 head = next(stream, None)
             heads[number] = head
             matches.append(head[1] if head is not None and head[0] == article else others[number].slice(0, 0))
-        working_on(f"article {article}")  # the streams have looked ahead
+        working_on(f"article {article}")  # again, because the streams have read ahead
         yield article, rows, *matches

@@ -1,8 +1,8 @@
-"""What a stage reads of the stages above it, said once in a flow and loaded where the shard is computed.
+"""What a stage reads of upstream stages: declared in the flow, loaded where the shard is computed.
 
-The flow says `same(articles)` for the shard of the same number, `gathered(documents)` for its row group of every shard,
-`only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for a lazy walk over all shards, and
-`contents(ranker)` for the directory of a model.
+The flow writes `same(articles)` for the shard of the same number, `gathered(documents)` for the reader's row group of
+every shard, `only(vocabulary)` for the single shard of a stage, `every(articles, paragraphs)` for lazy access to all
+shards, and `contents(ranker)` for the directory of a model.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,8 +27,8 @@ class StageResult:
     Attributes:
         stage: stage name.
         shards: all shard numbers of the stage.
-        records: shard number -> record, for those that are done.
-        shown: what people see of it; what they see of its readers comes after that.
+        records: shard number -> record, for finished shards.
+        shown: its reference in the UI, after which its readers are shown.
     """
 
     stage: str
@@ -50,12 +50,12 @@ class StageResult:
 
 @dataclass(frozen=True)
 class DirectoryResult:
-    """A trained model or a report, or the promise of one.
+    """A trained model or a report, made or still planned.
 
     Attributes:
-        name: what it is, such as models/ranker.
-        record: its record, or None while it is not made.
-        shown: as of a stage.
+        name: its name, such as models/ranker.
+        record: its record, or None if it is not made yet.
+        shown: its reference in the UI, as for a stage.
     """
 
     name: str
@@ -69,8 +69,8 @@ class Input:
 
     Attributes:
         results: the stages and directories that it reads.
-        digests: shard number -> what it brings to the key of that shard; None while that is not known.
-        loading: shard number -> what loads it for that shard; asked only when the digests are known.
+        digests: shard number -> digests that are part of that shard's key; None while they are unknown.
+        loading: shard number -> function that loads it for that shard; called only when the digests are known.
     """
 
     results: tuple[StageResult | DirectoryResult, ...]
@@ -80,11 +80,11 @@ class Input:
 
 @dataclass(frozen=True)
 class Shards:
-    """All shards of one or more stages that share their sharding, each read when asked for.
+    """All shards of one or more stages with the same sharding, each read on request.
 
     Attributes:
         store: where they are.
-        parts: for each shard, one part a stage.
+        parts: for each shard, one part per stage.
     """
 
     store: Store
@@ -94,7 +94,7 @@ class Shards:
         return len(self.parts)
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the tables of one shard, one a stage.
+        """Return the tables of one shard, one per stage.
 
         Raises:
             CorruptShardError: a file is gone, cut short or changed.
@@ -106,7 +106,7 @@ class Shards:
 
 
 def same(result: StageResult, *, batches: bool = False) -> Input:
-    """Return the shard of the same number as a table, or in `batches` where it is larger than memory should be."""
+    """Return the shard of the same number as a table, or in `batches` if it may be too large for memory."""
 
     def digests(shard: int) -> list[str] | None:
         record = result.records.get(shard)
@@ -120,7 +120,7 @@ def same(result: StageResult, *, batches: bool = False) -> Input:
 
 
 def only(result: StageResult) -> Input:
-    """Return the single shard of a stage that has one, whatever the reader's shard, as a table."""
+    """Return the single shard of a stage with one shard as a table, for every shard of the reader."""
     first = same(result)
     return Input((result,), lambda _: first.digests(0), lambda _: first.loading(0))
 

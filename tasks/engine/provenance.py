@@ -1,4 +1,4 @@
-"""Which code is running: for records, so that a person can tell what made a file. No key and no data depend on it."""
+"""Version of the running code, kept in records so that people can see what made a file. It is not part of any key."""
 
 import subprocess
 from contextlib import suppress
@@ -14,21 +14,21 @@ _SECONDS = 10.0
 def running_code(project: Path = _PROJECT) -> dict[str, str]:
     """Return the package's `version` and, in a checkout, the git `commit`, with "-dirty" where files are changed.
 
-    What cannot be told is left out: a package that is not installed, a folder that is no checkout, no git.
+    Unknown fields are left out: if the package is not installed, the folder is not a checkout, or git is missing.
     """
-    found = {}
+    code = {}
     with suppress(metadata.PackageNotFoundError):
-        found["version"] = metadata.version("wikisum")
+        code["version"] = metadata.version("wikisum")
     top = _git(project, "rev-parse", "--show-toplevel")
-    if top and Path(top).resolve() == project.resolve():  # else it is installed inside somebody else's checkout
+    if top and Path(top).resolve() == project.resolve():  # else it is installed inside another project's checkout
         commit = _git(project, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
         if commit:
-            found["commit"] = commit
-    return found
+            code["commit"] = commit
+    return code
 
 
 def _git(project: Path, *arguments: str) -> str:
-    """Return what git answers; empty where it does not."""
+    """Return the output of a git command; empty if it fails."""
     try:
         done = subprocess.run(
             ["git", "-C", str(project), *arguments], capture_output=True, text=True, timeout=_SECONDS, check=False

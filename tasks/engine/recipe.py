@@ -1,4 +1,4 @@
-"""What a stage makes and what decides what its shards hold."""
+"""What a stage makes, and everything that decides the content of its shards."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ from tasks.engine.settings import Settings
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a stage or directory makes; with what it reads, this decides the key of each shard.
+    """How a stage or directory is made; together with its inputs, this decides the key of each shard.
 
     Attributes:
-        made: the dataset, or what a directory is called, such as models/ranker.
+        made: the dataset, or the name of a directory, such as models/ranker.
         function: pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in
-            order. That of a directory returns metrics (`tasks.engine.shard.make_directory`).
-        settings: the stage's section, passed as `settings`; None where it takes none.
+            order. The function of a directory returns metrics (`tasks.engine.shard.make_directory`).
+        settings: the stage's section, passed as `settings`; None if it takes none.
         arguments: further arguments.
-        per_shard: further arguments that differ: name -> value for each shard.
-        notes: what else decides the content and is kept in the records, such as the version of a model used.
-        version: of a directory; that of a dataset is its own.
+        per_shard: further arguments that differ by shard: name -> value for each shard.
+        notes: other facts that decide the content, kept in the records, such as the version of a model used.
+        version: of a directory; a dataset has its own version.
     """
 
     made: Dataset | str
@@ -39,7 +39,7 @@ class Recipe:
 
     @property
     def made_version(self) -> int:
-        """The version that the keys hold."""
+        """The version in the keys."""
         return self.version if isinstance(self.made, str) else self.made.version
 
     def arguments_of(self, shard: int) -> dict[str, Any]:
@@ -47,13 +47,13 @@ class Recipe:
         return {**self.arguments, **{name: values[shard] for name, values in self.per_shard.items()}}
 
     def key(self, shard: int, digests: Mapping[str, list[str]]) -> str:
-        """Return the key of a shard, given name -> digests of what it reads."""
+        """Return the key of a shard, given argument name -> digests of its inputs."""
         fields = {**recipe_fields(self.settings, self.arguments_of(shard)), **self.notes}
         return recipe_key(self.name, self.made_version, fields, shard, digests)
 
 
 def recipe_fields(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON-able fields that decide what a shard holds: those of the section, and the arguments."""
+    """Return the JSON-able fields that decide a shard's content: those of the section, and the arguments."""
     fields = settings.recipe() if settings is not None else {}
     return {**fields, **{name: _plain(value) for name, value in arguments.items()}}
 

@@ -1,7 +1,7 @@
-"""The base of every settings section, and which of its fields belong to a shard's recipe.
+"""The base class of settings sections, and which of their fields belong to a shard's recipe.
 
-A stage's settings class stands beside the stage; `flows/config.py` puts the sections together. Most fields decide
-what a shard holds and so are part of its key. A field declared with `tuning` only decides how fast or how politely
+A stage's settings class is defined beside the stage; `flows/config.py` puts the sections together. Most fields decide
+a shard's content and so are part of its key. A field declared with `tuning` only decides how fast or how politely
 the shard is made (pool sizes, retries): changing it recomputes nothing.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# What an HTTP header can hold: one line of printable ASCII.
+# A valid value of an HTTP header: one line of printable ASCII.
 HEADER_TEXT = r"^[\x20-\x7e]*$"
 
 
@@ -19,7 +19,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def recipe(self) -> dict[str, Any]:
-        """Return the JSON-able fields that decide what a shard holds, nested sections included."""
+        """Return the JSON-able fields that decide a shard's content, nested sections included."""
         fields: dict[str, Any] = {}
         for name, info in type(self).model_fields.items():
             extra = info.json_schema_extra
@@ -31,5 +31,5 @@ class Settings(BaseModel):
 
 
 def tuning(default: Any, description: str, **constraints: Any) -> Any:
-    """Declare a field that changes how a shard is made and never what it holds."""
+    """Declare a field that changes how a shard is made but never its content."""
     return Field(default, description=description, json_schema_extra={"tuning": True}, **constraints)

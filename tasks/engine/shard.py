@@ -1,4 +1,4 @@
-"""One shard, from its inputs to its file and record; and one directory, likewise. Runs wherever it is sent."""
+"""Make one shard or directory: load its inputs, compute, write file and record. Runs in any process or machine."""
 
 import functools
 import resource
@@ -26,7 +26,7 @@ from tasks.engine.settings import Settings
 
 @dataclass(frozen=True)
 class Scratch:
-    """A folder of a shard's own that an interrupted run leaves and the next one finds; removed once the shard is done.
+    """A folder for one shard that survives an interrupted run; removed once the shard is done.
 
     Attributes:
         filesystem: where it is.
@@ -39,23 +39,23 @@ class Scratch:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """All that is needed to make one shard or directory; small and picklable.
+    """Everything needed to make one shard or directory; small and picklable.
 
     Attributes:
         root: the store's root.
-        stage: stage name, or what a directory is.
+        stage: name of the stage or directory.
         version: the stage's version.
         shard: shard number; 0 for a directory.
         key: the recipe's key.
-        function: the stage's pure function; gives a table, or its batches in order.
-        inputs: argument name -> what to load.
+        function: the stage's pure function; returns a table, or its batches in order.
+        inputs: argument name -> function that loads it.
         digests: argument name -> digests, for the record.
-        settings: the stage's section, passed as `settings`; None where it takes none.
+        settings: the stage's section, passed as `settings`; None if it takes none.
         arguments: further arguments that are part of the recipe.
-        context: further arguments that are not: they change how the shard is made and never what it holds.
-        notes: what else decides the content, such as the version of a model used; for the record.
-        scratch: name of an argument that takes a `Scratch`, for work that should outlive an interruption.
-        title: what people call the stage, where several share a dataset; "" = its name.
+        context: further arguments that are not part of it: they change how the shard is made but never its content.
+        notes: other facts that decide the content, such as the version of a model used; for the record.
+        scratch: name of an argument that takes a `Scratch`, for work that should survive an interruption.
+        title: name of the stage for people, if several stages share a dataset; "" = `stage`.
     """
 
     root: str
@@ -75,12 +75,12 @@ class Job:
 
     @property
     def called(self) -> str:
-        """What logs and the UI call its stage."""
+        """Name of its stage in logs and the UI."""
         return self.title or self.stage
 
     @property
     def name(self) -> str:
-        """What logs and the UI call it."""
+        """Name of the job in logs and the UI."""
         return f"{self.called}-{self.shard:05d}" if self.stage in DATASETS else self.called
 
     def recipe(self) -> dict[str, Any]:
@@ -99,9 +99,9 @@ def make_shard(job: Job) -> ShardRecord:
     store = Store(job.root)
     started = time.monotonic()
     scratch = f"{job.stage}/.scratch-{job.shard:05d}.{job.key}"
-    own = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
+    scratch_argument = {job.scratch: Scratch(store.filesystem, store.path(scratch))} if job.scratch else {}
     drops = DropCount(DATASETS[job.stage])
-    rows = _call(job, store, **own)
+    rows = _call(job, store, **scratch_argument)
     counted = drops.table(rows) if isinstance(rows, pa.Table) else drops.batches(rows)
     written = store.write_table(shard_path(job.stage, job.shard, job.key), counted, DATASETS[job.stage])
     record = ShardRecord(
@@ -129,19 +129,19 @@ def make_shard(job: Job) -> ShardRecord:
 def make_directory(job: Job) -> DirectoryRecord:
     """Fill a directory (train a model, write a report), publish it, and return its record.
 
-    The function gets `directory` (a local path that an interrupted run finds again, on an object store another machine
-    too) and returns its metrics; under `published` they name the files that readers load.
+    The function gets `directory` (a local path that an interrupted run finds again; with an object store also a run on
+    another machine) and returns its metrics; their field `published` names the files that readers load.
 
     Raises:
         CorruptShardError: an input is damaged.
-        StorageFullError: the disk of the local folder is full; what is whole there is found again.
+        StorageFullError: the disk of the local folder is full; complete files are kept for the next run.
         StorageError: the directory could not be written.
     """
     store = Store(job.root)
     folder = working_directory(store, job.stage, job.key)
     started = time.monotonic()
-    place = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"
-    with naming_a_full_disk(place), kept_on_store(store, folder, job.stage, job.key):
+    location = str(folder) if store.is_local else f"{folder}, where {job.stage} is gathered (TMPDIR decides)"
+    with naming_a_full_disk(location), kept_on_store(store, folder, job.stage, job.key):
         metrics = _call(job, store, directory=folder)
     record = publish_directory(
         store,

@@ -1,8 +1,8 @@
-"""The one mechanism: a stage's pure function over its shards, as Prefect tasks.
+"""Run stages: apply a stage's pure function to its shards, as Prefect tasks.
 
-A shard that is done is skipped; what is missing is computed on the runner of the flow (threads, processes or Dask);
-a bad shard fails alone and by name while the rest finish. The same walk with `planning` set computes nothing and says
-what would be.
+A finished shard is skipped; missing ones are computed by the flow's executor (threads, processes or Dask). A shard that
+fails does not stop the others, and the error names it. With `planning` set, the same walk computes nothing and reports
+what it would compute.
 """
 
 from collections import Counter
@@ -21,26 +21,26 @@ from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job, make_directory, make_shard
 
 T = TypeVar("T")
-_REPAIRS = 3  # of one file
+_REPAIRS = 3  # of one file; more often, the disk is at fault
 Outcome = ShardRecord | DirectoryRecord | BaseException
 
 
 class Executor(Protocol):
-    """Runs jobs somewhere and tells what became of each."""
+    """Runs jobs and returns the outcome of each."""
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record, or the exception it ended with; never raises for a job.
 
-        The jobs are shown to people `after` what they read: each of these is what `show` returned.
+        In the UI the jobs come `after` their inputs: each of these is a value that `show` returned.
         """
         ...
 
     def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
-        """Show that a stage or directory is done, after what it reads; return what stands for it."""
+        """Show a stage or directory as done, after its inputs; return a reference for `after`."""
         ...
 
     def publish(self, result: StageResult, planned: "StagePlan") -> None:
-        """Show what a finished stage holds."""
+        """Show the content of a finished stage."""
         ...
 
 
@@ -53,7 +53,7 @@ class InlineExecutor:
         for job in jobs:
             try:
                 outcomes[job.name] = make(job)
-            except Exception as error:  # noqa: BLE001 - a bad shard fails alone; the stage reports it
+            except Exception as error:  # noqa: BLE001 - one failed shard must not stop the others; the stage reports it
                 outcomes[job.name] = error
         return outcomes
 
@@ -70,7 +70,7 @@ class StageFailedError(Exception):
     Attributes:
         stage: stage name.
         errors: job name -> exception.
-        damaged: upstream shards that turned out damaged; they have been set aside and will be computed again.
+        damaged: damaged upstream shards; they have been set aside and will be computed again.
     """
 
     def __init__(self, stage: str, errors: Mapping[str, BaseException], total: int) -> None:
@@ -85,20 +85,20 @@ class StageFailedError(Exception):
         lines = [f"{name}: {describe(error)}" for name, error in self.errors.items()]
         shown = "\n  ".join(lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else []))
         return (
-            f"stage {self.stage}: {len(self.errors)} of {self.total} failed, the rest is done and kept.\n  {shown}\n"
+            f"stage {self.stage}: {len(self.errors)} of {self.total} failed, the others are done and kept.\n  {shown}\n"
             "Run the same command again: it computes only what is missing."
         )
 
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What a walk found to do for a stage.
+    """What a walk has to do for a stage.
 
     Attributes:
-        stage: stage name, or what a directory is.
-        shards: how many there are; 0 where that is not known before the stage above is done.
-        done: how many are done already.
-        waiting: how many cannot be judged, because a stage above them is not done.
+        stage: name of the stage or directory.
+        shards: number of shards; 0 if it is not known before an upstream stage is done.
+        done: number of shards that are done already.
+        waiting: number of shards that cannot be checked yet, because an upstream stage is not done.
     """
 
     stage: str
@@ -108,19 +108,19 @@ class StagePlan:
 
     @property
     def missing(self) -> int:
-        """How many would be computed for sure."""
+        """Number of shards that would certainly be computed."""
         return self.shards - self.done - self.waiting
 
 
 @dataclass
 class Run:
-    """One walk over the DAG: finds what is done, computes what is missing, remembers every result by name.
+    """One walk over the DAG: finds what is done, computes what is missing, and stores every result by name.
 
     Attributes:
         store: where everything is.
         executor: runs the jobs.
-        planning: compute nothing, only find out what would be.
-        plans: what was found, in the order of the walk.
+        planning: compute nothing, only plan.
+        plans: the plan of each stage, in the order of the walk.
         stages: finished stages by name.
         directories: models and reports by name.
     """
@@ -145,12 +145,12 @@ class Run:
         """Return a stage's shards, computing those that are missing (none when planning).
 
         Args:
-            recipe: what it makes, of what.
-            shards: how many shards there are.
+            recipe: what the stage makes and how.
+            shards: number of shards.
             inputs: argument name -> input.
-            context: further arguments, which change how a shard is made and never what it holds.
-            scratch: argument that takes a folder outliving an interruption (`tasks.engine.shard.Scratch`).
-            name: under which the result is remembered, where several stages share a dataset.
+            context: further arguments, which change how a shard is made but never its content.
+            scratch: argument that takes a folder which survives an interruption (`tasks.engine.shard.Scratch`).
+            name: name of the result, if several stages share a dataset.
 
         Raises:
             StageFailedError: some shards could not be made.
@@ -202,7 +202,7 @@ class Run:
         if not self.planning:
             after = _shown(inputs)
             if record is None:
-                assert key is not None and digests is not None, f"{name} reads what is not made"
+                assert key is not None and digests is not None, f"{name} reads an input that is not made yet"
                 job = self._job(recipe, 0, key, inputs, digests, context)
                 record = self._make(make_directory, name, [job], 1, after)[0]
             shown = self.executor.show(plan, after)
@@ -217,19 +217,19 @@ class Run:
         label: str | None = None,
         latest: bool = True,
     ) -> Build:
-        """Write and return the manifest of what was walked (`storage.builds.record_build`)."""
+        """Write and return the manifest of this walk (`storage.builds.record_build`)."""
         stages = {name: result.records for name, result in self.stages.items()}
-        made = {name: result.record for name, result in self.directories.items() if result.record is not None}
-        return record_build(self.store, config, stages, made, report, label=label, latest=latest)
+        directories = {name: result.record for name, result in self.directories.items() if result.record is not None}
+        return record_build(self.store, config, stages, directories, report, label=label, latest=latest)
 
     def use(self, result: DirectoryResult) -> DirectoryResult:
-        """Remember a model found elsewhere in place of the one of its name, and return it.
+        """Replace this walk's model of the same name by another one, and return that.
 
-        That one stays known as `NAME, dropped`: the build names all it made, so that pruning finds it.
+        The replaced model is kept as `NAME, replaced`: the manifest names everything made, so that pruning finds it.
         """
-        made = self.directories.get(result.name)
-        if made is not None and made != result:
-            self.directories[f"{result.name}, dropped"] = made
+        replaced = self.directories.get(result.name)
+        if replaced is not None and replaced != result:
+            self.directories[f"{result.name}, replaced"] = replaced
         self.directories[result.name] = result
         return result
 
@@ -275,31 +275,31 @@ class Run:
 
 
 def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str]] | None:
-    """Return argument name -> digests of what a shard reads; None where a stage that it reads is not done."""
+    """Return argument name -> digests of a shard's inputs; None if a stage that it reads is not done."""
     found = {argument: source.digests(shard) for argument, source in inputs.items()}
     known = {argument: digests for argument, digests in found.items() if digests is not None}
     return known if len(known) == len(found) else None
 
 
 def _shown(inputs: Mapping[str, Input]) -> list[Any]:
-    """Return what people see of the stages and directories that are read."""
+    """Return the UI references (`Executor.show`) of the inputs."""
     return [result.shown for source in inputs.values() for result in source.results if result.shown is not None]
 
 
 def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn: Callable[[str], None]) -> T:
-    """Walk the DAG; where a file turns out damaged, it is set aside: walk again, so that it is computed again.
+    """Walk the DAG; if a file is damaged, set it aside and walk again, so that it is computed again.
 
-    As often as it takes: every walk finds the damage of one stage, and there may be as many as there are stages.
+    One walk may not be enough: each finds only the damage of one stage.
 
     Args:
         store: the root.
-        wiring: the walk; besides its stages it may read what they made.
+        wiring: the walk; besides running stages it may read their results.
         forget: called before walking again.
-        warn: told what was damaged.
+        warn: called with a message about each damaged file.
 
     Raises:
-        StageFailedError: a stage failed for another reason, or the same file was damaged again time after time.
-        CorruptShardError: likewise, of a file that the wiring itself reads.
+        StageFailedError: a stage failed for another reason, or the same file was damaged again after several repairs.
+        CorruptShardError: likewise, for a file that the wiring itself reads.
     """
     repairs: Counter[str] = Counter()
     while True:
@@ -308,7 +308,7 @@ def walk(store: Store, wiring: Callable[[], T], forget: Callable[[], None], warn
         except (StageFailedError, CorruptShardError) as failure:
             damaged = failure.damaged if isinstance(failure, StageFailedError) else [failure]
             repairs.update(damage.path for damage in damaged)
-            if all(repairs[damage.path] > _REPAIRS for damage in damaged):  # or there is none
+            if all(repairs[damage.path] > _REPAIRS for damage in damaged):  # true also without any damage
                 raise
             if isinstance(failure, CorruptShardError):
                 set_aside(store, failure)

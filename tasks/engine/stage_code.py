@@ -1,8 +1,9 @@
-"""Which code makes a stage: a table of stage -> version and digest of its source, so that no change is overlooked.
+"""A table of stage -> version and digest of its source code, so that no change of a stage is overlooked.
 
-A shard's key holds the stage's version, not its code: code that changes what a stage makes, without a new version,
-finds the old shards done. So the table `stage_code.json` says under which code a version was last looked at, and a test
-holds it against the code there is. Whoever changes a stage raises its version, or says that the output is the same:
+A shard's key contains the stage's version, not its code: if code changes a stage's output without a new version, the
+old shards still count as done. So the table `stage_code.json` records the code for which a version was last confirmed,
+and a test compares it with the present code. Whoever changes a stage raises its version, or confirms that the output is
+the same:
 
     python -m tasks.engine.stage_code               # record stages whose version has risen, name those it has not
     python -m tasks.engine.stage_code --same features.compute_features
@@ -28,7 +29,7 @@ PROJECT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_suffix(".json")
 _WIRING = ("flows", "tasks")  # rooms in whose modules stages are wired
 _COUNTED = ("tasks", "models")  # rooms whose modules decide what a stage makes; storage has its own versions: schemas
-_NOT_CODE = {"ctx", "kind", "type_comment", "type_params"}  # of a syntax tree; some Python versions lack them
+_NOT_CODE = {"ctx", "kind", "type_comment", "type_params"}  # syntax tree fields that differ between Python versions
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class StageCode:
     """A stage's version and the digest of the code that makes it.
 
     Attributes:
-        version: that of its dataset, or of its directory's wiring.
+        version: of its dataset, or in the recipe of its directory.
         code: 16 hex digits.
     """
 
@@ -45,15 +46,15 @@ class StageCode:
 
 
 def stage_codes(project: Path = PROJECT) -> dict[str, StageCode]:
-    """Return every stage that is wired, as DATASET.FUNCTION or directory.FUNCTION, with its version and code."""
-    found = {}
+    """Return every stage of the flows, as DATASET.FUNCTION or directory.FUNCTION, with its version and code."""
+    codes = {}
     for room in _WIRING:
         for path in sorted((project / room).rglob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for kind, name, version, function in _wired(tree):
                 module = _imports(tree).get(function) or _module_name(project, path)
-                found[f"{kind}.{name}"] = StageCode(version, code_digest(project, module))
-    return dict(sorted(found.items()))
+                codes[f"{kind}.{name}"] = StageCode(version, code_digest(project, module))
+    return dict(sorted(codes.items()))
 
 
 def overlooked(now: dict[str, StageCode], table: dict[str, StageCode]) -> list[str]:
@@ -66,22 +67,22 @@ def overlooked(now: dict[str, StageCode], table: dict[str, StageCode]) -> list[s
 
 
 def read_table(path: Path = TABLE) -> dict[str, StageCode]:
-    """Return the table as it was recorded; an absent one is empty."""
+    """Return the recorded table; empty if there is none."""
     if not path.exists():
         return {}
     return {name: StageCode(**fields) for name, fields in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
 def record(now: dict[str, StageCode], same: list[str], path: Path = TABLE) -> list[str]:
-    """Write what can be recorded, and return the stages that are overlooked still.
+    """Record the stages that are in order, and return those whose change is still overlooked.
 
     Args:
-        now: the stages as they are.
-        same: stages whose output is the same under their changed code; "all" for every one.
+        now: the present stages.
+        same: stages whose output is the same despite their changed code; "all" for every one.
         path: the table.
 
     Raises:
-        ValueError: there is no stage of a name in `same`.
+        ValueError: a name in `same` is not a stage.
     """
     unknown = sorted(set(same) - now.keys() - {"all"})
     if unknown:
@@ -95,7 +96,7 @@ def record(now: dict[str, StageCode], same: list[str], path: Path = TABLE) -> li
 
 
 def code_digest(project: Path, module: str) -> str:
-    """Return 16 hex digits of a module and of what it imports of the counted rooms, wherever they lie."""
+    """Return 16 hex digits of the code of a module and of the counted modules that it imports; paths do not matter."""
     pending, seen = [module], set[str]()
     while pending:
         name = pending.pop()
@@ -113,7 +114,7 @@ def _source(project: Path, module: str) -> str:
 
 
 def plain(node: Any) -> Any:
-    """Return code as lists and strings without what does not decide what it does, alike in every version of Python."""
+    """Return code as lists and strings without what does not affect it, the same in every version of Python."""
     if isinstance(node, list):
         return [plain(child) for child in node if not _says_nothing(child)]
     if not isinstance(node, ast.AST):
@@ -130,7 +131,7 @@ def plain(node: Any) -> Any:
 
 
 def _says_nothing(node: Any) -> bool:
-    """Whether a statement is a docstring, or another string that stands alone."""
+    """Whether a statement is a docstring or another lone string."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
@@ -141,11 +142,11 @@ def _wired(tree: ast.Module) -> Iterator[tuple[str, str, int, str]]:
             continue
         if getattr(node.func, "id", "") != "Recipe":
             continue
-        what, function = node.args[0], node.args[1].id
+        made, function = node.args[0], node.args[1].id
         versions = [keyword.value for keyword in node.keywords if keyword.arg == "version"]
         if not versions:
-            dataset = getattr(schemas, what.attr if isinstance(what, ast.Attribute) else getattr(what, "id", ""), None)
-            assert isinstance(dataset, schemas.Dataset), f"line {node.lineno}: which dataset is {ast.unparse(what)}?"
+            dataset = getattr(schemas, made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", ""), None)
+            assert isinstance(dataset, schemas.Dataset), f"line {node.lineno}: which dataset is {ast.unparse(made)}?"
             yield dataset.name, function, dataset.version, function
         else:
             assert isinstance(versions[0], ast.Constant), f"line {node.lineno}: expected version=NUMBER"
@@ -167,7 +168,7 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 @cache
 def _imported_modules(project: Path, module: str) -> tuple[str, ...]:
     """Return the modules of the counted rooms that a module imports, in functions too."""
-    found: list[str] = []
+    modules: list[str] = []
     for node in ast.walk(_tree(project, module)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -175,8 +176,8 @@ def _imported_modules(project: Path, module: str) -> tuple[str, ...]:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue
-        found += [name for name in names if name.partition(".")[0] in _COUNTED and _path(project, name) is not None]
-    return tuple(found)
+        modules += [name for name in names if name.partition(".")[0] in _COUNTED and _path(project, name) is not None]
+    return tuple(modules)
 
 
 @cache
@@ -187,7 +188,7 @@ def _tree(project: Path, module: str) -> ast.Module:
 
 
 def _path(project: Path, module: str) -> Path | None:
-    """Return the file of a module, or None where the name is that of something in one."""
+    """Return the file of a module, or None if the name is something inside a module."""
     stem = project.joinpath(*module.split("."))
     return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
 
@@ -197,12 +198,12 @@ def _module_name(project: Path, path: Path) -> str:
 
 
 def main() -> int:
-    """Record what can be recorded; return 1 where a stage's code has changed under the same version."""
+    """Record the table; return 1 if a stage's code has changed under the same version."""
     parser = argparse.ArgumentParser(
         prog="python -m tasks.engine.stage_code", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument(
-        "--same", nargs="+", default=[], metavar="STAGE", help="stages that make what they made; or all"
+        "--same", nargs="+", default=[], metavar="STAGE", help="stages whose output is unchanged; or all"
     )
     try:
         left = record(stage_codes(), parser.parse_args().same)

@@ -1,4 +1,4 @@
-"""How many threads torch computes with: never what the machine has, since sums, and so bytes, depend on it."""
+"""Number of threads of torch: a setting and never the machine's, because sums, and so bytes, depend on it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import torch
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Compute with so many threads of torch in this thread of Python; usable as a decorator."""
+    """Set the number of torch threads for the block or, as a decorator, for the function."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:

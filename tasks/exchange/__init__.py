@@ -1,1 +1,1 @@
-"""Corpora in other people's layouts, read and written."""
+"""Read and write corpora in other projects' layouts."""

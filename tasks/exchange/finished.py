@@ -1,4 +1,4 @@
-"""The stages of a finished build, for what reads a corpus after it was made."""
+"""The stages of a finished build, for code that reads an existing corpus."""
 
 from storage.builds import Build, latest_build, read_build
 from storage.errors import StorageError
@@ -11,11 +11,11 @@ def finished_build(store: Store, name: str | None) -> Build:
     """Return a build by name, or the latest one.
 
     Raises:
-        StorageError: there is none of that name, or none at all.
+        StorageError: there is no build of that name, or no build at all.
     """
     build = read_build(store, name) if name else latest_build(store)
     if build is None:
-        raise StorageError(f"root {store.root!r} holds no build: expected one that was built or imported")
+        raise StorageError(f"root {store.root!r} has no build: expected the root of a finished build or import")
     return build
 
 
@@ -24,7 +24,7 @@ def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
 
     Raises:
         ValueError: the build has no such stage.
-        StorageError: the record of one of its shards is gone or damaged.
+        StorageError: the record of one of its shards is missing or damaged.
     """
     if stage not in build.stages:
         raise ValueError(f"build {build.name} has no stage {stage}, only {', '.join(sorted(build.stages))}")
@@ -34,7 +34,7 @@ def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
         try:
             records[int(shard)] = ShardRecord.from_json(store.read_bytes(sidecar))
         except FileNotFoundError:
-            raise StorageError(f"{sidecar}, which build {build.name} names, is gone from {store.root}") from None
+            raise StorageError(f"{sidecar}, which build {build.name} names, is missing below {store.root}") from None
         except ValueError as error:
             raise StorageError(f"{sidecar}, which build {build.name} names, cannot be read: {error}") from error
     return StageResult(stage, range(len(records)), dict(sorted(records.items())))

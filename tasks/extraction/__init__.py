@@ -1,4 +1,4 @@
-"""Main text of pages: engines, the process that bounds them, and the stage `documents`."""
+"""Main text of pages: extraction engines, the process that limits their time and memory, and the stage `documents`."""
 
 from tasks.extraction.documents import extract_documents
 from tasks.extraction.settings import ExtractSettings

@@ -1,20 +1,20 @@
-"""Which of several texts of one page its other texts bear out."""
+"""How far several texts extracted from one page agree with each other."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tasks.text.ngrams import split_words
 
-_SHINGLE = 4  # words; fewer are found in any two texts on one subject
-_COMPARED = 20_000  # words of a text that are compared: more than an article has, and memory stays small
-_RECALL_WEIGHT = 0.5  # against precision: where one of two texts has more, the surplus is menus more often than article
+_SHINGLE = 4  # words; shorter runs occur in any two texts on one subject
+_COMPARED = 20_000  # words of a text that are compared: more than articles have, and few enough for memory
+_RECALL_WEIGHT = 0.5  # relative to precision: the surplus of a longer text is more often menus than article
 
 
 def agreement(texts: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Return for each text how far the others agree with it (0-1), in the same order.
 
-    That is the mean, over the others, of its F-measure against them (van Rijsbergen 1979, beta squared = 1/2), counted
-    on runs of four words, repetitions included. A text of fewer than four words agrees with none.
+    The agreement is the mean of its F-measures against the others (van Rijsbergen 1979, beta squared = 1/2), counted
+    on runs of four words, repetitions included. A text of fewer than four words has agreement 0.
 
     Args:
         texts: lines of each text, by its name; at least two texts.

@@ -1,4 +1,4 @@
-"""Turn a body of bytes into text, whatever its character set is and whatever it says it is."""
+"""Decode a body of bytes into text, even if its declared character set is wrong or missing."""
 
 import re
 
@@ -8,15 +8,15 @@ from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encodi
 _HEAD = 4096  # bytes in which a page must declare its character set; HTML asks for the first 1024
 _TAGS = re.compile(rb"<[^>]*>")
 _DETECTION_SAMPLE = 32_768  # bytes
-_BAD_SHARE = 0.2  # of the characters beyond ASCII: a stray or cut-off character does not make a character set wrong
-_LATIN_SHARE = 0.3  # of the letters: no language written in Latin-1 has so many accents; Cyrillic misread has
+_BAD_SHARE = 0.2  # of the non-ASCII characters: a few bad ones do not prove that the character set is wrong
+_LATIN_SHARE = 0.3  # of the letters: no Latin-1 language has so many accented ones; misread Cyrillic has
 
 
 def decode(body: bytes, declared: str | None) -> str:
-    """Return the text of a body, by byte order mark, UTF-8 if it can be, declared label, `<meta>` label, detection.
+    """Return the text of a body. Tries the byte order mark, UTF-8, the declared label, the `<meta>` label, detection.
 
-    A label is believed only where the bytes fit it, so a page that is mislabelled still comes out readable. Never
-    fails: bytes that fit nothing become U+FFFD.
+    A label is used only if the bytes fit it, so a mislabelled page is still readable. It never fails: bytes that
+    cannot be decoded become U+FFFD.
 
     Args:
         body: bytes of an HTML or plain text page.
@@ -42,7 +42,7 @@ def decode(body: bytes, declared: str | None) -> str:
 
 
 def _codec(label: str | None) -> str | None:
-    """Return the codec that browsers read a label as, under Python's name; None for a label that names none."""
+    """Return Python's name of the codec that browsers use for a label; None for an unknown label."""
     try:
         name = resolve_encoding((label or "").strip().strip("\"'"))
         "".encode(name or "")  # `base64` and other codecs that are not text are LookupErrors here
@@ -52,7 +52,7 @@ def _codec(label: str | None) -> str | None:
 
 
 def _fits(text: str, codec: str) -> bool:
-    """Tell whether text decoded with replacement can be what its author wrote."""
+    """Tell whether text decoded with replacement is plausible, so that the codec may be the right one."""
     wide = sum(map(len, re.findall(r"[^\x00-\x7f]+", text)))
     if text.count("�") > wide * _BAD_SHARE:
         return False

@@ -1,9 +1,9 @@
-"""The fast engine: main text by weighing blocks of text, one pass over the tree.
+"""The fast engine: find the main text by weighing blocks of text, in one pass over the tree.
 
-A page is a sequence of blocks (what stands between two block-level tags). Prose weighs what it is long; blocks of
-links, and short ones without a full stop, weigh less than nothing. The element whose blocks weigh most together is
-the main text's home; within it the heaviest run of blocks is the main text (Kadane's maximum subarray, with the
-cost of a gap capped, so that an advertisement between two sections cuts nothing off).
+A page is a sequence of blocks (the text between two block-level tags). The weight of prose is its length; blocks of
+links, and short blocks without a full stop, have negative weight. The element with the largest total weight contains
+the main text; within it the heaviest run of blocks is the main text (Kadane's maximum subarray, with the cost of a gap
+capped, so that an advertisement between two sections cuts nothing off).
 """
 
 import re
@@ -19,7 +19,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Elements that hold no prose of the article, whatever is in them.
+# Elements that never contain prose of the article.
 _NEVER = _names(
     "audio aside button canvas dialog embed figure footer head iframe input label map math menu nav noscript object "
     "script select style svg template textarea video"
@@ -45,15 +45,13 @@ _BREAKS = re.compile(r"\v\s*\v")
 
 _LINKED = 0.5  # share of a block's characters inside links from which it counts as navigation
 _GAP = 300.0  # characters of prose that pay for any gap between two runs of prose
-_ELSEWHERE = 1.5  # the heaviest run of the whole page is taken where it weighs this many times that of the home
-_SMALL = 1000.0  # characters below which refused classes are looked into, in case they hold the article
+_ELSEWHERE = 1.5  # the heaviest run of the whole page is used if it weighs this many times that of the best element
+_SMALL = 1000.0  # below so many characters, elements of refused classes are also read: they may contain the article
 
 
 @dataclass
 class Block:
-    """Text between two block-level tags, its lines parted by line feeds; `linked` of its characters are inside
-    links.
-    """
+    """Text between two block-level tags, its lines separated by line feeds; `linked` characters of it are in links."""
 
     text: str
     linked: int
@@ -61,7 +59,7 @@ class Block:
 
     @property
     def is_navigation(self) -> bool:
-        """Whether its text is inside links for the most part."""
+        """Whether most of its text is inside links."""
         return self.linked > _LINKED * len(self.text)
 
     def weight(self) -> float:
@@ -78,7 +76,7 @@ class Block:
 
 
 def extract_density(tree: html.HtmlElement) -> list[str]:
-    """Return the paragraphs of a page's main text, in order; none where it has no prose."""
+    """Return the paragraphs of a page's main text, in order; none if it has no prose."""
     body = tree.find(".//body")
     chosen, weight = _main_text(_Walk(refuse=True).over(tree if body is None else body))
     if weight < _SMALL:
@@ -89,7 +87,7 @@ def extract_density(tree: html.HtmlElement) -> list[str]:
 
 
 def page_blocks(tree: html.HtmlElement) -> list[Block]:
-    """Return the blocks of text below an element, in order, whatever the classes and roles around them."""
+    """Return the blocks of text below an element, in order, ignoring classes and roles."""
     return _Walk(refuse=False).over(tree).blocks
 
 
@@ -193,7 +191,7 @@ class _Walk:
 
 
 def _is_refused(element: html.HtmlElement, inline: bool) -> bool:
-    """Tell whether an element is hidden, or says of itself that it is not the article."""
+    """Tell whether an element is hidden, or its role or class says that it is not the article."""
     attributes = element.attrib
     if not attributes or element.tag in _HOMES:
         return False

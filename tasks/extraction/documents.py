@@ -21,24 +21,24 @@ _ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
 def extract_documents(
     frontier: pa.Table, pages: pa.Table | Iterable[pa.RecordBatch], settings: ExtractSettings
 ) -> pa.Table:
-    """Extract a host shard's pages and lay the documents out by article.
+    """Extract a host shard's pages and group the documents by article.
 
     Args:
         frontier: FRONTIER rows of the shard, from all articles; rows with a `drop_reason` are left out.
-        pages: the PAGES shard, as a table or in batches; of its bodies one batch is in memory at a time.
+        pages: the PAGES shard, as a table or in batches; the bodies of one batch are in memory at a time.
         settings: engines and limits.
 
     Returns:
         DOCUMENTS table with one row for each (article, URL) of the frontier, sorted by article shard, article,
         provenance, rank and URL. Where a URL was both cited and found, the row has the citation. A page
         without a body keeps its reason; a URL that is not among the pages has the reason `page_missing`.
-        `boilerplate` marks, never removes, what repeats across pages of the host.
+        `boilerplate` only marks the paragraphs that repeat across pages of the host; they are not removed.
 
     Raises:
         RuntimeError: the extracting process cannot be started.
     """
-    found, hosts = _extract_pages(pages.to_batches() if isinstance(pages, pa.Table) else pages, settings)
-    boilerplate = _boilerplate(hosts, found, settings)
+    extracted, hosts = _extract_pages(pages.to_batches() if isinstance(pages, pa.Table) else pages, settings)
+    boilerplate = _boilerplate(hosts, extracted, settings)
     missing = Extracted(None, (), None, "page_missing")
     rows: list[dict[str, Any]] = []
     done: set[tuple[str, str]] = set()
@@ -48,7 +48,7 @@ def extract_documents(
         if row.pop("drop_reason") is not None or key in done:
             continue
         done.add(key)
-        page = found.get(row["url"], missing)
+        page = extracted.get(row["url"], missing)
         rows.append(
             {
                 **row,
@@ -66,7 +66,7 @@ def _extract_pages(
     pages: Iterable[pa.RecordBatch], settings: ExtractSettings
 ) -> tuple[dict[str, Extracted], dict[str, list[str]]]:
     """Return what was found in each page, by URL, and the URLs of each host."""
-    found: dict[str, Extracted] = {}
+    extracted: dict[str, Extracted] = {}
     hosts: defaultdict[str, list[str]] = defaultdict(list)
     with Extractor(settings) as extractor:
         for batch in pages:
@@ -75,21 +75,21 @@ def _extract_pages(
                 hosts[host.as_py()].append(url.as_py())
                 reason, mime, charset, body = (value.as_py() for value in page)
                 if reason is not None or body is None:
-                    found[url.as_py()] = Extracted(None, (), None, reason or "no_body")
+                    extracted[url.as_py()] = Extracted(None, (), None, reason or "no_body")
                 else:
                     working_on(f"page {url}")
-                    found[url.as_py()] = extractor.extract(body, mime=mime, charset=charset)
-    return found, hosts
+                    extracted[url.as_py()] = extractor.extract(body, mime=mime, charset=charset)
+    return extracted, hosts
 
 
 def _boilerplate(
-    hosts: Mapping[str, list[str]], found: Mapping[str, Extracted], settings: ExtractSettings
+    hosts: Mapping[str, list[str]], extracted: Mapping[str, Extracted], settings: ExtractSettings
 ) -> dict[str, tuple[bool, ...]]:
     """Return for each page whether its paragraphs repeat across pages of its host."""
     marks: dict[str, tuple[bool, ...]] = {}
     for urls in hosts.values():
-        lists = [found[url].paragraphs for url in urls]
+        lists = [extracted[url].paragraphs for url in urls]
         repeated = repeated_boilerplate(lists, pages=settings.repeated_pages) if settings.repeated_pages else set()
         for url in urls:
-            marks[url] = tuple(text in repeated for text in found[url].paragraphs)
+            marks[url] = tuple(text in repeated for text in extracted[url].paragraphs)
     return marks

@@ -1,4 +1,4 @@
-"""The engines, the order in which they are tried, and the lines that no engine should have left in."""
+"""The engines, the order in which they are tried, and the removal of lines that no engine should have kept."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ _SOUP_BLOCKS = ["p", "div", "li", "br", "tr", "td", "blockquote", "pre", "sectio
     f"h{level}" for level in range(1, 7)
 ]
 _WORD = re.compile(r"\w+")
-_PHRASE_LENGTH = 300  # characters up to which a boilerplate phrase makes a line no part of the article
+_PHRASE_LENGTH = 300  # a line with a boilerplate phrase is removed up to this length in characters
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """What was found in a page.
+    """The text extracted from a page.
 
     Attributes:
         title: title of the page, or None.
@@ -43,7 +43,7 @@ class Extracted:
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
-    """Find the main text of a page; nothing here bounds time or memory.
+    """Find the main text of a page, without a limit on time or memory.
 
     Args:
         body: the page.
@@ -70,14 +70,14 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
 
 
 def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, list[str]]:
-    """Return the name of the engine that is believed, and its lines.
+    """Return the name of the chosen engine, and its lines.
 
-    The first engine that found anything is, unless the texts of the others agree with each other and not with its
-    own. One engine alone never overrules another: that its text is longer says nothing about whose is right.
+    The first engine that found anything is chosen, unless the texts of the others agree with each other but not with
+    it. One engine alone never overrules another: a longer text is not a better one.
 
     Args:
-        texts: lines of each engine, in the order in which engines are believed.
-        rescue_below: share of the best agreement below which the first engine's text is given up; 0 = never.
+        texts: lines of each engine, in order of preference.
+        rescue_below: share of the best agreement below which the first engine's text is rejected; 0 = never.
     """
     first = next((name for name, lines in texts.items() if lines), next(iter(texts)))
     if rescue_below and len(texts) > 2:
@@ -89,7 +89,7 @@ def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, li
 
 
 def _texts(tree: html.HtmlElement, settings: ExtractSettings) -> dict[str, list[str]]:
-    """Return the lines that each engine finds, in the order in which the engines are believed."""
+    """Return the lines that each engine finds, in order of preference."""
     fast = extract_density(tree)
     if settings.engine == "density":
         return {"density": fast}
@@ -98,7 +98,7 @@ def _texts(tree: html.HtmlElement, settings: ExtractSettings) -> dict[str, list[
 
 
 def extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings) -> list[str]:
-    """Return the lines of trafilatura's text, comments left out."""
+    """Return the lines of trafilatura's text, without comments."""
     text: str | None = trafilatura.extract(
         tree,
         include_comments=False,
@@ -111,8 +111,8 @@ def extract_trafilatura(tree: html.HtmlElement, settings: ExtractSettings) -> li
 
 def extract_readability(tree: html.HtmlElement) -> list[str]:
     """Return the lines of the element that readability scores highest; none where it finds no such element."""
-    found = try_readability(deepcopy(tree))  # it takes the tree apart
-    return [line for block in page_blocks(found) for line in block.text.split("\n")]
+    main = try_readability(deepcopy(tree))  # a copy, because it modifies the tree
+    return [line for block in page_blocks(main) for line in block.text.split("\n")]
 
 
 def _extract_soup(text: str) -> list[str]:
@@ -148,5 +148,5 @@ def _words(text: str) -> str:
 
 
 def _is_title(words: str, title: str) -> bool:
-    """Tell whether a line is the title, or the title less the site's name at its end."""
+    """Tell whether a line is the title, or the title without the site's name at its end."""
     return bool(title) and (words == title or (title.startswith(words + " ") and len(words) > len(title) / 2))

@@ -1,4 +1,4 @@
-"""The shard's side of extraction: keeps one extracting process alive and replaces it when a page kills it."""
+"""The shard's side of extraction: run one extracting process and replace it when a page kills it."""
 
 import os
 import signal
@@ -14,14 +14,14 @@ from tasks.extraction.engines import Extracted
 from tasks.extraction.frames import read_frame, write_frame
 from tasks.extraction.settings import ExtractSettings
 
-_WALL = 20.0  # wall seconds a page may take for each processor second; ends a process that is stopped, not busy
-_START_SECONDS = 300.0  # wall seconds a process may take to start on a machine that is very busy
+_WALL = 20.0  # wall seconds allowed per processor second of the limit; ends a process that hangs without computing
+_START_SECONDS = 300.0  # wall seconds allowed for the start of a process, even on a very busy machine
 
 
 class Extractor(Closing):
-    """Extracts pages one after another in a process of its own, so that no page can harm more than itself.
+    """Extracts pages one after another in a separate process, so that a page can harm only itself.
 
-    A plain subprocess and pipes: it works in threads, in daemonic processes and in Dask workers, and nothing is forked.
+    A plain subprocess with pipes works in threads, in daemonic processes and in Dask workers, and forks nothing.
 
     Example:
         >>> with Extractor(ExtractSettings()) as extractor:
@@ -37,10 +37,10 @@ class Extractor(Closing):
         self._expired = False
 
     def extract(self, body: bytes, *, mime: str | None, charset: str | None) -> Extracted:
-        """Return what was found in a page, or why nothing was.
+        """Return the text of a page, or why there is none.
 
-        A process that has served other pages may die of what those left behind: its page is tried again in a new
-        one, so that a page's result depends on the page alone.
+        A process that has extracted other pages may fail because of what those left in memory. Then the page is tried
+        again in a new process, so that its result depends on the page alone.
 
         Args:
             body: the page.
@@ -53,14 +53,14 @@ class Extractor(Closing):
         if self._served >= self._settings.pages_per_worker:
             self.close()
         fresh = self._process is None
-        found = self._ask(body, mime, charset)
-        if self._process is None and not fresh and found.reason != "extraction_timeout":
-            found = self._ask(body, mime, charset)
-        return found
+        extracted = self._ask(body, mime, charset)
+        if self._process is None and not fresh and extracted.reason != "extraction_timeout":
+            extracted = self._ask(body, mime, charset)
+        return extracted
 
     @property
     def process_id(self) -> int | None:
-        """Id of the extracting process, or None where none runs."""
+        """Id of the extracting process, or None if none is running."""
         return None if self._process is None else self._process.pid
 
     def close(self) -> None:
@@ -82,19 +82,19 @@ class Extractor(Closing):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            # The hash seed is fixed so that no engine's order can differ between runs.
+            # The hash seed is fixed, so that the order of sets in an engine cannot differ between runs.
             env={**os.environ, "PYTHONPATH": _import_path(), "PYTHONHASHSEED": "0"},
         )
         self._served = 0
         if self._exchange(self._settings.model_dump(mode="json"), b"", _START_SECONDS) is None:
             code = self._process.wait()
             self._errors.seek(0)
-            said = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+            stderr = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
             self.close()
-            raise RuntimeError(f"the extracting process ended with {code} while starting: {said}")
+            raise RuntimeError(f"the extracting process ended with {code} while starting: {stderr}")
 
     def _ask(self, body: bytes, mime: str | None, charset: str | None) -> Extracted:
-        """Return the process's answer for a page, or what its death means; starts one where there is none."""
+        """Return the process's answer for a page, or the reason of its death; start a process if there is none."""
         if self._process is None:
             self._start()
         self._served += 1
@@ -107,7 +107,7 @@ class Extractor(Closing):
         return Extracted(None, (), None, reason if answer is None else "extraction_memory")
 
     def _exchange(self, message: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any] | None:
-        """Send a message and return the answer, or None where the process died or took too many wall seconds."""
+        """Send a message and return the answer, or None if the process died or took too many wall seconds."""
         process = self._process
         assert process is not None and process.stdin is not None and process.stdout is not None
         self._expired = False
@@ -137,6 +137,6 @@ def _reason(returncode: int, expired: bool) -> str:
     """Return why a page has no text, given how its process ended."""
     if expired or returncode == -signal.SIGPROF:
         return "extraction_timeout"
-    if returncode == -signal.SIGKILL:  # the kernel's, when the machine has no memory left
+    if returncode == -signal.SIGKILL:  # sent by the kernel when the machine is out of memory
         return "extraction_memory"
     return "extraction_failed"

@@ -1,4 +1,4 @@
-"""What passes between a shard's process and its extracting process: a JSON object and a body of bytes."""
+"""The messages between a shard's process and its extracting process: a JSON object and a body of bytes."""
 
 import json
 import struct
@@ -11,7 +11,7 @@ def write_frame(stream: IO[bytes], message: dict[str, Any], body: bytes = b"") -
     """Write one message and flush.
 
     Raises:
-        BrokenPipeError: the other process is gone.
+        BrokenPipeError: the other process has ended.
     """
     head = json.dumps(message).encode("ascii")
     stream.write(_HEADER.pack(len(head), len(body)))
@@ -21,7 +21,7 @@ def write_frame(stream: IO[bytes], message: dict[str, Any], body: bytes = b"") -
 
 
 def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
-    """Read one message, or None where the other process closed the stream (or died amid a message)."""
+    """Read one message; None if the other process closed the stream (or died within a message)."""
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return None

@@ -1,4 +1,4 @@
-"""Parse HTML into a tree, and what every engine reads from it alike: title, plain lines."""
+"""Parse HTML into a tree, and read from it what all engines share: the title and plain lines."""
 
 import re
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ _PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=Tru
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _OPEN_END = re.compile(r"""[^.!?…:;|"”'’)\]>。！？]$""")
-_LINE = 40  # characters from which a line that ends amid a sentence was broken for want of room
-_LABEL = 20  # characters below which a line in lower case that ends no sentence is a label ("read more")
-_WRAPPED = 100  # characters: text whose lines all stay below is wrapped by hand, so a line break is no paragraph
+_LINE = 40  # characters; a line at least as long that ends within a sentence was wrapped
+_LABEL = 20  # characters; a shorter lower-case line that ends no sentence is a label ("read more")
+_WRAPPED = 100  # characters; text whose lines are all shorter is wrapped by hand, so a line break is not a paragraph
 
 
 def clean(text: str) -> str:
@@ -21,9 +21,9 @@ def clean(text: str) -> str:
 
 
 def parse(text: str) -> html.HtmlElement | None:
-    """Return the tree of a page, or None where there is no markup and no text in it.
+    """Return the tree of a page, or None if it has neither markup nor text.
 
-    Elements nested deeper than the parser's limit (2048) are left out, with what is in them.
+    Elements nested deeper than the parser's limit (2048) are left out, with their content.
     """
     try:
         return html.document_fromstring(clean(text).encode("utf-8"), parser=_PARSER)
@@ -32,20 +32,20 @@ def parse(text: str) -> html.HtmlElement | None:
 
 
 def page_title(tree: html.HtmlElement) -> str | None:
-    """Return the title of a page: `<title>`, else `og:title`, else its first `<h1>`; None where it has none."""
-    for found in (
+    """Return the title of a page: `<title>`, else `og:title`, else its first `<h1>`; None if it has none."""
+    for candidate in (
         tree.xpath("string(//head/title | //body//title[not(ancestor::svg)])"),
         tree.xpath("string(//meta[@property='og:title']/@content)"),
         tree.xpath("string(//h1)"),
     ):
-        title = " ".join(str(found).split())
+        title = " ".join(str(candidate).split())
         if title:
             return title
     return None
 
 
 def plain_paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of plain text: its lines, or, where it is wrapped by hand, what blank lines part."""
+    """Return the paragraphs of plain text: its lines or, if it is wrapped by hand, the parts between blank lines."""
     lines = [line for line in text.split("\n") if line.strip()]
     wrapped = _BLANK_LINE.search(text.strip()) and all(len(line) <= _WRAPPED for line in lines)
     parts = _BLANK_LINE.split(text) if wrapped else lines
@@ -53,10 +53,10 @@ def plain_paragraphs(text: str) -> list[str]:
 
 
 def join_wrapped(lines: Iterable[str]) -> list[str]:
-    """Return the lines with those joined that one sentence was broken over, as text from PDF files is.
+    """Return the lines, joining those over which one sentence was wrapped, as in text from PDF files.
 
-    A line goes on where it is a full one, ends no sentence, and the next begins in lower case and is no mere label. A
-    hyphen at its end stays, without a space.
+    A line continues if it is full, ends no sentence, and the next one begins in lower case and is not a mere label. A
+    hyphen at its end is kept, without a space.
     """
     joined: list[str] = []
     last = ""

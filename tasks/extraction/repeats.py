@@ -1,20 +1,20 @@
-"""Boilerplate that gives itself away by standing on many pages of one host."""
+"""Boilerplate recognised by its repetition on many pages of one host."""
 
 from collections import Counter
 from collections.abc import Sequence
 
-_SHORT = 300  # characters; a longer text that two pages share is more likely quoted or syndicated than a fixture
+_SHORT = 300  # characters; a longer text on two pages is more likely quoted or syndicated than boilerplate
 
 
 def repeated_boilerplate(paragraph_lists: Sequence[Sequence[str]], *, pages: int) -> set[str]:
-    """Return the short paragraphs that stand on at least `pages` different pages of one host.
+    """Return the short paragraphs that occur on at least `pages` different pages of one host.
 
-    Paragraphs are compared exactly: sentences that differ in a number say different things. Pages with the same
-    paragraphs are one page under several URLs, and count once.
+    Paragraphs are compared exactly, because sentences that differ only in a number say different things. Pages with the
+    same paragraphs are one page under several URLs, and count once.
 
     Args:
         paragraph_lists: the paragraphs of each page of one host.
-        pages: how many pages make a paragraph boilerplate, at least 2.
+        pages: number of pages from which a repeated paragraph is boilerplate, at least 2.
 
     Raises:
         ValueError: `pages` is less than 2, so that every paragraph would be boilerplate.

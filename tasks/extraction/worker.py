@@ -1,7 +1,7 @@
-"""The extracting process: reads pages from its standard input, writes what it finds, and may die of a page.
+"""The extracting process: reads pages from its standard input and writes their text; a page may kill it.
 
-It bounds itself, so that nothing is left behind when the shard's process is killed: the kernel ends it when a page has
-used up its processor time, in C code too, and refuses memory beyond its address space.
+It limits itself, so that nothing remains when the shard's process is killed: the kernel ends it when a page has used up
+its processor time, also in C code, and denies it memory beyond its address space.
 """
 
 import logging
@@ -20,12 +20,12 @@ from tasks.extraction.settings import ExtractSettings
 
 
 def main() -> None:
-    """Serve pages until the input ends; end after a page that memory did not suffice for."""
+    """Extract pages until the input ends; end after a page that ran out of memory."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the shard's process ends this one
-    logging.disable(logging.CRITICAL)  # engines log every page they find nothing in
+    logging.disable(logging.CRITICAL)  # engines log every page without a main text
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not mix with answers
+    os.dup2(2, 1)  # output of a library must not mix with the answers
     pages = sys.stdin.buffer
     first = read_frame(pages)
     if first is None:
@@ -36,7 +36,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     write_frame(answers, {"ready": True})
     while (frame := read_frame(pages)) is not None:
-        signal.setitimer(signal.ITIMER_PROF, settings.cpu_seconds)  # SIGPROF ends the process: nobody handles it
+        signal.setitimer(signal.ITIMER_PROF, settings.cpu_seconds)  # SIGPROF has no handler, so it ends the process
         answer = _answer(*frame, settings)
         signal.setitimer(signal.ITIMER_PROF, 0)
         write_frame(answers, answer)
@@ -50,10 +50,10 @@ def _answer(message: dict[str, Any], body: bytes, settings: ExtractSettings) -> 
         return asdict(extract(body, message["mime"], message["charset"], settings))
     except MemoryError:
         reason = "extraction_memory"
-    except etree.LxmlError as error:  # without memory libxml2 finds a fault in the document, and no name for it
+    except etree.LxmlError as error:  # out of memory, libxml2 reports a nameless fault of the document
         lacking = any(sign in str(error) for sign in ("memory", "unknown error"))
         reason = "extraction_memory" if lacking else "extraction_failed"
-    except Exception:  # noqa: BLE001  a page may find any fault in any engine; the next page is not concerned
+    except Exception:  # noqa: BLE001  a page may trigger any bug of an engine; that must not affect the next page
         reason = "extraction_failed"
     return asdict(Extracted(None, (), None, reason))
 

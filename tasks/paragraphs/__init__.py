@@ -1,1 +1,1 @@
-"""Documents taken apart into candidate paragraphs, each kept or refused with a reason."""
+"""Documents split into candidate paragraphs, each kept or refused with a reason."""

@@ -1,10 +1,10 @@
-"""Phrases by which a paragraph says that it is about the page, not about the page's subject.
+"""Phrases that show that a paragraph is about the page, not about the page's subject.
 
-One pattern a line, grouped by what it catches. Prose about cookies, newsletters or privacy policies has the same words,
-so each pattern is anchored to what only a page says of itself: it speaks to its reader ("you", an order at the start
-of a sentence), of itself ("this site"), or it is a label and ends where a label ends. Before a pattern stand the words,
-parted by |, of which a text that matches has at least one: to look for them costs a small part of the search, and most
-prose has none.
+One pattern per line, grouped by topic. Prose about cookies, newsletters or privacy policies has the same words, so each
+pattern requires what only a page says about itself: it addresses its reader ("you", an imperative at the start of a
+sentence), mentions itself ("this site"), or is a label and ends like one. Before each pattern are words, separated by
+|, of which every matching text has at least one: looking for them is much cheaper than the search, and most prose has
+none of them.
 """
 
 import re
@@ -20,7 +20,7 @@ _ON_NETWORK = "|".join(f" {place} {name}" for name in _NETWORK_NAMES for place i
 _TERMS = r"(?:terms\ (?:of|and|&)\ (?:use|service|conditions)|privacy\ (?:policy|notice|statement)|user\ agreement)"
 _TERMS_WORDS = "terms |privacy |user agreement"
 _MAIL = r"(?:newsletters?|e-?mails?|inbox|alerts)"
-# Where an order to the reader stands: at the start of a sentence, or after words that are said to a reader.
+# Where an imperative to the reader occurs: at the start of a sentence, or after words that address the reader.
 _ORDER = (
     r"(?:^\W*|[.!?|]\W+|\bplease\ (?:also\ )?|\bdon.t\ forget\ to\ "
     r"|\byou\ (?:can|may|must|should|need\ to|have\ to)\ (?:also\ )?)"
@@ -34,7 +34,7 @@ _TOOLS = (
 )
 _PUBLISHED = r"(?:published|reproduced|reprinted|republished|copied)"
 _SOLD = r"(?:personal|sale|sharing|advertis)"
-# A name: words with capital letters, and the small ones that stand between them. What a sentence says has others.
+# A name: capitalised words and the small words between them. A sentence also has other words.
 _NAME = r"(?-i:(?:(?:[A-Z0-9@©(]\S*|of|the|and|by|for|via|/|&)(?:\s+|$)){1,12}$)"
 
 PHRASES = (
@@ -162,7 +162,7 @@ PHRASES = (
 
 
 def _by_word() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return for each word the patterns that may match a text that has it, as one."""
+    """Return for each word one pattern that joins all patterns listed under it."""
     patterns: defaultdict[str, list[str]] = defaultdict(list)
     for words, pattern in PHRASES:
         for word in words.split("|"):
@@ -174,16 +174,16 @@ _BY_WORD = _by_word()
 
 
 def is_boilerplate(text: str) -> bool:
-    """Tell whether a paragraph has one of the phrases, in whatever case."""
+    """Tell whether a paragraph contains one of the phrases, ignoring case."""
     folded = fold(text)
-    for word, pattern in _BY_WORD:  # noqa: SIM110 - a generator costs as much as the words
+    for word, pattern in _BY_WORD:  # noqa: SIM110 - a generator would double the time
         if word in folded and pattern.search(text):
             return True
     return False
 
 
 def fold(text: str) -> str:
-    """Return text in lower case, the letters that `re.IGNORECASE` takes for i, s and k turned into these."""
+    """Return text in lower case, with the letters that `re.IGNORECASE` equates with i, s and k replaced by these."""
     if not text.isascii():
         text = text.replace("İ", "i").replace("ı", "i").replace("ſ", "s")  # K, the sign of kelvin, has k below it
     return text.lower()

@@ -1,4 +1,4 @@
-"""Clones: paragraphs that were copied out of the article they are meant to be a source for.
+"""Clones: paragraphs that were copied from the article for which they should be a source.
 
 The rule of Liu & Lapata 2019, sec. 4 reads a paragraph against the whole lead, so it sees a page that copied the lead
 into one paragraph, and nothing else. Mirrors break lines where the article does: each of their paragraphs holds one

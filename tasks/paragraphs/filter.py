@@ -1,4 +1,4 @@
-"""Which paragraphs of a page are no prose, and why: decided on the paragraph alone."""
+"""Decide from a paragraph alone whether it is prose, and why not."""
 
 import re
 from collections.abc import Callable
@@ -40,7 +40,7 @@ _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which s
 
 
 class ParagraphFilterSettings(Settings):
-    """Which paragraphs are dropped as no prose. Lengths and shares serve the preset `default` alone."""
+    """Which paragraphs are refused as not prose. Lengths and shares apply only to the preset `default`."""
 
     preset: Literal["default", "liu2018", "none"] = Field(
         "default",
@@ -54,12 +54,12 @@ class ParagraphFilterSettings(Settings):
     )
     max_link_share: float = Field(0.5, ge=0, le=1, description="share of a paragraph's characters in web addresses")
     boilerplate_characters: int = Field(
-        800, ge=0, description="characters up to which a boilerplate phrase drops a paragraph; 0 = never"
+        800, ge=0, description="characters up to which a boilerplate phrase makes a paragraph refused; 0 = never"
     )
     language: str | None = Field(
         None,
         pattern="^[a-z]{2,3}$",
-        description="ISO 639 code: a paragraph that is surely in another language is dropped, whatever the preset; "
+        description="ISO 639 code: a paragraph that is surely in another language is refused, whatever the preset; "
         "null = every language is kept",
     )
     min_language_characters: int = Field(40, ge=1, description="characters from which the language can be told")
@@ -67,7 +67,7 @@ class ParagraphFilterSettings(Settings):
 
 
 def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
-    """Return why a paragraph is not a candidate, or None where it is one.
+    """Return why a paragraph is not a candidate, or None if it is one.
 
     Args:
         text: the paragraph, one line.
@@ -86,7 +86,7 @@ def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
 
 
 def _default(text: str, settings: ParagraphFilterSettings) -> str | None:
-    """The rules of this pipeline, tuned by reading what they drop and keep of real cited pages."""
+    """The rules of this pipeline, tuned by reading what they refuse and keep on real cited pages."""
     if len(text) > settings.max_characters:
         return "too_long"
     if not _SPELLED.search(text):
@@ -111,7 +111,7 @@ def _default(text: str, settings: ParagraphFilterSettings) -> str | None:
 
 
 def _has_any(text: str, signs: tuple[str, ...]) -> bool:
-    """Tell whether a search is worth its while: most prose has none of the signs that its pattern needs."""
+    """Tell whether a text has one of the signs that a pattern needs; most prose has none, which saves the search."""
     for sign in signs:  # noqa: SIM110 - a generator costs as much as the search it saves
         if sign in text:
             return True
@@ -119,7 +119,7 @@ def _has_any(text: str, signs: tuple[str, ...]) -> bool:
 
 
 def _sentences(text: str) -> int:
-    """Return how many sentences end in a paragraph; an abbreviation's full stop ends none, but at the very end."""
+    """Count the sentence ends of a paragraph; an abbreviation's full stop counts only at the very end."""
     return sum(
         1
         for end in _SENTENCE_END.finditer(text)
@@ -128,19 +128,19 @@ def _sentences(text: str) -> int:
 
 
 def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSettings) -> bool:
-    """Tell whether text that ends no sentence still reads like one, by the share of words in lower case.
+    """Tell whether text without a sentence end still reads like prose, by the share of words in lower case.
 
-    A colon ends a sentence that goes on in the next paragraph: it may be as short as any. Other text has to be longer.
+    Text that ends in a colon continues in the next paragraph and may be as short as any; other text must be longer.
     """
-    least, most = _FRAGMENT_WORDS
-    if not (settings.min_words if text.endswith(_INTRODUCES) else least) <= words <= most:
+    fewest, most = _FRAGMENT_WORDS
+    if not (settings.min_words if text.endswith(_INTRODUCES) else fewest) <= words <= most:
         return False
     lower = sum(1 for word in _SPELLED.findall(text) if not word[0].isupper())
     return words - lower < _FRAGMENT_CAPITALS * words
 
 
 def _liu2018(text: str, _settings: ParagraphFilterSettings) -> str | None:
-    """The paragraph filter of Liu et al. 2018; tokens are what white space parts."""
+    """The paragraph filter of Liu et al. 2018; tokens are separated by white space."""
     if len(text.split()) < 6:
         return "too_short"
     if not _ASCII_LETTER.search(text):

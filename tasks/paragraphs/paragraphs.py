@@ -1,4 +1,4 @@
-"""The candidate paragraphs of each article: documents taken apart, each paragraph kept or refused with a reason."""
+"""The candidate paragraphs of each article: documents split into paragraphs, each kept or refused with a reason."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -43,7 +43,7 @@ class ParagraphSettings(Settings):
 def build_paragraphs(
     articles: pa.Table, documents: pa.Table, settings: ParagraphSettings, *, given: pa.Table | None = None
 ) -> pa.Table:
-    """Take each kept article's documents apart into candidate paragraphs.
+    """Split each kept article's documents into candidate paragraphs.
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: the filter's own; host_boilerplate;
@@ -52,9 +52,9 @@ def build_paragraphs(
     Args:
         articles: ARTICLES rows of a shard, sorted by article_id.
         documents: DOCUMENTS rows of the shard's articles, in any order.
-        settings: what is dropped.
-        given: GIVEN rows of the shard's articles, where the source has documents itself, in the order of its
-            partitions; of several articles of one title the first one's, as `merge_articles` keeps it.
+        settings: what to refuse.
+        given: GIVEN rows of the shard's articles, if the source contains documents, in the order of its partitions;
+            of several articles with one title only the first one's are used, as in `merge_articles`.
 
     Returns:
         PARAGRAPHS rows sorted by article_id and paragraph_id, kept and refused.
@@ -66,10 +66,10 @@ def build_paragraphs(
     if given is not None:
         documents = pa.concat_tables([_of_first_articles(given), documents])
     batches = []
-    for article, rows, places in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
+    for article, rows, document_rows in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
         candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
-        for place in places["place"].to_pylist():
-            candidates.add(documents, place)
+        for row in document_rows["row"].to_pylist():
+            candidates.add(documents, row)
         candidates.limit()
         batches.append(pa.RecordBatch.from_pydict(candidates.columns, schema=PARAGRAPHS.schema))
     return pa.Table.from_batches(batches, schema=PARAGRAPHS.schema)
@@ -85,21 +85,21 @@ class _Candidates:
         self._clones = LeadClones(lead, settings.clones, settings.words)
         self._seen: set[str] = set()
 
-    def add(self, documents: pa.Table, place: int) -> None:
-        """Add every paragraph of the document that stands at a place of the table."""
-        texts: list[str] = documents["paragraphs"][place].as_py() or []
-        repeats: list[bool] = documents["boilerplate"][place].as_py() or [False] * len(texts)
+    def add(self, documents: pa.Table, row: int) -> None:
+        """Add every paragraph of the document in a row of the table."""
+        texts: list[str] = documents["paragraphs"][row].as_py() or []
+        repeats: list[bool] = documents["boilerplate"][row].as_py() or [False] * len(texts)
         columns, first = self.columns, len(self.columns["text"])
         columns["article_id"] += [self._article] * len(texts)
         columns["paragraph_id"] += range(first, first + len(texts))
-        columns["url"] += [documents["url"][place].as_py()] * len(texts)
-        columns["provenance"] += [documents["provenance"][place].as_py()] * len(texts)
+        columns["url"] += [documents["url"][row].as_py()] * len(texts)
+        columns["provenance"] += [documents["provenance"][row].as_py()] * len(texts)
         columns["position"] += range(len(texts))
         columns["text"] += texts
         columns["drop_reason"] += self._reasons(texts, repeats)
 
     def limit(self) -> None:
-        """Refuse the candidates beyond the limit: those that stand deepest among the candidates of their document."""
+        """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""
         if self._settings.max_paragraphs is None:
             return
         reasons, depths, depth = self.columns["drop_reason"], [], 0
@@ -127,7 +127,7 @@ class _Candidates:
             yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
 
     def _repeated(self, text: str) -> str | None:
-        """Refuse a text the article has already; else remember it."""
+        """Return "duplicate" for a text that the article has already; remember it otherwise."""
         key = " ".join(text.split()).casefold()
         if self._settings.drop_duplicates and key in self._seen:
             return "duplicate"
@@ -136,7 +136,7 @@ class _Candidates:
 
 
 def _of_first_articles(given: pa.Table) -> pa.Table:
-    """Return the documents of the first article of each id; those of another begin with rank 0 again."""
+    """Return the documents of the first article of each id; a second one begins with rank 0 again."""
     seen: set[str] = set()
     first = True
     firsts = []
@@ -149,12 +149,12 @@ def _of_first_articles(given: pa.Table) -> pa.Table:
 
 
 def _in_order(documents: pa.Table) -> pa.Table:
-    """Return article_id and place of each usable document, sorted by article, provenance (citation first) and rank.
+    """Return article_id and row of each usable document, sorted by article, provenance (citation first) and rank.
 
-    The documents themselves stay where they are: filtering or sorting them would hold their text twice.
+    The documents themselves are not filtered or sorted: that would hold their text in memory twice.
     """
     keys = documents.select(["article_id", "provenance", "rank", "url", "reason"])
-    keys = keys.append_column("place", pa.array(range(documents.num_rows), pa.int64()))
+    keys = keys.append_column("row", pa.array(range(documents.num_rows), pa.int64()))
     keys = keys.filter(pc.is_null(keys["reason"]))
     order = [(key, "ascending") for key in ("article_id", "provenance", "rank", "url")]
-    return keys.sort_by(order).select(["article_id", "place"])
+    return keys.sort_by(order).select(["article_id", "row"])

@@ -1,6 +1,7 @@
-"""The ranker's training batches: an endless enough walk over shards that can be taken up at any place.
+"""The ranker's training batches: several epochs over the shards, which can be resumed at any position.
 
-What a batch holds depends on the seed and its place alone. Memory holds one shard and the paragraphs drawn from it.
+The content of a batch depends only on the seed and its position. One shard and the paragraphs drawn from it are in
+memory.
 """
 
 from collections.abc import Iterator
@@ -19,11 +20,11 @@ from tasks.engine.hashing import stable_hash
 from tasks.ranking.candidates import Candidates, Split, candidates, features_of, place_in_run
 from tasks.ranking.texts import Texts, shuffled_batches
 
-NOTHING_TO_LEARN = "no paragraph to train the ranker on: the training split has no kept paragraphs"
+NOTHING_TO_LEARN = "no paragraph to train the ranker on: expected kept paragraphs in the training split"
 
 
 class RankerShards(Protocol):
-    """Shards of (ARTICLES, PARAGRAPHS, FEATURES) tables of the same articles, read when asked for."""
+    """Shards of (ARTICLES, PARAGRAPHS, FEATURES) tables of the same articles, read on request."""
 
     def __len__(self) -> int: ...
 
@@ -34,7 +35,7 @@ class RankerShards(Protocol):
 
 @dataclass(frozen=True)
 class RankerBatch:
-    """What one step learns from.
+    """A training batch.
 
     Attributes:
         paragraphs: [B, L] int64 token ids.
@@ -43,8 +44,8 @@ class RankerBatch:
         labels: [B] float32 ROUGE-2 recall.
         source_tokens: tokens of the paragraphs without padding.
         padded_tokens: with padding, B x L.
-        following: where the data stands after it.
-        share: of all epochs that lies behind it, 0-1; what is left of a shard counts as if paragraphs were even.
+        following: position in the data after it.
+        share: of all epochs read after it, 0-1, as if all shards had equally many paragraphs.
     """
 
     paragraphs: Tensor
@@ -65,10 +66,10 @@ class BatchRules:
         seed: of every choice.
         epochs: passes over the training split.
         size: paragraphs a batch.
-        per_article: most paragraphs drawn of an article in an epoch.
+        per_article: maximum number of paragraphs drawn from an article in an epoch.
         title_tokens: tokens of a title that are read.
         paragraph_tokens: tokens of a paragraph that are read.
-        threads: that cut texts into pieces.
+        threads: number of threads that cut texts into pieces.
     """
 
     seed: int
@@ -82,7 +83,7 @@ class BatchRules:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Paragraphs drawn of one split of a shard, encoded.
+    """Paragraphs drawn from one split of a shard, encoded.
 
     Attributes:
         chosen: the paragraphs and their articles.
@@ -105,13 +106,13 @@ class Drawn:
 def draw_paragraphs(
     tables: tuple[pa.Table, ...], split: Split, vocabulary: Vocabulary, rules: BatchRules, *, round_: int
 ) -> Drawn:
-    """Draw at most `per_article` paragraphs of each article of a split; another `round_` draws again."""
+    """Draw at most `per_article` paragraphs from each article of a split; another `round_` draws others."""
     articles, paragraphs, features = tables
-    found = candidates(articles, paragraphs, split)
-    keys = found.draw(rules.seed, "ranker", "paragraphs", round_)
-    order = np.lexsort((keys, found.article))
-    few = np.sort(order[place_in_run(found.article[order]) < rules.per_article])
-    chosen = found.take(few)
+    everything = candidates(articles, paragraphs, split)
+    keys = everything.draw(rules.seed, "ranker", "paragraphs", round_)
+    order = np.lexsort((keys, everything.article))
+    few = np.sort(order[place_in_run(everything.article[order]) < rules.per_article])
+    chosen = everything.take(few)
     return Drawn(
         chosen,
         Texts(chosen.texts(), vocabulary, rules.paragraph_tokens, rules.threads),
@@ -130,9 +131,9 @@ def training_batches(
         ValueError: the training split has no paragraphs.
     """
     for epoch in range(start.epoch, rules.epochs):
-        turns = draws(stable_hash(rules.seed, "ranker", "shards", epoch), np.arange(len(shards)))
+        keys_of_shards = draws(stable_hash(rules.seed, "ranker", "shards", epoch), np.arange(len(shards)))
         any_batch = False
-        for turn, shard in enumerate(np.argsort(turns, kind="stable").tolist()):
+        for turn, shard in enumerate(np.argsort(keys_of_shards, kind="stable").tolist()):
             if epoch == start.epoch and turn < start.shard:
                 any_batch = True
                 continue
@@ -149,15 +150,15 @@ def training_batches(
             raise ValueError(NOTHING_TO_LEARN)
 
 
-def _batch(drawn: Drawn, places: np.ndarray, following: Position, share: float) -> RankerBatch:
-    paragraphs = drawn.texts.padded(places)
-    articles, title = np.unique(drawn.chosen.article[places], return_inverse=True)
+def _batch(drawn: Drawn, indices: np.ndarray, following: Position, share: float) -> RankerBatch:
+    paragraphs = drawn.texts.padded(indices)
+    articles, title = np.unique(drawn.chosen.article[indices], return_inverse=True)
     return RankerBatch(
         paragraphs,
         drawn.titles.padded(articles),
         torch.from_numpy(title),
-        torch.from_numpy(drawn.labels[places]),
-        int(drawn.texts.lengths[places].sum()),
+        torch.from_numpy(drawn.labels[indices]),
+        int(drawn.texts.lengths[indices].sum()),
         paragraphs.numel(),
         following,
         share,

@@ -1,4 +1,4 @@
-"""Candidate paragraphs: the kept ones of kept articles, their features, and the best of them by a score.
+"""Candidate paragraphs: the kept paragraphs of kept articles, their features, and the best of them by a score.
 
 Shapes: N paragraphs of A articles.
 """
@@ -22,14 +22,14 @@ _CHUNK = 4096  # texts that are Python strings at a time
 
 @dataclass(frozen=True)
 class Candidates:
-    """The kept paragraphs of kept articles, article by article; texts stay where they are until they are asked for.
+    """The kept paragraphs of kept articles, article by article; texts are read only on request.
 
     Attributes:
         ids: A article ids.
         titles: A titles.
         article: [N] index into `ids`.
         number: [N] paragraph_id.
-        paragraphs: the PARAGRAPHS table they are of.
+        paragraphs: their PARAGRAPHS table.
         row: [N] row of that table.
     """
 
@@ -43,10 +43,10 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.number)
 
-    def take(self, places: Integers) -> "Candidates":
-        """Return some of the paragraphs, in the order of `places`; articles keep their indices."""
+    def take(self, indices: Integers) -> "Candidates":
+        """Return some of the paragraphs, in the order of `indices`; articles keep their indices."""
         return Candidates(
-            self.ids, self.titles, self.article[places], self.number[places], self.paragraphs, self.row[places]
+            self.ids, self.titles, self.article[indices], self.number[indices], self.paragraphs, self.row[indices]
         )
 
     def column(self, name: str) -> pa.ChunkedArray:
@@ -54,25 +54,23 @@ class Candidates:
         return self.paragraphs[name].take(pa.array(self.row))
 
     def texts(self) -> Iterator[list[str]]:
-        """Yield the texts in order, some thousand at a time."""
+        """Yield the texts in order, in chunks of some thousand."""
         text = self.paragraphs["text"]
         for start in range(0, len(self), _CHUNK):
             yield text.take(pa.array(self.row[start : start + _CHUNK])).to_pylist()
 
     def draw(self, seed: int, *names: str | int) -> NDArray[np.uint64]:
-        """Return a seeded random key for each paragraph, [N], which depends on its article's id and its number
-        alone.
-        """
+        """Return a seeded random key for each paragraph, [N], which depends only on its article's id and its number."""
         bases = np.array([stable_hash(seed, *names, article) for article in self.ids], dtype=np.uint64)
         return draws(bases[self.article], self.number)
 
     def best(self, scores: NDArray[np.float32], keep: int) -> Integers:
-        """Return the places of each article's `keep` highest scores, best first, equal ones by paragraph_id."""
+        """Return the indices of each article's `keep` highest scores, best first, ties by paragraph_id."""
         order = np.lexsort((self.number, -scores, self.article))
         return order[place_in_run(self.article[order]) < keep]
 
     def ranks(self) -> Integers:
-        """Return each paragraph's place among those of its article, counted from 0, [N]."""
+        """Return each paragraph's 0-based index among those of its article, [N]."""
         return place_in_run(self.article)
 
 
@@ -88,18 +86,18 @@ def candidates(articles: pa.Table, paragraphs: pa.Table, split: Split | None = N
     if split is not None:
         chosen = pc.and_(chosen, pc.equal(articles["split"], split))
     kept = articles.select(["article_id", "title"]).filter(chosen).sort_by("article_id")
-    known = kept["article_id"].combine_chunks().cast(pa.string())
-    ours = pc.index_in(paragraphs["article_id"], value_set=known)
-    wanted = pc.and_(pc.is_valid(ours), pc.is_null(paragraphs["drop_reason"]))
-    found = Candidates(
-        ids=known.to_pylist(),
+    kept_ids = kept["article_id"].combine_chunks().cast(pa.string())
+    article = pc.index_in(paragraphs["article_id"], value_set=kept_ids)
+    wanted = pc.and_(pc.is_valid(article), pc.is_null(paragraphs["drop_reason"]))
+    all_kept = Candidates(
+        ids=kept_ids.to_pylist(),
         titles=[title or "" for title in kept["title"].to_pylist()],
-        article=ours.filter(wanted).to_numpy().astype(np.int64),
+        article=article.filter(wanted).to_numpy().astype(np.int64),
         number=paragraphs["paragraph_id"].filter(wanted).to_numpy().astype(np.int64),
         paragraphs=paragraphs,
         row=np.flatnonzero(wanted.to_numpy()),
     )
-    return found.take(np.lexsort((found.number, found.article)))
+    return all_kept.take(np.lexsort((all_kept.number, all_kept.article)))
 
 
 def features_of(chosen: Candidates, features: pa.Table, column: str) -> NDArray[np.float32]:
@@ -113,22 +111,22 @@ def features_of(chosen: Candidates, features: pa.Table, column: str) -> NDArray[
     order = np.lexsort((number, article))
     width = 1 + max(int(number.max(initial=0)), int(chosen.number.max(initial=0)))
     wanted = chosen.article * width + chosen.number
-    have = (article.astype(np.int64) * width + number)[order]
-    place = np.searchsorted(have, wanted)
-    place[place == len(have)] = 0
-    missing = np.flatnonzero(have[place] != wanted) if len(have) else np.arange(len(wanted))
+    available = (article.astype(np.int64) * width + number)[order]
+    index = np.searchsorted(available, wanted)
+    index[index == len(available)] = 0
+    missing = np.flatnonzero(available[index] != wanted) if len(available) else np.arange(len(wanted))
     if len(missing):
         lost = missing[0]
         raise ValueError(
             f"paragraph {chosen.number[lost]} of article {chosen.ids[chosen.article[lost]]} has no features: "
             "expected a row for every kept paragraph"
         )
-    values: NDArray[np.float32] = features[column].to_numpy()[order][place].astype(np.float32)
+    values: NDArray[np.float32] = features[column].to_numpy()[order][index].astype(np.float32)
     return values
 
 
 def place_in_run(values: Integers) -> Integers:
     """Return how far each element is from the start of its run of equal values."""
-    places = np.arange(len(values))
-    starts = np.flatnonzero(np.diff(values, prepend=values[:1] - 1)) if len(values) else places
-    return places - starts[np.searchsorted(starts, places, side="right") - 1] if len(values) else places
+    indices = np.arange(len(values))
+    starts = np.flatnonzero(np.diff(values, prepend=values[:1] - 1)) if len(values) else indices
+    return indices - starts[np.searchsorted(starts, indices, side="right") - 1] if len(values) else indices

@@ -1,4 +1,4 @@
-"""A trained ranker on disk: all that is needed to score paragraphs, in one directory."""
+"""A trained ranker on disk: everything needed to score paragraphs, in one directory."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ _ARCHITECTURE = "ranker"
 
 @dataclass(frozen=True)
 class TrainedRanker:
-    """A ranker and what it has to be fed.
+    """A ranker and how to prepare its input.
 
     Attributes:
         model: on its device, in evaluation mode.
@@ -52,12 +52,12 @@ def load_ranker(directory: Path, device: torch.device) -> TrainedRanker:
     """Read the ranker in `directory` onto `device`.
 
     Raises:
-        ValueError: the directory does not hold a ranker, or a file of it is damaged.
+        ValueError: the directory does not contain a ranker, or one of its files is damaged.
     """
     try:
         record = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
         if record["architecture"] != _ARCHITECTURE:
-            raise ValueError(f"{directory} holds a model of architecture {record['architecture']!r}, expected a ranker")
+            raise ValueError(f"{directory}: expected a ranker, got a model of architecture {record['architecture']!r}")
         config = RankerConfig(**record["config"])
         title_tokens, paragraph_tokens = int(record["title_tokens"]), int(record["paragraph_tokens"])
         vocabulary = Vocabulary.from_file(directory / VOCABULARY)

@@ -1,4 +1,4 @@
-"""Features of the kept paragraphs: the ranker's label, and the tf-idf similarity it is compared with."""
+"""Features of the kept paragraphs: the ranker's label, and tf-idf similarity, its baseline."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,7 +25,7 @@ def compute_features(articles: pa.Table, paragraphs: pa.Table, settings: Feature
 
     Args:
         articles: ARTICLES rows of a shard, sorted by article_id.
-        paragraphs: PARAGRAPHS rows of the shard, sorted by article_id; refused ones count nowhere.
+        paragraphs: PARAGRAPHS rows of the shard, sorted by article_id; refused ones are ignored.
         settings: how words are cut.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Labels of the ranker: how much of the lead a paragraph holds."""
+"""Labels of the ranker: how much of the lead a paragraph contains."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""The ranked stage: every article's candidate paragraphs in order of worth, the first L' of them
+"""The ranked stage: the L' best candidate paragraphs of every article, in order
 (Liu & Lapata 2019, sec. 3.1).
 """
 
@@ -19,7 +19,7 @@ from tasks.ranking.candidates import Candidates, candidates, features_of
 from tasks.ranking.directory import TrainedRanker, load_ranker
 from tasks.ranking.texts import Texts, batches_by_length
 
-_THREADS = 1  # of torch: shards are ranked side by side, one a core
+_THREADS = 1  # of torch: shards are ranked in parallel, one per core
 
 
 class RankingSettings(Settings):
@@ -57,15 +57,15 @@ def rank_paragraphs(
         articles: ARTICLES rows of a shard.
         paragraphs: PARAGRAPHS rows of the shard.
         features: FEATURES rows of the shard; read by the methods `similarity` and `rouge`.
-        ranker_directory: a trained ranker, which carries its own vocabulary; read by the method `ranking`.
+        ranker_directory: a trained ranker, with its own vocabulary; read by the method `ranking`.
         settings: see the class.
 
     Returns:
-        RANKED rows by article_id and rank; equal scores are in order of paragraph_id. An article without kept
-        paragraphs has no row.
+        RANKED rows by article_id and rank; ties are in order of paragraph_id. An article without kept paragraphs has
+        no row.
 
     Raises:
-        ValueError: the directory holds no ranker, a feature is missing, or a score is not a number.
+        ValueError: the directory contains no ranker, a feature is missing, or a score is not a number.
     """
     chosen = candidates(articles, paragraphs)
     scores = _scores(chosen, features, ranker_directory, settings)
@@ -106,24 +106,24 @@ def score_paragraphs(
 ) -> NDArray[np.float32]:
     """Return the score s of each paragraph (Liu & Lapata 2019, eq. 6), [N] in 0-1.
 
-    Each title is encoded once; paragraphs go through in batches of like length.
+    Each title is encoded once; paragraphs are scored in batches of similar length.
 
     Args:
         ranker: a trained ranker.
         texts: N paragraphs.
         titles: A titles.
         article: [N] index of each paragraph's title.
-        batch_tokens: paragraph tokens a batch, padding included.
+        batch_tokens: paragraph tokens per batch, padding included.
     """
     device = next(ranker.model.parameters()).device
     vectors = torch.empty(len(titles), ranker.model.config.hidden, device=device)
     scores = torch.empty(len(texts), device=device)
     with torch.inference_mode():
-        for places in batches_by_length(titles.lengths, batch_tokens):
-            vectors[torch.from_numpy(places)] = ranker.model.encode_titles(titles.padded(places).to(device))
-        for places in batches_by_length(texts.lengths, batch_tokens):
-            its_title = vectors[torch.from_numpy(article[places]).to(device)]
-            logits = ranker.model(texts.padded(places).to(device), its_title)
-            scores[torch.from_numpy(places).to(device)] = torch.sigmoid(logits)
+        for indices in batches_by_length(titles.lengths, batch_tokens):
+            vectors[torch.from_numpy(indices)] = ranker.model.encode_titles(titles.padded(indices).to(device))
+        for indices in batches_by_length(texts.lengths, batch_tokens):
+            its_title = vectors[torch.from_numpy(article[indices]).to(device)]
+            logits = ranker.model(texts.padded(indices).to(device), its_title)
+            scores[torch.from_numpy(indices).to(device)] = torch.sigmoid(logits)
     result: NDArray[np.float32] = scores.cpu().numpy()
     return result

@@ -1,7 +1,7 @@
-"""How much of the lead the best paragraphs hold: ranked + features -> ranking_scores (Liu & Lapata 2019, Table 1).
+"""How much of the lead the best paragraphs contain: ranked + features -> ranking_scores (Liu & Lapata 2019, Table 1).
 
-The L' best paragraphs in the order they were ranked in, by the learned ranker as a rule, and by tf-idf similarity with
-the title (the baseline of Liu & Lapata 2019, sec. 4), are joined and their ROUGE-L recall against the lead is taken.
+The L' best paragraphs are joined and their ROUGE-L recall against the lead is computed: once in ranked order, usually
+that of the learned ranker, and once by tf-idf similarity with the title (the baseline of Liu & Lapata 2019, sec. 4).
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from tasks.text.ngrams import lcs_length, split_words
 
 
 class RankingScoreSettings(Settings):
-    """What Table 1 is made of."""
+    """Settings of Table 1."""
 
     paragraphs: tuple[int, ...] = Field(
         (5, 10, 20, 40),
@@ -42,23 +42,22 @@ def score_rankings(
 ) -> pa.Table:
     """Score both orders of paragraphs on the articles of the chosen splits.
 
-    An article without a kept paragraph has nothing to rank and no row. One with fewer than L' paragraphs is scored
-    on those it has.
+    An article without a kept paragraph has no row. One with fewer than L' paragraphs is scored on those it has.
 
     Args:
         articles: table of the `articles` dataset; all four tables are sorted by article.
         paragraphs: table of the `paragraphs` dataset.
-        features: table of the `features` dataset; order of `similarity` is by falling `title_similarity`, of equals
-            the lower `paragraph_id` first.
-        ranked: table of the `ranked` dataset; order of `method` is by `rank`.
+        features: table of the `features` dataset; `similarity` orders by descending `title_similarity`, ties by
+            `paragraph_id`.
+        ranked: table of the `ranked` dataset; `method` orders by `rank`.
         settings: values of L', stemming, splits.
-        method: what ranked them, see `RankingSettings`; similarity is scored once where it did.
+        method: how `ranked` was made, see `RankingSettings`; if it is similarity, that is scored once.
 
     Returns:
         Table of the `ranking_scores` dataset: for each article similarity, then `method`, each for every L'.
 
     Raises:
-        ValueError: an L' is below 1, or a feature's paragraph is not there.
+        ValueError: an L' is below 1, or a feature's paragraph is missing.
     """
     if min(settings.paragraphs) < 1:
         raise ValueError(f"L' of {min(settings.paragraphs)} paragraphs: expected at least 1")
@@ -79,7 +78,7 @@ def score_rankings(
 
 
 def recalls(lead: Sequence[str], texts: Sequence[str], settings: RankingScoreSettings) -> Iterator[tuple[int, float]]:
-    """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1; nothing where there are no texts.
+    """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1; nothing without texts.
 
     Args:
         lead: words of the target, stemmed if the settings say so.

@@ -1,4 +1,4 @@
-"""What the ranker reads: texts as token ids, in batches of like length.
+"""The ranker's input: texts as token ids, in batches of similar length.
 
 Shapes: N texts, B of them in a batch, L tokens at most.
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 from models.vocabulary import Vocabulary
 from tasks.ranking.candidates import Integers
 
-_LENGTH_MULTIPLE = 8  # padded lengths, so that kernels meet few shapes
+_LENGTH_MULTIPLE = 8  # of padded lengths, so that fewer shapes occur
 
 
 class Texts:
@@ -35,19 +35,19 @@ class Texts:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def padded(self, places: Integers) -> Tensor:
+    def padded(self, indices: Integers) -> Tensor:
         """Return texts as [B, L] int64, padded on the right to a multiple of 8."""
-        lengths = self.lengths[places]
+        lengths = self.lengths[indices]
         width = max(-(-int(lengths.max(initial=1)) // _LENGTH_MULTIPLE), 1) * _LENGTH_MULTIPLE
         columns = np.arange(width)
         present = columns < lengths[:, None]
-        ids = np.full((len(places), width), self._pad, dtype=np.int64)
-        ids[present] = self._flat[(self._starts[places][:, None] + columns)[present]]
+        ids = np.full((len(indices), width), self._pad, dtype=np.int64)
+        ids[present] = self._flat[(self._starts[indices][:, None] + columns)[present]]
         return torch.from_numpy(ids)
 
 
 def batches_by_length(lengths: Integers, tokens: int) -> Iterator[Integers]:
-    """Yield places of texts of like length, longest first, at most `tokens` with padding (but one text at least)."""
+    """Yield indices of texts of similar length, longest first, at most `tokens` with padding (at least one text)."""
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
@@ -58,16 +58,16 @@ def batches_by_length(lengths: Integers, tokens: int) -> Iterator[Integers]:
 
 
 def shuffled_batches(lengths: Integers, keys: NDArray[np.uint64], size: int, window: int = 16) -> list[Integers]:
-    """Return batches of `size` places in an order given by `keys`, each of texts of like length.
+    """Return batches of `size` indices in an order given by `keys`, each of texts of similar length.
 
-    Texts are shuffled, sorted by length within windows of `window` batches, cut into batches, and these are shuffled:
-    little padding, and yet each batch draws from all articles.
+    Texts are shuffled, sorted by length within windows of `window` batches, and cut into batches, which are shuffled.
+    So padding is small, and still each batch draws from all articles.
     """
     order = np.argsort(keys, kind="stable")
     batches: list[Integers] = []
     for start in range(0, len(order), size * window):
-        near = order[start : start + size * window]
-        near = near[np.argsort(lengths[near], kind="stable")]
-        cut: Sequence[Integers] = [near[at : at + size] for at in range(0, len(near), size)]
+        window_order = order[start : start + size * window]
+        window_order = window_order[np.argsort(lengths[window_order], kind="stable")]
+        cut: Sequence[Integers] = [window_order[at : at + size] for at in range(0, len(window_order), size)]
         batches.extend(sorted(cut, key=lambda batch: int(keys[batch].min())))
     return batches

@@ -1,7 +1,7 @@
 """The ranker stage: trains the paragraph ranker on ROUGE-2 recall (Liu & Lapata 2019, sec. 3.1 and 4), shard by shard.
 
-A step draws on nothing but the seed, its number and its place in the data, all of which a checkpoint holds; so a run
-that was killed and started again ends in the same weights.
+A step depends only on the seed, its number and its position in the data, all of which are in a checkpoint; so a run
+that was killed and started again ends with the same weights.
 """
 
 import math
@@ -99,29 +99,29 @@ def train_ranker(
     initial: Path | None = None,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
-    """Train a ranker into `directory`, or go on where an interrupted run stopped.
+    """Train a ranker into `directory`, or continue where an interrupted run stopped.
 
-    Memory holds one shard and the validation set.
+    One shard and the validation set are in memory.
 
     Args:
-        shards: see the class; kept articles of the training split are learned from, those of the valid split judge.
-        vocabulary: the VOCABULARY table, or what was read from it.
+        shards: see the class; training uses the kept articles of the training split, validation those of the valid one.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it.
         settings: see the class.
         directory: gets model.safetensors, config.json, vocabulary.model and metrics.jsonl, and checkpoints meanwhile.
         seed: of weights, dropout and the order of the data.
-        initial: a trained ranker whose weights training starts from; they are validated first, and are the best
-            checkpoint where training does not better them.
-        progress: told where training stands, every `log_interval` steps and after a validation.
+        initial: a trained ranker from whose weights training starts; they are validated first, and remain the best
+            checkpoint if training does not improve them.
+        progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
-        `published`, the files that make up the model, and the metrics of the best validation; where training started
-        from a ranker, also `initial_loss`, the validation loss of that one.
+        `published`, the files of the model, and the metrics of the best validation; with `initial` also `initial_loss`,
+        the validation loss of that ranker.
 
     Raises:
-        ValueError: there is nothing to train on, the directory holds a run with other settings, or `initial` is a
-            ranker of another vocabulary or architecture.
-        TrainingError: training cannot go on, see its message.
-        TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
+        ValueError: there is nothing to train on, the directory contains a run with other settings, or `initial` is a
+            ranker with another vocabulary or architecture.
+        TrainingError: training cannot continue, see its message.
+        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
     words, device = read_vocabulary(vocabulary), find_device(settings.device)
     with torch_threads(settings.torch_threads):
@@ -160,7 +160,7 @@ def train_ranker(
 
 
 def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, initial: Path | None) -> dict[str, Any]:
-    """What a run cannot change half-way."""
+    """Settings that must not change during a run."""
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     return {**settings.recipe(), "seed": seed, "vocabulary": vocabulary.digest, "initial": start}
 
@@ -176,10 +176,10 @@ class RankerObjective(Objective[RankerBatch]):
     def __init__(
         self, shards: RankerShards, vocabulary: Vocabulary, settings: RankerSettings, seed: int, initial: Path | None
     ) -> None:
-        """Draw the validation set and make the ranker, with the weights of the one in `initial` where that is given.
+        """Draw the validation set and make the ranker, with the weights of the one in `initial` if that is given.
 
         Raises:
-            ValueError: there is nothing to train on, or the ranker in `initial` is another one.
+            ValueError: there is nothing to train on, or the ranker in `initial` does not fit.
         """
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
         self.rules = settings.rules(seed, settings.paragraphs_per_article)
@@ -206,16 +206,16 @@ class RankerObjective(Objective[RankerBatch]):
         return training_batches(self.shards, self.vocabulary, self.rules, start)
 
     def begin(self, batch: RankerBatch) -> None:
-        """Let a fresh ranker begin at the mean label."""
+        """Make a fresh ranker predict the mean label."""
         if self.fresh:
             self.model.set_prior(float(batch.labels.mean()))
 
     def share(self, batch: RankerBatch) -> float:
-        """Return how much of all epochs lies behind a batch."""
+        """Return the share of all epochs read after a batch."""
         return batch.share
 
     def units(self, batch: RankerBatch) -> int:
-        """Return the paragraphs of a batch."""
+        """Return the number of paragraphs of a batch."""
         return len(batch.labels)
 
     def inputs(self, batch: RankerBatch, device: torch.device) -> tuple[Tensor, ...]:
@@ -224,7 +224,7 @@ class RankerObjective(Objective[RankerBatch]):
         return tuple(part.to(device, non_blocking=True) for part in parts)
 
     def loss(self, paragraphs: Tensor, titles: Tensor, title: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-        """Return the cross entropy summed over paragraphs, to minimise and to tell; no further units."""
+        """Return the cross entropy summed over paragraphs, both as loss and as measure; no further units."""
         logits = self.model(paragraphs, self.model.encode_titles(titles)[title])
         loss = F.binary_cross_entropy_with_logits(logits, labels, reduction="sum")
         return loss, loss.detach(), torch.zeros_like(loss)
@@ -233,12 +233,12 @@ class RankerObjective(Objective[RankerBatch]):
         """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
         settings = self.settings
         ranker = TrainedRanker(self.model, self.vocabulary, settings.title_tokens, settings.paragraph_tokens)
-        found = self.validation.judge(ranker, settings.top)
-        by_loss = settings.select == "loss" or not math.isfinite(found.loss)
-        return Validation(found.loss if by_loss else -found.recall, asdict(found))
+        validation = self.validation.judge(ranker, settings.top)
+        by_loss = settings.select == "loss" or not math.isfinite(validation.loss)
+        return Validation(validation.loss if by_loss else -validation.recall, asdict(validation))
 
     def remedy(self, batch: RankerBatch) -> str:
-        """Name the size of a batch."""
+        """Return the shape of the batch and advise a smaller one."""
         return (
             f"paragraphs {tuple(batch.paragraphs.shape)}: lower batch_paragraphs (now {self.settings.batch_paragraphs})"
         )
@@ -247,7 +247,7 @@ class RankerObjective(Objective[RankerBatch]):
         """Take the weights of a trained ranker."""
         trained = load_ranker(directory, torch.device("cpu"))
         if trained.vocabulary != self.vocabulary:
-            raise ValueError(f"the ranker in {directory} has another vocabulary: training cannot start from it")
+            raise ValueError(f"training cannot start from the ranker in {directory}: it has another vocabulary")
         if trained.model.config != self.model.config:
             raise ValueError(
                 f"training cannot start from {directory}: {trained.model.config} is not {self.model.config}"

@@ -1,4 +1,4 @@
-"""How good a ranker is on articles it does not learn from: its loss, and the worth of the paragraphs it picks."""
+"""Validate a ranker on articles outside the training split: its loss, and the recall of its best paragraphs."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,16 @@ from tasks.ranking.ranking import score_paragraphs
 
 @dataclass(frozen=True)
 class RankerValidation:
-    """What a validation found; recalls are means over articles of the mean ROUGE-2 recall of the top paragraphs.
+    """Result of a validation; recalls are means over articles of the mean ROUGE-2 recall of the top paragraphs.
 
     Attributes:
         loss: binary cross entropy of scores and labels, nats a paragraph.
-        loss_floor: the same where the scores are the labels: no ranker gets below.
+        loss_floor: loss of scores equal to the labels, the lowest possible.
         recall: of the ranker's top paragraphs.
         similarity_recall: of the top paragraphs by tf-idf similarity with the title.
-        gold_recall: of the top paragraphs by label: no ranker gets above.
-        articles: articles judged on.
-        split: split they are of; `train` where the valid split has no paragraphs.
+        gold_recall: of the top paragraphs by label, the highest possible.
+        articles: number of articles.
+        split: their split; `train` if the valid split has no paragraphs.
     """
 
     loss: float
@@ -36,7 +36,7 @@ class RankerValidation:
 
 
 class ValidationSet:
-    """Articles a ranker is judged on."""
+    """Articles for validating a ranker."""
 
     def __init__(self, parts: list[Drawn], split: Split) -> None:
         self._parts = parts
@@ -47,7 +47,7 @@ class ValidationSet:
 
         Args:
             ranker: in evaluation mode.
-            top: how many best paragraphs of an article are judged.
+            top: number of best paragraphs of an article for the recalls.
             batch_tokens: paragraph tokens scored at a time.
         """
         losses, floors = [], []
@@ -58,7 +58,7 @@ class ValidationSet:
             floors.append(_cross_entropy(part.labels, part.labels))
             for name, order in (("ranker", scores), ("similarity", part.similarity), ("gold", part.labels)):
                 recalls[name].append(_top_mean(part, order, top))
-        means = {name: float(np.concatenate(each).mean()) for name, each in recalls.items()}
+        means = {name: float(np.concatenate(values).mean()) for name, values in recalls.items()}
         return RankerValidation(
             float(np.concatenate(losses).mean()),
             float(np.concatenate(floors).mean()),
@@ -75,26 +75,26 @@ def collect_validation(
 ) -> ValidationSet:
     """Draw a validation set from the first shards that have enough articles of the valid split.
 
-    A corpus without any is judged on articles it trains on.
+    A corpus without any is validated on training articles.
 
     Args:
         shards: see the class.
         vocabulary: of the ranker.
         rules: how paragraphs are drawn; `per_article` of each article.
-        articles: about how many are wanted; the shard that brings the last ones comes in whole.
+        articles: minimum number of articles, if there are so many; whole shards are added.
 
     Raises:
         ValueError: no article has a paragraph.
     """
     for split in ("valid", "train"):
         parts: list[Drawn] = []
-        found = 0
+        count = 0
         for shard in range(len(shards)):
             drawn = draw_paragraphs(shards.read(shard), split, vocabulary, rules, round_=-1)
             if len(drawn):
                 parts.append(drawn)
-                found += len(np.unique(drawn.chosen.article))
-            if found >= articles:
+                count += len(np.unique(drawn.chosen.article))
+            if count >= articles:
                 break
         if parts:
             return ValidationSet(parts, split)
@@ -102,7 +102,7 @@ def collect_validation(
 
 
 def _cross_entropy(labels: NDArray[np.float32], scores: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the binary cross entropy of each score, with logarithms cut off at -100 as PyTorch's are."""
+    """Return the binary cross entropy of each score, with logarithms limited to -100 as in PyTorch."""
     wanted, wide = labels.astype(np.float64), scores.astype(np.float64)
     with np.errstate(divide="ignore"):
         yes, no = np.maximum(np.log(wide), -100), np.maximum(np.log1p(-wide), -100)
@@ -111,7 +111,7 @@ def _cross_entropy(labels: NDArray[np.float32], scores: NDArray[np.float32]) -> 
 
 
 def _top_mean(part: Drawn, scores: NDArray[np.float32], top: int) -> NDArray[np.float64]:
-    """Return for each article that has paragraphs the mean label of its `top` best by score."""
+    """Return for each article with paragraphs the mean label of its `top` best paragraphs by score."""
     best = part.chosen.best(scores, top)
     article = part.chosen.article[best]
     sums = np.bincount(article, weights=part.labels[best])

@@ -1,1 +1,1 @@
-"""Web searches for article titles: the sources that an article does not cite itself."""
+"""Web searches for article titles: sources that an article does not cite itself."""

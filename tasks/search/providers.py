@@ -26,10 +26,10 @@ _MAX_ANSWER_BYTES = 4_000_000
 
 
 class SearchError(Exception):
-    """A query without an answer.
+    """A query failed.
 
     Attributes:
-        reason: reason of the ledger: query_failed | bad_answer.
+        reason: reason in the table `search`: query_failed | bad_answer.
     """
 
     def __init__(self, reason: str, detail: object) -> None:
@@ -38,11 +38,11 @@ class SearchError(Exception):
 
 
 class SearchProvider(Protocol):
-    """Who answers queries."""
+    """A service that answers queries."""
 
     @property
     def name(self) -> str:
-        """What the provider is called in the ledger."""
+        """Name of the provider in the table `search`."""
         ...
 
     def search(self, query: str, results: int) -> list[str]:
@@ -54,7 +54,7 @@ class SearchProvider(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what the provider holds."""
+        """Release the provider's connections."""
         ...
 
 
@@ -66,7 +66,7 @@ class _RecordedLine(BaseModel):
 
 
 class RecordedSearch:
-    """Answers from a JSONL file of `title` and `results`; holds those of the titles that will be asked for."""
+    """Answers from a JSONL file of `title` and `results`; keeps only those of the titles it will be asked for."""
 
     name = "recorded"
 
@@ -75,12 +75,12 @@ class RecordedSearch:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: a line is not what it should be.
+            ValueError: a line is malformed.
         """
         self._results = {title: results for title, results in _recorded_lines(Path(file)) if title in titles}
 
     def search(self, query: str, results: int) -> list[str]:
-        """Return the recorded results of a title; none where it was not recorded."""
+        """Return the recorded results of a title; none if it was not recorded."""
         return self._results.get(query, [])[:results]
 
     def close(self) -> None:
@@ -88,11 +88,11 @@ class RecordedSearch:
 
 
 def recorded_notes(settings: SearchSettings) -> dict[str, str]:
-    """Return what decides recorded results beside the settings, which name a file: the digest of its bytes.
+    """Return the digest of the file of recorded results, which decides them besides the settings.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line is not what it should be.
+        ValueError: a line is malformed.
     """
     if settings.provider != "recorded":
         return {}
@@ -103,7 +103,7 @@ def recorded_notes(settings: SearchSettings) -> dict[str, str]:
 
 @cache
 def _checked_digest(path: Path, _state: tuple[int, ...]) -> str:
-    """Read every line before work starts, once a process until the file changes."""
+    """Check every line before work starts; cached for the process until the file changes."""
     for _ in _recorded_lines(path):
         pass
     with path.open("rb") as file:
@@ -124,7 +124,7 @@ def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 class JsonSearch:
-    """A provider with a JSON interface over HTTP: one GET request a query, spaced and retried."""
+    """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
 
     def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str]) -> None:
         """Make the client.
@@ -134,13 +134,13 @@ class JsonSearch:
             connect_to: pattern of host -> `address:port` where its connections are made instead.
 
         Raises:
-            ValueError: the endpoint is no web address.
+            ValueError: the endpoint is not a web address.
         """
         self.name: str = settings.provider
         self._settings = settings
         self._interface = _INTERFACES[settings.provider]
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
-        # Whoever names an endpoint trusts it, so it may be on this machine or in this network.
+        # The user chose the endpoint, so it may be on this machine or in a private network.
         self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
         web = CrawlSettings(user_agent=settings.user_agent, contact=settings.contact)
         self._service = Service(self._endpoint, web, settings, connect_to)
@@ -156,12 +156,12 @@ class JsonSearch:
         if not answer.success:
             raise SearchError("query_failed", http_reason(answer.status))
         try:
-            found = self._interface.urls(json.loads(answer.body))
-            if not all(isinstance(entry, str) for entry in found):
+            urls = self._interface.urls(json.loads(answer.body))
+            if not all(isinstance(entry, str) for entry in urls):
                 raise TypeError("a result's URL is not a text")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise SearchError("bad_answer", type(error).__name__) from error
-        return list(dict.fromkeys(found))[:results]
+        return list(dict.fromkeys(urls))[:results]
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,4 +1,4 @@
-"""Search results of articles: those that the source brings, else what a provider finds for the title."""
+"""Search results of articles: those in the source, else those that a provider finds for the title."""
 
 import logging
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ from tasks.search.settings import SearchSettings
 logger = logging.getLogger(__name__)
 
 
-_ANSWERS_A_FILE = 100  # on an object store, where a file is there once it is closed: so many a stop may cost
+_ANSWERS_A_FILE = 100  # on an object store a file exists only once closed, so an interruption may lose this many
 
 
 def search_articles(
@@ -23,13 +23,13 @@ def search_articles(
 ) -> pa.Table:
     """Return the search results of each kept article, or why there are none.
 
-    An article whose source brings search results keeps them, as provider `source`. Every other title is one query; a
-    query that fails is a row with its reason, and the next one is asked.
+    An article whose source has search results keeps them, with provider `source`. Every other title is one query; a
+    query that fails becomes a row with its reason, and the search continues.
 
     Args:
         articles: rows of `articles`.
-        settings: settings of the search; provider `none` asks nobody.
-        scratch: where answers are kept while the shard is made: a query that was answered is not paid for again.
+        settings: settings of the search; provider `none` sends no queries.
+        scratch: where answers are kept while the shard is made, so that no query is paid for twice.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
 
     Returns:
@@ -37,7 +37,7 @@ def search_articles(
 
     Raises:
         FileNotFoundError: the file of recorded results does not exist.
-        ValueError: a line of it is malformed, or the endpoint is no web address.
+        ValueError: a line of it is malformed, or the endpoint is not a web address.
     """
     rows: list[dict[str, Any]] = []
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
@@ -60,7 +60,7 @@ def search_articles(
 def open_provider(
     settings: SearchSettings, titles: Collection[str], connect_to: Mapping[str, str]
 ) -> SearchProvider | None:
-    """Return the provider of the settings, for queries for some titles; None for provider `none`."""
+    """Return the provider of the settings, for queries for `titles`; None for provider `none`."""
     if settings.provider == "none":
         return None
     if settings.provider == "recorded":
@@ -72,7 +72,7 @@ def open_provider(
 def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, answers: Answers) -> list[dict[str, Any]]:
     title = article["title"]
     try:
-        found = answers[title] if title in answers else provider.search(title, results)
+        urls = answers[title] if title in answers else provider.search(title, results)
     except SearchError as error:
         logger.warning("search for %r at %s failed: %s", article["title"], provider.name, error)
         return [_row(article["article_id"], None, 0, provider.name, error.reason)]
@@ -80,10 +80,10 @@ def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, ans
         logger.exception("search for %r at %s failed unexpectedly", article["title"], provider.name)
         return [_row(article["article_id"], None, 0, provider.name, "query_failed")]
     if title not in answers:  # a failed query is asked again by the next run
-        answers.add(title, found)
-    if not found:
+        answers.add(title, urls)
+    if not urls:
         return [_row(article["article_id"], None, 0, provider.name, "no_results")]
-    return _rows(article["article_id"], found, provider.name)
+    return _rows(article["article_id"], urls, provider.name)
 
 
 def _rows(article: str, urls: list[str], provider: str) -> list[dict[str, Any]]:

@@ -1,1 +1,1 @@
-"""What reads text: n-grams, tf-idf, sentences, discourse markers, entities."""
+"""Analysis of text: n-grams, tf-idf, sentences, discourse markers, entities."""

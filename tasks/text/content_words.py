@@ -1,10 +1,10 @@
-"""Words that say what a sentence is about, and how many of them other texts hold."""
+"""Content words of a sentence, and how many of them other texts contain."""
 
 from collections.abc import Set
 
 from tasks.text.ngrams import split_words
 
-# English words that any sentence may have; texts of other languages keep all of theirs.
+# English words that occur in any sentence; texts in other languages keep all their words.
 _FUNCTION_LIST = """
     a about after again all also although always am among an and another any are as at be became because been before
     being between both but by can could did do does during each either every few for from further had has have having
@@ -23,5 +23,5 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def overlap(words: Set[str], others: Set[str]) -> float:
-    """Return the share of `words` that are among `others`, 0-1; 0 where there are none."""
+    """Return the share of `words` that are in `others`, 0-1; 0 without words."""
     return len(words & others) / len(words) if words else 0.0

@@ -1,8 +1,8 @@
 """Discourse markers between neighbouring paragraphs of a page (Liu & Lapata 2019, app. A.2).
 
-The appendix asks whether two adjacent paragraphs "are connected with" a marker. A marker ties what follows it to what
-came before, so it is looked for in the first sentence of the later paragraph: further down it ties sentences of
-that paragraph to each other, and words such as "also" would join nearly every pair. `scope` widens this.
+The appendix asks whether two adjacent paragraphs "are connected with" a marker. A marker connects the text after it to
+the text before it, so it is searched in the first sentence of the later paragraph. Further down it connects sentences
+within that paragraph, and words such as "also" would connect nearly every pair. `scope` can widen the search.
 """
 
 import re
@@ -28,7 +28,7 @@ _MARKER = re.compile(
 
 
 def has_marker(paragraph: str, scope: MarkerScope = "first_sentence") -> bool:
-    """Say whether a paragraph is tied to the one before it by a marker, as whole words in any case.
+    """Tell whether a marker connects a paragraph to the one before it; whole words, ignoring case.
 
     Raises:
         ValueError: unknown scope.
@@ -43,17 +43,17 @@ def has_marker(paragraph: str, scope: MarkerScope = "first_sentence") -> bool:
 def marked_pairs(
     urls: Sequence[str], positions: Sequence[int], texts: Sequence[str], scope: MarkerScope = "first_sentence"
 ) -> Iterator[tuple[int, int]]:
-    """Yield (earlier, later) for paragraphs that follow each other on one page and are joined by a marker.
+    """Yield (earlier, later) for paragraphs that follow each other on one page and are connected by a marker.
 
     Args:
         urls: page of each of N paragraphs.
-        positions: place of each in its page, counting all its paragraphs, refused ones too: two that were parted by
-            a third are no neighbours, whatever became of it.
+        positions: position of each in its page, counting refused paragraphs too: two with another one between them
+            are not neighbours, even if that one was refused.
         texts: the paragraphs.
-        scope: where in the later paragraph a marker may stand.
+        scope: where in the later paragraph a marker counts.
     """
-    places = {place: index for index, place in enumerate(zip(urls, positions, strict=True))}
-    for (url, position), later in places.items():
-        earlier = places.get((url, position - 1))
+    index_of = {page_position: index for index, page_position in enumerate(zip(urls, positions, strict=True))}
+    for (url, position), later in index_of.items():
+        earlier = index_of.get((url, position - 1))
         if earlier is not None and has_marker(texts[later], scope):
             yield earlier, later

@@ -1,8 +1,8 @@
-"""Named entities of paragraphs with spaCy (Liu & Lapata 2019, app. A.2): any installed pipeline by name, or capitals
+"""Named entities of paragraphs with spaCy (Liu & Lapata 2019, app. A.2): by any installed pipeline, or by capitals
 alone.
 
 The default, `rules`, is a spaCy pipeline of a blank English tokenizer and the component below; it needs no download,
-and tells names but not their types. A trained one, such as `en_core_web_sm`, is loaded by its name if it is installed.
+and finds names but not their types. A trained one, such as `en_core_web_sm`, is loaded by name if it is installed.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -20,10 +20,10 @@ RULES = "rules"
 # The nine types of Liu & Lapata 2019, app. A.2.
 ENTITY_TYPES = ("PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW")
 _UNTYPED = "NAME"
-# What a recogniser does not read; leaving it out makes a trained pipeline about twice as fast.
+# Components that entity recognition does not need; without them a trained pipeline is about twice as fast.
 _UNUSED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer", "senter")
-# spaCy keeps every word it meets. A pipeline that knows more than this many is loaded from scratch for the next shard;
-# its memory zones, made for this, switch the tokenizer's cache off and make it four times slower.
+# spaCy keeps every word it has seen. A pipeline with more than this many is loaded anew for the next shard. spaCy's
+# memory zones, made for this, switch the tokenizer's cache off and make it four times slower.
 _STRINGS = 500_000
 
 
@@ -34,7 +34,7 @@ def load_pipeline(name: str) -> "Language":
     Raises:
         ValueError: it is not installed, or nothing in it finds entities.
     """
-    import spacy  # here, because it takes seconds that whoever reads settings need not wait
+    import spacy  # here, because it takes seconds, and settings import this module
 
     if name == RULES:
         nlp = spacy.blank("en")
@@ -68,22 +68,22 @@ def pipeline_name(name: str) -> str:
 
 
 def check_types(pipeline: str, types: Collection[str]) -> None:
-    """See that a pipeline finds entities of all of some types.
+    """Check that a pipeline finds entities of all given types.
 
     Raises:
-        ValueError: it knows one of them not, or cannot be used.
+        ValueError: it does not know one of them, or cannot be used.
     """
     nlp = load_pipeline(pipeline)
-    known = set(ENTITY_TYPES) if pipeline == RULES else {label for pipe in nlp.pipe_labels.values() for label in pipe}
+    found = set(ENTITY_TYPES) if pipeline == RULES else {label for pipe in nlp.pipe_labels.values() for label in pipe}
     for name in types:
-        if name not in known:
+        if name not in found:
             raise ValueError(
-                f"graphs.entity_types holds {name!r}: expected types that the pipeline {pipeline!r} finds, "
-                f"{', '.join(sorted(known))}"
+                f"graphs.entity_types contains {name!r}: expected types that the pipeline {pipeline!r} finds, "
+                f"{', '.join(sorted(found))}"
             )
-    if pipeline == RULES and set(types) != known:
+    if pipeline == RULES and set(types) != found:
         raise ValueError(
-            f"graphs.entity_types is {', '.join(types)}: the pipeline {RULES!r} tells no types, so expected all of "
+            f"graphs.entity_types is {', '.join(types)}: the pipeline {RULES!r} finds no types, so expected all of "
             f"{', '.join(ENTITY_TYPES)}, or a trained pipeline"
         )
 
@@ -95,10 +95,10 @@ def entity_sets(
     (Liu & Lapata 2019, app. A.2).
 
     Args:
-        texts: paragraphs; white space within them is evened out first, so that names match across line ends.
+        texts: paragraphs; white space is normalised first, so that names match across line ends.
         pipeline: name of a spaCy pipeline.
-        types: entity types that count; a name without a type counts always.
-        batch_size: paragraphs spaCy works on at once.
+        types: entity types that count; a name without a type always counts.
+        batch_size: paragraphs that spaCy processes at once.
 
     Raises:
         ValueError: the pipeline cannot be used.

@@ -1,8 +1,8 @@
-"""Names in English text by their capitals, for where no trained recogniser is installed; it tells no types.
+"""Find names in English text by their capitals, if no trained recogniser is installed; without types.
 
-A name is a run of capitalised words, over particles and "of", or a title in quotation marks. The capital of a word that
-opens a sentence says nothing, unless the paragraph has the word capitalised elsewhere or its surroundings speak for a
-name. `benchmarks/entities.py` measures it on Wikigold.
+A name is a run of capitalised words, possibly joined by particles and "of", or a title in quotation marks. The capital
+of a word that opens a sentence is no evidence, unless the word is also capitalised elsewhere in the paragraph or the
+words around it suggest a name. `benchmarks/entities.py` measures it on Wikigold.
 """
 
 import re
@@ -23,23 +23,23 @@ _CALENDAR_LIST = """
     Thursday Friday Saturday Sunday
 """
 _CALENDAR = frozenset(_CALENDAR_LIST.split())
-# Titles before a person's name, which are no part of it.
+# Titles before a person's name, which are not part of it.
 _TITLE_LIST = """
     Mr Mrs Ms Dr Prof Professor Sir Dame Lord Lady Rev Captain Major Colonel General Lieutenant Sergeant Brigadier
     Commander Admiral President Senator Governor Minister Secretary Chancellor Mayor Chief Judge Bishop Pope King Queen
     Prince Princess Emperor Chairman Director Coach Senior Junior
 """
 _TITLES = frozenset(_TITLE_LIST.split())
-_NO_NAME = re.compile(r"(?:ed|ing|tion|ment|s)$")  # a lone word so ended opens a sentence, rather than names someone
+_NO_NAME = re.compile(r"(?:ed|ing|tion|ment|s)$")  # a lone word with such an ending opens a sentence; it is not a name
 _AFTER_SUBJECT = re.compile(r"was|were|is|are|has|had|became|and|also|of|'s|[(,]|\w{2,}(?:s|ed)")
 
 
 def find_names(words: Sequence[str]) -> list[slice]:
-    """Return the places of the names among the words of a paragraph, in order and without overlap.
+    """Return the slices of `words` that are names, in order and without overlap.
 
     Args:
-        words: tokens in order, punctuation apart, as spaCy's English tokenizer gives them; a line break may be a
-            token of its own.
+        words: tokens of a paragraph, punctuation separate, as from spaCy's English tokenizer; a line break may be a
+            token.
     """
     if _is_heading(words):
         return []
@@ -51,14 +51,14 @@ def find_names(words: Sequence[str]) -> list[slice]:
 
 
 def _is_heading(words: Sequence[str]) -> bool:
-    """Say whether this is a line in title case, not a sentence: its capitals say nothing."""
+    """Tell whether this is a line in title case, whose capitals are no evidence for names."""
     alphabetic = sum(word[0].isalpha() for word in words)
     sentence = words[-1:] == ["."] or "," in words
     return not sentence and alphabetic >= 6 and sum(map(_is_capital, words)) > 0.8 * alphabetic
 
 
 def _parts(words: Sequence[str]) -> list[bool]:
-    """Say for each word whether it looks like part of a name."""
+    """Tell for each word whether it looks like part of a name."""
     openings = _sentence_openings(words)
     inside = {word for word, opening in zip(words, openings, strict=True) if _is_capital(word) and not opening}
     lower = {word.lower() for word in words if not _is_capital(word)}
@@ -69,12 +69,12 @@ def _parts(words: Sequence[str]) -> list[bool]:
 
 
 def _is_part(word: str, following: str, opening: bool, common: bool) -> bool:
-    """Say whether a capitalised word looks like part of a name.
+    """Tell whether a capitalised word looks like part of a name.
 
     Args:
         word: the word.
-        following: the word after it, or an empty text.
-        opening: whether it opens a sentence, and stands capitalised nowhere else in the paragraph.
+        following: the word after it, or an empty string.
+        opening: whether it opens a sentence and is capitalised nowhere else in the paragraph.
         common: whether the paragraph has it in lower case.
     """
     ahead = _is_capital(following) and following not in _CALENDAR
@@ -108,7 +108,7 @@ def _quoted_works(words: Sequence[str]) -> Iterator[slice]:
     for start in range(1, len(words)):
         if start > last and words[start - 1] in _OPENING_QUOTES and _is_capital(words[start]):
             ends = range(start + 1, min(start + 10, len(words)))
-            last = next((place for place in ends if words[place] in _CLOSING_QUOTES), 0)
+            last = next((end for end in ends if words[end] in _CLOSING_QUOTES), 0)
             stop = last - 1 if words[last - 1] in (",", ".") else last
             long = [word for word in words[start:stop] if len(word) > 3]
             if last and "," not in words[start:stop] and sum(map(_is_capital, long)) >= 0.8 * len(long):
@@ -116,7 +116,7 @@ def _quoted_works(words: Sequence[str]) -> Iterator[slice]:
 
 
 def _runs(words: Sequence[str], part: Sequence[bool]) -> Iterator[slice]:
-    """Join neighbouring parts of names, over joints and initials' full stops; drop titles before them."""
+    """Join neighbouring parts of names, across joints and initials' full stops; leave out titles before them."""
     stop = 0
     for start in range(len(words)):
         if not part[start] or start < stop:
@@ -131,7 +131,7 @@ def _runs(words: Sequence[str], part: Sequence[bool]) -> Iterator[slice]:
 
 
 def _further(words: Sequence[str], part: Sequence[bool], stop: int) -> int:
-    """Return where a run of parts that ends before `stop` goes on to, or `stop`."""
+    """Return the end of the run that continues after `stop`, or `stop` if the run ends there."""
     ahead = stop
     if stop < len(words) and (words[stop] in _JOINTS or (words[stop] == "." and len(words[stop - 1]) == 1)):
         ahead += 1

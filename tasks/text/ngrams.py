@@ -14,7 +14,7 @@ from typing import Literal
 WordRule = Literal["rouge", "unicode"]
 """How a text is cut into words: `rouge` is the papers' rule, `unicode` keeps other scripts than ASCII."""
 
-# Every byte that is no ASCII letter or digit becomes a space, capitals become small letters.
+# Every byte other than an ASCII letter or digit becomes a space; capitals become lower case.
 _TO_WORD_BYTES = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else 32 for byte in range(256))
 
 # Scripts written without spaces between words: each character (with its marks) counts as a word of its own.
@@ -28,17 +28,17 @@ _UNSPACED_SCRIPTS = (
 def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
     """Return the lower-case words of a text.
 
-    `rouge` gives exactly what rouge-score's tokeniser gives without stemming, and so what the papers' labels and
-    scores were counted on: runs of a-z and 0-9, everything else a gap ("Zürich" is "z", "rich"; a Russian text has
-    no words). `unicode` keeps letters, digits and combining marks of every script, and takes each character of a
-    script without spaces as a word; on ASCII text the two are the same.
+    `rouge` gives exactly the words of rouge-score's tokeniser without stemming, on which the papers' labels and scores
+    are based: runs of a-z and 0-9, separated by everything else ("Zürich" is "z", "rich"; a Russian text has no words).
+    `unicode` keeps letters, digits and combining marks of every script, and takes each character of a script without
+    spaces as a word; on ASCII text the two are the same.
 
     Raises:
         ValueError: unknown rule.
     """
     if rule == "rouge":
         if not text.isascii():
-            text = text.lower()  # some letters beyond ASCII have ASCII small letters, such as the Kelvin sign
+            text = text.lower()  # some non-ASCII letters have ASCII lower-case forms, such as the Kelvin sign
         return text.encode("ascii", "replace").translate(_TO_WORD_BYTES).decode("ascii").split()
     if rule == "unicode":
         return _unicode_word().findall(unicodedata.normalize("NFC", text.lower()))
@@ -48,7 +48,7 @@ def split_words(text: str, rule: WordRule = "rouge") -> list[str]:
 class TargetNgrams:
     """The n-grams of one target, counted once and compared with many paragraphs.
 
-    Matches are clipped, as in ROUGE (Lin 2004): an n-gram that stands k times in the target counts at most k times.
+    Matches are clipped, as in ROUGE (Lin 2004): an n-gram that occurs k times in the target counts at most k times.
 
     Attributes:
         n: length of an n-gram in words.
@@ -57,24 +57,24 @@ class TargetNgrams:
 
     def __init__(self, target: Sequence[str], n: int) -> None:
         if n < 1:
-            raise ValueError(f"n-grams of {n} words: expected at least 1")
+            raise ValueError(f"expected n-grams of at least 1 word, got {n}")
         self.n = n
         self.total = max(len(target) - n + 1, 0)
         self._counts = Counter(self._ngrams(target))
 
     def matched(self, paragraph: Sequence[str]) -> int:
         """Return how many n-grams the paragraph shares with the target, clipped."""
-        found = list(filter(self._counts.__contains__, self._ngrams(paragraph)))
-        if len(set(found)) == len(found):
-            return len(found)
-        return sum(min(count, self._counts[ngram]) for ngram, count in Counter(found).items())
+        shared = list(filter(self._counts.__contains__, self._ngrams(paragraph)))
+        if len(set(shared)) == len(shared):
+            return len(shared)
+        return sum(min(count, self._counts[ngram]) for ngram, count in Counter(shared).items())
 
     def recall(self, paragraph: Sequence[str]) -> float:
         """Return the share of the target's n-grams that occur in the paragraph, 0-1; 0 for an empty target."""
         return self.matched(paragraph) / self.total if self.total else 0.0
 
     def precision(self, paragraph: Sequence[str]) -> float:
-        """Return the share of the paragraph's n-grams that occur in the target, 0-1; 0 where it has none."""
+        """Return the share of the paragraph's n-grams that occur in the target, 0-1; 0 if it has none."""
         total = len(paragraph) - self.n + 1
         return self.matched(paragraph) / total if total > 0 else 0.0
 
@@ -89,17 +89,18 @@ class TargetNgrams:
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word sequences.
 
-    A bit per word of the shorter sequence, a few operations on whole integers per word of the longer one (Hyyrö
-    2004, "Bit-parallel LCS-length computation revisited"): a bit is 0 where the last row of the usual table rises.
+    It uses one bit per word of the shorter sequence, and a few operations on whole integers per word of the longer one
+    (Hyyrö 2004, "Bit-parallel LCS-length computation revisited"): a bit is 0 where the last row of the usual table
+    rises.
     """
     if len(a) > len(b):
         a, b = b, a
-    places: dict[str, int] = {}
-    for place, word in enumerate(a):
-        places[word] = places.get(word, 0) | 1 << place
+    positions: dict[str, int] = {}
+    for position, word in enumerate(a):
+        positions[word] = positions.get(word, 0) | 1 << position
     everywhere = (1 << len(a)) - 1
     row = everywhere
-    for occurrences in filter(None, map(places.get, b)):
+    for occurrences in filter(None, map(positions.get, b)):
         hits = row & occurrences
         row = ((row + hits) | (row - hits)) & everywhere
     return len(a) - row.bit_count()
@@ -107,7 +108,7 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
 
 @cache
 def _unicode_word() -> re.Pattern[str]:
-    """Return the pattern of the `unicode` rule; it reads Unicode's table of marks, once, when first wanted."""
+    """Return the pattern of the `unicode` rule; made on first use, because it reads Unicode's table of marks."""
     marks = "".join(
         re.escape(chr(code)) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith("M")
     )

@@ -1,4 +1,4 @@
-"""Which pieces of a summary spell which of its sentences: what binds a summarizer's attention to what it wrote."""
+"""Which pieces of a summary belong to which sentence, to relate a summarizer's attention to its sentences."""
 
 import re
 from bisect import bisect_right
@@ -8,15 +8,15 @@ from itertools import accumulate
 from tasks.text.sentences import split_sentences
 
 SPACE_MARK = "\u2581"
-# Pieces whose text is not their name: marks leave no trace, a byte of a character may, an unknown word is one sign.
+# Pieces whose text differs from their name: marks have no text, a byte may be part of a character, `<unk>` is one sign.
 _MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q)>")
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, slice]]:
-    """Yield the sentences of a text with the places of their pieces; a sentence that no piece ends in has none.
+    """Yield the sentences of a text with the slices of their pieces; empty for a sentence in which no piece ends.
 
-    A piece belongs to the sentence its last character falls in, counting characters other than spaces.
+    A piece belongs to the sentence that contains its last character, counting characters other than spaces.
 
     Args:
         text: a summary.
@@ -32,7 +32,7 @@ def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, sli
 
 
 def spelled(piece: str) -> int:
-    """Return how many characters of the text, spaces not counted, a SentencePiece piece stands for."""
+    """Return the number of characters of text, without spaces, that a SentencePiece piece spells."""
     if _MARK.fullmatch(piece):
         return 0
     if piece == "<unk>":

@@ -1,8 +1,8 @@
-"""Split English prose into sentences, for what is defined over sentences: `rougeLsum` and discourse markers.
+"""Split English prose into sentences, for measures defined over sentences: `rougeLsum` and discourse markers.
 
 A rule, not a model: it needs no download, gives the same answer everywhere, and reads a megabyte in well under a
-second. A boundary is a line break, or a mark that ends sentences before white space and something that can begin
-one, unless the word before it is a known abbreviation, an initial or an acronym with full stops.
+second. A boundary is a line break, or end punctuation before white space and a possible sentence start, unless the
+word before it is a known abbreviation, an initial or an acronym with full stops.
 """
 
 import re
@@ -13,7 +13,7 @@ _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
 
 
-# Words that carry a full stop of their own and rarely end a sentence.
+# Abbreviations with a full stop, which rarely end a sentence.
 _LIST = """
     mr mrs ms mx dr prof rev fr sr jr st ste mt ft gen col maj capt cmdr lt sgt cpl gov sen rep hon pres supt
     no nos vol vols pp p ch fig figs eq sec ed eds trans op cit ca c cf vs v al e.g i.e viz approx est jan feb
@@ -47,7 +47,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _is_abbreviation(text: str, start: int, mark: int) -> bool:
-    """Say whether the full stop at `mark` belongs to the word before it."""
+    """Tell whether the full stop at `mark` belongs to the word before it."""
     if text[mark] != "." or not text[mark + 1].isspace():
         return False
     word = _LAST_WORD.search(text, max(start, mark - 40), mark)

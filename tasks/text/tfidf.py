@@ -11,22 +11,22 @@ from tasks.text.ngrams import WordRule, split_words
 
 
 class TfIdf:
-    """Unit tf-idf vectors (Liu & Lapata 2019, eq. 25) of P paragraphs over the W words they hold.
+    """Unit tf-idf vectors (Liu & Lapata 2019, eq. 25) of P paragraphs over their W words.
 
-    The weight of a word in a text is its count there times log(P / paragraphs that hold it), so a word that stands in
-    every paragraph weighs nothing, and a text of nothing but such words is the zero vector: similar to no text,
-    itself included. A lone paragraph is therefore always zero.
+    The weight of a word in a text is its count there times log(P / paragraphs with the word). So a word that occurs in
+    every paragraph has weight 0, and a text of such words alone is the zero vector: similar to no text, not even to
+    itself. A single paragraph is therefore always zero.
 
     Attributes:
         paragraphs: [P, W] float64 CSR, each row of length 1 or zero; only non-zero weights are stored.
         vocabulary: column of each word.
-        idf: [W] float64, log(P / paragraphs that hold the word).
+        idf: [W] float64, log(P / paragraphs with the word).
     """
 
     def __init__(self, paragraphs: Sequence[Sequence[str]]) -> None:
-        """Weigh P paragraphs, each given as its words (`tasks.text.ngrams.split_words`).
+        """Compute the vectors of P paragraphs, each given as its words (`tasks.text.ngrams.split_words`).
 
-        Counted here, in a third of the time that scikit-learn's CountVectorizer takes (`benchmarks/lexrank.py`).
+        Words are counted here, in a third of the time of scikit-learn's CountVectorizer (`benchmarks/lexrank.py`).
         """
         numbering: defaultdict[str, int] = defaultdict()
         numbering.default_factory = numbering.__len__  # a word not seen before takes the next number
@@ -42,10 +42,10 @@ class TfIdf:
         self.paragraphs = self._weigh(counts)
 
     def project(self, words: Sequence[str]) -> sparse.csr_array:
-        """Return the [1, W] unit vector of another text, such as the title; words no paragraph holds have no weight."""
-        known = [self.vocabulary[word] for word in words if word in self.vocabulary]
+        """Return the [1, W] unit vector of another text, such as the title; words not in any paragraph are ignored."""
+        columns = [self.vocabulary[word] for word in words if word in self.vocabulary]
         shape = (1, len(self.vocabulary))
-        counts = sparse.csr_array((np.ones(len(known)), np.array(known, np.int32), [0, len(known)]), shape=shape)
+        counts = sparse.csr_array((np.ones(len(columns)), np.array(columns, np.int32), [0, len(columns)]), shape=shape)
         counts.sum_duplicates()
         return self._weigh(counts)
 
@@ -54,7 +54,7 @@ class TfIdf:
         (Liu & Lapata 2019, sec. 4, title similarity).
         """
         cosines: np.ndarray = (self.paragraphs @ self.project(words).T).toarray()[:, 0]
-        return cosines.clip(max=1.0)  # rounding may pass 1
+        return cosines.clip(max=1.0)  # rounding may exceed 1
 
     def _weigh(self, counts: sparse.csr_array) -> sparse.csr_array:
         counts.data *= self.idf[counts.indices]

@@ -94,7 +94,7 @@ def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(tmp_path: 
     settings = config(retraining={"ranker_gain": 0.6})  # the recorded ranker saves half of the loss above the floor
     session, jobs = walked(settings, lambda session: models(session, champion(settings)), tmp_path)
     assert session.run.directories[RANKER].record.key == "old"  # type: ignore[union-attr]
-    dropped = session.run.directories[f"{RANKER}, dropped"].record
+    dropped = session.run.directories[f"{RANKER}, replaced"].record
     assert dropped is not None
     assert dropped.key == made(jobs, RANKER).key  # the manifest names it, so that pruning finds it
     assert {tuple(job.digests["ranker_directory"]) for job in jobs if job.stage == "ranked"} == {

@@ -1,6 +1,6 @@
 """Import ranked WikiSum or GraphSum shards into a root, or export a root's corpus to them.
 
-Run the same command again to go on: shards that are done are skipped.
+Run the same command again to continue: finished shards are skipped.
 """
 
 import argparse
@@ -33,7 +33,7 @@ class TellingExecutor(InlineExecutor):
     """Runs jobs in some processes and writes a line for each as it ends."""
 
     def __init__(self, workers: int) -> None:
-        """Take how many shards are worked on at the same time."""
+        """Set how many shards are processed at the same time."""
         self._workers = workers
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
@@ -54,7 +54,7 @@ class TellingExecutor(InlineExecutor):
             for job in jobs:
                 yield job, InlineExecutor().run(make, [job])[job.name]
             return
-        # Spawned, for a forked process can hang on the locks of torch's and Arrow's threads.
+        # Spawned, because a forked process can hang on the locks of torch's and Arrow's threads.
         with ProcessPoolExecutor(min(self._workers, len(jobs)), multiprocessing.get_context("spawn")) as pool:
             futures = {pool.submit(make, job): job for job in jobs}
             for future in as_completed(futures):
@@ -62,13 +62,13 @@ class TellingExecutor(InlineExecutor):
                 yield futures[future], future.result() if error is None else error
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
-        """Write how many shards a stage has and how many were there already."""
+        """Write how many shards a stage has and how many were done before."""
         rows = sum(record.written.rows for record in result.records.values())
         _say(f"{planned.stage}: {rows:,} rows in {planned.shards} shards, {planned.done} of them done before")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the options and run; return the exit code: 0, 1 where it stopped, 2 where an option is wrong."""
+    """Parse the options and run; return the exit code: 0, 1 for an error, 2 for a wrong option."""
     options = _parser().parse_args(arguments)
     try:
         if options.command == "import":
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{_PROGRAM} {options.command} stopped: {error}\n")
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; what is done is kept: run the same command again to go on\n")
+        sys.stderr.write("interrupted; finished shards are kept: run the same command again to continue\n")
         return 130
     return 0
 
@@ -104,7 +104,7 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def _save(run: Run, settings: ImportSettings, latest: Build | None) -> str:
-    """Name what was imported a build, so that export finds it and pruning keeps it; return its name."""
+    """Save the import as a build, so that export finds it and pruning keeps it; return its name."""
     stages = {
         name: {str(shard): record.path for shard, record in result.records.items()}
         for name, result in run.stages.items()

@@ -1,7 +1,7 @@
 """Export of `examples`, with `graphs` for GraphSum's layout, and their vocabulary as ranked shards.
 
-A shard of the store becomes a file for each split it has, `{name}.{split}.{shard}`, with items in the order of the
-rows. What is lost on the way: ids of articles, titles as text, and what `storage.formats.ranked_wikisum` names.
+A shard of the store becomes one file per split, `{name}.{split}.{shard}`, with items in the order of the rows. The
+layout has no place for article ids, titles as text, and what `storage.formats.ranked_wikisum` lists.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class ExportSettings(Settings):
 
 @dataclass(frozen=True)
 class Exported:
-    """What became of one shard of the store.
+    """The export of one shard of the store.
 
     Attributes:
         shard: its number.
@@ -70,7 +70,7 @@ def export_corpus(
     graphs: StageResult | None = None,
     tell: Callable[[Exported], None] | None = None,
 ) -> list[Exported]:
-    """Write the ranked shards of a corpus that are not there yet.
+    """Write the missing ranked shards of a corpus.
 
     Args:
         store: where the corpus is.
@@ -80,7 +80,7 @@ def export_corpus(
         tell: called after each shard of the store.
 
     Raises:
-        ValueError: there are no graphs for json, or an example cannot be told apart in the layout.
+        ValueError: there are no graphs for json, or an example could not be read back from the layout.
         StorageError: a file cannot be read or written.
     """
     if settings.layout == "json" and graphs is None:
@@ -113,15 +113,15 @@ def items_of(
     Raises:
         ValueError: an article has no graph.
     """
-    places = {id_: row for row, id_ in enumerate(graphs["article_id"].to_pylist())} if graphs is not None else {}
+    row_of = {id_: row for row, id_ in enumerate(graphs["article_id"].to_pylist())} if graphs is not None else {}
     for row in examples.to_pylist():
         marked, sentences = mark_sentences(row["target"], row["target_text"], words)
         target = marked if sentence_marks == "add" else row["target"]
         similarity = discourse = None
         if graphs is not None:
-            if row["article_id"] not in places:
+            if row["article_id"] not in row_of:
                 raise ValueError(f"article {row['article_id']} has no row among the graphs")
-            graph = graphs.slice(places[row["article_id"]], 1)
+            graph = graphs.slice(row_of[row["article_id"]], 1)
             similarity, discourse = (_edges(graph, name, len(row["source"])) for name in ("similarity", "discourse"))
         yield row["split"], Item(row["title"], row["source"], target, sentences, similarity, discourse)
 
@@ -129,9 +129,9 @@ def items_of(
 def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[list[int], list[str]]:
     """Return a lead's ids with `<Q>` between its sentences, and the sentences.
 
-    Sentences are those of the marks that the ids have already, else those found in the text. The ids stay as they are
-    where they have such marks, or are not the ids of the sentences one after the other; the text stays whole where its
-    sentences are not joined by single spaces.
+    If the ids already have marks, these separate the sentences; otherwise sentences are found in the text. The ids are
+    unchanged if they have marks, or differ from the ids of the sentences one after the other. The text is returned as
+    one sentence if its sentences are not joined by single spaces.
     """
     cut = target[-1] != words.end
     body = target[1:] if cut else target[1:-1]
@@ -144,7 +144,7 @@ def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[lis
     if marked or (joined[: len(body)] if cut else joined) != body:
         return target, sentences
     ends = {end for end in accumulate(map(len, pieces)) if 0 < end < len(body)}
-    ids = [id_ for place, token in enumerate(body) for id_ in ([words.sentence_mark] * (place in ends) + [token])]
+    ids = [id_ for index, token in enumerate(body) for id_ in ([words.sentence_mark] * (index in ends) + [token])]
     return [target[0], *ids, *([] if cut else [words.end])], sentences
 
 
@@ -179,7 +179,7 @@ def _export_shard(
         ids = rows["article_id"].to_pylist()
         parts = items_of(rows, tables[1] if len(tables) > 1 else None, words, settings.sentence_marks)
         for id_, (_, item) in zip(ids, parts, strict=True):
-            items.append(write_item(item, marks_of(words), place=f"article {id_}"))
+            items.append(write_item(item, marks_of(words), location=f"article {id_}"))
             unmarked += len(item.sentences) > 1 and words.sentence_mark not in item.target
         data = items_bytes(items, settings.layout)
         target.write_bytes(file.path, data)

@@ -1,4 +1,4 @@
-"""The files of a ranked corpus: finding shards, and loading and writing them without running what is in them."""
+"""The files of a ranked corpus: find shards, and load and write them without running code in them."""
 
 import hashlib
 import io
@@ -14,8 +14,8 @@ from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import Layout, Marks, ShardFile, parse_shard_file
 from storage.store import Store
 
-# Training takes its validation articles from the first shards that have any: these in front spare it the walk over the
-# training split.
+# Training takes its validation articles from the first shards that have any; with these in front it need not read the
+# training split for them.
 _ORDER = {"valid": 0, "test": 1, "train": 2}
 _READ_BYTES = 1 << 20
 _GLOBAL = re.compile(r"GLOBAL (\S+)")
@@ -25,14 +25,14 @@ def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
     """Return the shards in a folder: those of valid, test and train in this order, each by number.
 
     Args:
-        folder: where they are; folders below it are not looked into.
-        layout: of the shards wanted; None = whichever there is.
+        folder: folder of the shards; its subfolders are not searched.
+        layout: layout of the shards; None = any.
 
     Raises:
-        ValueError: there is none, or the folder holds several datasets.
+        ValueError: there are no shards, or the folder contains several datasets.
     """
-    every = [found for name in folder.sizes("") if (found := parse_shard_file(name)) is not None]
-    shards = [shard for shard in every if layout in (None, shard.layout)]
+    every_shard = [parsed for name in folder.sizes("") if (parsed := parse_shard_file(name)) is not None]
+    shards = [shard for shard in every_shard if layout in (None, shard.layout)]
     if not shards:
         raise ValueError(
             f"no shards in {folder.root}: expected files such as WIKI.train.0.{layout or 'pt'}, found "
@@ -45,7 +45,7 @@ def find_shards(folder: Store, layout: Layout | None = None) -> list[ShardFile]:
 
 
 def file_digest(folder: Store, name: str) -> str:
-    """Return the SHA-256 of a file, hex; raises OSError. A process reads a file for it once, until the file changes."""
+    """Return the SHA-256 of a file, hex; raises OSError. It is cached for the process until the file changes."""
     info = folder.filesystem.get_file_info(folder.path(name))
     return _digest(folder.root, name, info.size, info.mtime_ns)
 
@@ -60,15 +60,15 @@ def _digest(root: str, name: str, _size: int | None, _mtime_ns: int | None) -> s
 
 
 def load_items(folder: Store, shard: ShardFile, sha256: str | None = None) -> list[Any]:
-    """Return the items of a shard as they are, none of them checked.
+    """Return the items of a shard without checking them.
 
     Args:
-        folder: where the file is.
-        shard: which.
-        sha256: of the file, where it has to be the one that was seen before.
+        folder: folder of the file.
+        shard: the shard.
+        sha256: expected digest of the file, or None.
 
     Raises:
-        ValueError: the file has changed, is damaged, holds no list, or would run code.
+        ValueError: the file has changed, is damaged, is not a list, or would run code.
         OSError: it cannot be read.
     """
     data = folder.read_bytes(shard.path)
@@ -90,7 +90,7 @@ def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
 
 
 def marks_of(vocabulary: Vocabulary) -> Marks:
-    """Return the ids that have a place of their own in the layout."""
+    """Return the ids with a special meaning in the layout."""
     return Marks(
         size=vocabulary.size,
         pad=vocabulary.pad,
@@ -104,15 +104,15 @@ def marks_of(vocabulary: Vocabulary) -> Marks:
 def _unpickled(data: bytes, path: str) -> Any:
     try:
         return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except Exception as error:  # noqa: BLE001 - a damaged pickle ends in whatever its bytes make the unpickler do
-        # Torch's own message advises to load without the safeguard.
+    except Exception as error:  # noqa: BLE001 - a damaged pickle can raise any exception
+        # Torch's own message advises loading without the safeguard, so it is replaced.
         named = _GLOBAL.search(str(error))
         if named is not None:
             raise ValueError(
                 f"{path} was refused: it is not a plain list of ids and texts, loading it would call {named[1]}"
             ) from None
         raise ValueError(
-            f"{path}: expected what torch.save makes of a list of dicts; it is damaged or something else "
+            f"{path}: expected a list of dicts written by torch.save; the file is damaged or something else "
             f"({type(error).__name__})"
         ) from None
 

@@ -1,7 +1,7 @@
 """Import of ranked shards as the stages `vocabulary`, `examples` and, from GraphSum's, `graphs`.
 
-A shard of the release is a shard of each stage: streamed one at a time, skipped where it is done, written whole or not
-at all. What the summarizer stage reads (`tasks.engine.inputs.every`, `only`) is what the import returns.
+A shard of the release becomes a shard of each stage; they are read one at a time, skipped if done, and written
+atomically. The import returns what the summarizer stage reads (`tasks.engine.inputs.every`, `only`).
 """
 
 from collections.abc import Iterator
@@ -65,10 +65,10 @@ class Imported:
 
 
 def import_corpus(run: Run, settings: ImportSettings) -> Imported:
-    """Import what is missing of the shards in a folder.
+    """Import the missing shards of a folder.
 
     Raises:
-        ValueError: the folder holds no shards, or those of several datasets; or the vocabulary is no SentencePiece
+        ValueError: the folder has no shards, or shards of several datasets; or the vocabulary is not a SentencePiece
             model.
         OSError: a file cannot be read.
         StageFailedError: some shards could not be imported; its errors name file, item and field.
@@ -76,28 +76,28 @@ def import_corpus(run: Run, settings: ImportSettings) -> Imported:
     folder = Store(settings.folder)
     files = find_shards(folder, settings.layout)
     seen = [{**asdict(file), "sha256": file_digest(folder, file.path)} for file in files]
-    where, name = _folder_and_name(settings.vocabulary)
+    vocabulary_folder, name = _folder_and_name(settings.vocabulary)
     vocabulary = run.stage(
-        Recipe(VOCABULARY, import_vocabulary, arguments={"sha256": file_digest(where, name)}),
+        Recipe(VOCABULARY, import_vocabulary, arguments={"sha256": file_digest(vocabulary_folder, name)}),
         shards=1,
         inputs={},
         context={"file": settings.vocabulary},
     )
-    read = {"vocabulary": only(vocabulary)}
+    inputs = {"vocabulary": only(vocabulary)}
     context = {"folder": settings.folder}
     examples = run.stage(
         Recipe(
             EXAMPLES, import_examples, arguments={"sentence_marks": settings.sentence_marks}, per_shard={"file": seen}
         ),
         shards=len(files),
-        inputs=read,
+        inputs=inputs,
         context=context,
     )
     articles = run.stage(Recipe(ARTICLES, articles_of), shards=len(files), inputs={"examples": same(examples)})
     graphs = None
     if files[0].layout == "json":
         graphs = run.stage(
-            Recipe(GRAPHS, import_graphs, per_shard={"file": seen}), shards=len(files), inputs=read, context=context
+            Recipe(GRAPHS, import_graphs, per_shard={"file": seen}), shards=len(files), inputs=inputs, context=context
         )
     return Imported(vocabulary, examples, articles, graphs)
 
@@ -111,8 +111,8 @@ def import_vocabulary(file: str, sha256: str) -> pa.Table:
     """Return the VOCABULARY table of a SentencePiece model file.
 
     Raises:
-        ValueError: the file is no SentencePiece model, lacks a mark such as `<T>`, or has changed since its SHA-256 was
-            taken.
+        ValueError: the file is not a SentencePiece model, lacks a mark such as `<T>`, or has changed since its SHA-256
+            was computed.
     """
     folder, name = _folder_and_name(file)
     if file_digest(folder, name) != sha256:
@@ -131,7 +131,7 @@ def import_examples(
     """Read a shard as examples.
 
     Args:
-        vocabulary: the VOCABULARY table, or what was read from it.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it.
         folder: where the file is.
         file: the fields of its `ShardFile`, and its `sha256`.
         sentence_marks: see `ImportSettings`.
@@ -143,14 +143,14 @@ def import_examples(
         ValueError: the file cannot be loaded, or a field of an item is wrong.
     """
     words = read_vocabulary(vocabulary)
-    dropped = {words.sentence_mark} if sentence_marks == "drop" else set()
+    left_out = {words.sentence_mark} if sentence_marks == "drop" else set()
     rows = [
         {
             "article_id": article,
             "split": file["split"],
             "title": item.title,
             "source": item.source,
-            "target": [id_ for id_ in item.target if id_ not in dropped],
+            "target": [id_ for id_ in item.target if id_ not in left_out],
             "title_text": words.decode(item.title),
             "target_text": item.text,
         }
@@ -196,11 +196,11 @@ def articles_of(examples: pa.Table) -> pa.Table:
 def paragraphs_of(examples: pa.Table, vocabulary: pa.Table | Vocabulary, texts: str) -> pa.Table:
     """Return PARAGRAPHS rows for EXAMPLES rows, decoded from their ids, in their order.
 
-    Which page a paragraph is from, the shards do not say: the name of the source stands for it.
+    The shards do not say which page a paragraph is from, so its URL is the name of the source.
 
     Args:
         examples: EXAMPLES rows sorted by article_id.
-        vocabulary: the VOCABULARY table, or what was read from it.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it.
         texts: see `ImportSettings`.
     """
     words = read_vocabulary(vocabulary)
@@ -228,8 +228,11 @@ def _items(words: Vocabulary, folder: str, file: dict[str, Any]) -> Iterator[tup
     shard, marks = ShardFile(**fields), marks_of(words)
     layout: Layout = shard.layout
     for index, item in enumerate(load_items(Store(folder), shard, sha256)):
-        place = f"{shard.path}, item {index}"
-        yield item_id(shard.split, shard.number, index), read_item(item, marks, place=place, graphs=layout == "json")
+        location = f"{shard.path}, item {index}"
+        yield (
+            item_id(shard.split, shard.number, index),
+            read_item(item, marks, location=location, graphs=layout == "json"),
+        )
 
 
 def _edge_rows(edges: list[Edge] | None) -> list[dict[str, Any]]:

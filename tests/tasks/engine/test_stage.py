@@ -116,7 +116,7 @@ def test_a_bad_shard_fails_alone_and_by_name(tmp_path: Path) -> None:
     with pytest.raises(StageFailedError) as failure:
         build(tmp_path, broken=["0-1"])
     assert str(failure.value) == (
-        "stage paragraphs: 1 of 3 failed, the rest is done and kept.\n"
+        "stage paragraphs: 1 of 3 failed, the others are done and kept.\n"
         "  paragraphs-00001: ValueError: cannot read 0-1\n"
         "Run the same command again: it computes only what is missing."
     )
@@ -286,7 +286,7 @@ def test_a_directory_is_planned_as_missing_done_or_waiting(tmp_path: Path) -> No
 def test_many_failures_are_named_up_to_twenty() -> None:
     failure = StageFailedError("crawl", {f"crawl-{i:05d}": ValueError(f"no {i}") for i in range(22)}, 30)
     lines = str(failure).splitlines()
-    assert lines[0] == "stage crawl: 22 of 30 failed, the rest is done and kept."
+    assert lines[0] == "stage crawl: 22 of 30 failed, the others are done and kept."
     assert lines[1] == "  crawl-00000: ValueError: no 0"
     assert lines[20:] == [
         "  crawl-00019: ValueError: no 19", "  and 2 more",

@@ -140,7 +140,7 @@ def test_processes_make_the_same_files_as_one(
     assert import_to(tmp_path / "one", folder) == 0
     (folder / "WIKI.test.1.pt").write_bytes(b"no shard")
     assert import_to(tmp_path / "two", folder, "--workers", "2") == 1
-    assert "failed: WIKI.test.1.pt: expected what torch.save makes" in capsys.readouterr().out
+    assert "failed: WIKI.test.1.pt: expected a list of dicts written by torch.save" in capsys.readouterr().out
     torch.save([], folder / "WIKI.test.1.pt")
     assert import_to(tmp_path / "two", folder, "--workers", "2") == 0
     one, two = (table_of(tmp_path / root, "examples") for root in ("one", "two"))
@@ -216,7 +216,9 @@ def _whole() -> bytes:
 def test_a_damaged_shard_is_named(folder: Path, tmp_path: Path, data: bytes, released: Vocabulary) -> None:
     (folder / "WIKI.train.1.pt").write_bytes(data)
     corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
-    with pytest.raises(StageFailedError, match=r"WIKI.train.1.pt: expected what torch.save makes .* damaged"):
+    with pytest.raises(
+        StageFailedError, match=r"WIKI.train.1.pt: expected a list of dicts written by torch.save; .* damaged"
+    ):
         import_corpus(Run(Store(str(tmp_path / "root")), InlineExecutor()), corpus)
 
 
@@ -250,7 +252,7 @@ def test_what_a_user_can_get_wrong_is_said(
     assert "spm.other" in error("import", folder, "--vocabulary", folder / "spm.other", "--root", root)
     shard = folder / "WIKI.valid.0.pt"
     assert "expected a serialized SentencePiece model" in error("import", folder, "--vocabulary", shard, "--root", root)
-    assert "holds no build" in error("export", tmp_path / "out", "--root", root)
+    assert "has no build" in error("export", tmp_path / "out", "--root", root)
     (folder / "WIKI.train.0.json").write_text("[]")
     expected = "expected the shards of one dataset in"
     assert expected in error("import", folder, "--vocabulary", model, "--root", root)
@@ -283,7 +285,7 @@ def test_our_corpus_goes_out_with_sentence_marks_and_comes_back_equal(tmp_path: 
     graphs = ours.graphs(examples)
     for split in ("train", "test"):
         rows = examples.filter(pa.compute.equal(examples["split"], split))
-        made = [write_item(one, marks_of(words), place="") for _, one in items_of(rows, graphs, words)]
+        made = [write_item(one, marks_of(words), location="") for _, one in items_of(rows, graphs, words)]
         (source / f"WIKI.{split}.0.json").write_bytes(items_bytes(made, "json"))
     assert import_to(root, source, "--sentence-marks", "drop") == 0
     found = {row["title_text"] + row["split"]: row for row in table_of(root, "examples").to_pylist()}
@@ -385,7 +387,7 @@ def test_import_undoes_export(data: st.DataObject, tmp_path: Path) -> None:
         edges.append({"article_id": row["article_id"], "nodes": nodes, "similarity": graph, "discourse": graph[:1]})
     examples = pa.Table.from_pylist(rows, schema=EXAMPLES.schema)
     graphs = pa.Table.from_pylist(edges, schema=GRAPHS.schema)
-    made = [write_item(one, marks_of(words), place="") for _, one in items_of(examples, graphs, words)]
+    made = [write_item(one, marks_of(words), location="") for _, one in items_of(examples, graphs, words)]
     renamed = {row["article_id"]: item_id("test", 5, number) for number, row in enumerate(rows)}
     file = ShardFile("WIKI", "test", 5, "json")
     for layout in ("pt", "json"):

@@ -97,7 +97,7 @@ def test_the_shipped_pipeline_has_a_version() -> None:
 
 def test_shipped_pipeline_refuses_a_choice_of_types() -> None:
     check_types(RULES, ENTITY_TYPES)
-    with pytest.raises(ValueError, match=r"graphs.entity_types is GPE, LAW: .* tells no types"):
+    with pytest.raises(ValueError, match=r"graphs.entity_types is GPE, LAW: .* finds no types"):
         check_types(RULES, ("GPE", "LAW"))
 
 

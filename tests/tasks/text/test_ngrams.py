@@ -64,7 +64,7 @@ def test_texts_without_ngrams_score_zero():
 
 
 def test_ngrams_of_no_words_are_refused():
-    with pytest.raises(ValueError, match="n-grams of 0 words"):
+    with pytest.raises(ValueError, match="expected n-grams of at least 1 word, got 0"):
         TargetNgrams(["a"], 0)
 
 
