@@ -1,4 +1,4 @@
-"""Answers of a service that a shard has so far, kept while it runs: a killed one asks for none of them again."""
+"""Answers of a service, kept on disk while a shard is made, so that a killed run asks for none of them again."""
 
 import json
 import logging
@@ -19,11 +19,11 @@ _SUFFIX = ".jsonl"
 class Answers(Closing):
     """Question -> JSON-able answer, on disk line by line; a context manager, for one writer at a time.
 
-    On an object store lines are there once their file is closed, which is after every `rows` answers.
+    On an object store, lines exist only once their file is closed, which happens after every `rows` answers.
     """
 
     def __init__(self, filesystem: pafs.FileSystem, directory: str, *, rows: int) -> None:
-        """Read what is there; a torn last line is left out."""
+        """Read the existing answers; a torn last line is left out."""
         self._filesystem = filesystem
         self._directory = directory
         self._limit = rows
@@ -45,7 +45,7 @@ class Answers(Closing):
         return self._found[question]
 
     def add(self, question: str, answer: Any) -> None:
-        """Note an answer."""
+        """Store an answer."""
         if self._sink is None:
             self._filesystem.create_dir(self._directory, recursive=True)
             name = f"{len(self._found):010d}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
@@ -71,6 +71,6 @@ class Answers(Closing):
                 question, answer = json.loads(line)
             except ValueError:
                 if line:
-                    logger.warning("%s is torn: its whole lines are kept", path)
+                    logger.warning("%s is torn: its complete lines are kept", path)
                 continue
             self._found[question] = answer

@@ -1,7 +1,7 @@
-"""Web archives: where in a WARC or ARC file the capture of a URL lies.
+"""Web archives: find the position of each URL's capture in a WARC or ARC file.
 
-Files come from many tools and are often broken. Reading a file never fails: a record that cannot be used has a row
-with its reason, and after a broken stretch reading goes on at the next record that can be found.
+Files come from many tools and are often broken. A broken file does not end the indexing: a record that cannot be used
+has a row with its reason, and after broken bytes reading continues at the next record that can be found.
 """
 
 import glob
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 _SKIP_BYTES = 65_536
 _ROWS = 10_000
-# Types that hold a page. The others (warcinfo, request, metadata, conversion) are no captures and have no row.
+# Record types that contain a page. Others (warcinfo, request, metadata, conversion) are not captures and get no row.
 _CAPTURES = frozenset({"response", "resource", "revisit"})
 
 
@@ -39,10 +39,10 @@ def archive_files(settings: CrawlSettings) -> list[str]:
     """
     files: list[str] = []
     for pattern in settings.archive:
-        found = [pattern] if "://" in pattern else _matches(pattern)
-        if not found:
+        matches = [pattern] if "://" in pattern else _matches(pattern)
+        if not matches:
             raise FileNotFoundError(f"crawl.archive: no file matches {pattern!r}")
-        files += found
+        files += matches
     return sorted(set(files))
 
 
@@ -52,7 +52,7 @@ def _matches(pattern: str) -> list[str]:
 
 
 def file_state(file: str) -> str:
-    """Return a text that changes when an archive file does: its size and time of change.
+    """Return a string that changes when an archive file does: its size and modification time.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -65,7 +65,7 @@ def file_state(file: str) -> str:
 
 
 def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa.Table:
-    """Return one row for each capture of an archive file, and one for each broken stretch.
+    """Return one row for each capture of an archive file, and one for each broken part.
 
     Args:
         file: name of the file, as `archive_files` gives it.
@@ -97,7 +97,7 @@ def index_archive(file: str, settings: CrawlSettings, *, host_shards: int) -> pa
 
 
 def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Table:
-    """Return rows with their file and host shard; as Python objects there are but so many at a time."""
+    """Return rows with their file and host shard; only a limited number are Python objects at a time."""
     tables = [CAPTURES.schema.empty_table()]
     remaining = iter(rows)
     while group := list(islice(remaining, _ROWS)):
@@ -138,10 +138,10 @@ def _plain_captures(
         except Exception as error:
             if concerns_file(error):
                 raise
-            place = max(int(records.offset or 0), offset)
-            logger.warning("archive record at %d cannot be read: %s", place, str(error).strip().splitlines()[:1])
-            yield _broken("broken_record", place)
-            offset = archive.next_start(place + 1, decoded=decoded)
+            position = max(int(records.offset or 0), offset)
+            logger.warning("archive record at %d cannot be read: %s", position, str(error).strip().splitlines()[:1])
+            yield _broken("broken_record", position)
+            offset = archive.next_start(position + 1, decoded=decoded)
 
 
 def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[dict[str, Any]]:
@@ -153,19 +153,19 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
     start: int | None = 0
     damaged = False
     while start is not None:
-        place, member, row, number = start, archive.member(start), None, -1
+        position, member, row, number = start, archive.member(start), None, -1
         try:
             for number, record in enumerate(archive.records_of(member)):
                 if number:
                     raise _NotPerRecordError
                 headers = _headers(record)
                 if _is_capture(record, headers):
-                    row = _capture(headers, place, record, settings)
+                    row = _capture(headers, position, record, settings)
             if row is not None:
                 yield row
             elif number < 0 and member.cut:
-                yield _broken("broken_record", place)
-            while member.read(_SKIP_BYTES):  # what follows the record, so that the member's end is known
+                yield _broken("broken_record", position)
+            while member.read(_SKIP_BYTES):  # read on after the record, to find the member's end
                 pass
             start, damaged = member.end, False
         except Exception as error:
@@ -173,13 +173,13 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
                 raise
             if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
                 raise _NotPerRecordError from error
-            logger.warning("archive member at %d cannot be read: %s", place, str(error).strip().splitlines()[:1])
-            yield _broken("broken_record", place)
-            start, damaged = archive.next_start(place + 1, decoded=False), True
+            logger.warning("archive member at %d cannot be read: %s", position, str(error).strip().splitlines()[:1])
+            yield _broken("broken_record", position)
+            start, damaged = archive.next_start(position + 1, decoded=False), True
 
 
 def concerns_file(error: Exception) -> bool:
-    """Say whether an error is of the file, or of the disk or network it lies on, rather than of a record in it."""
+    """Tell whether an error concerns the file, its disk or its network, and not a single record in it."""
     return (isinstance(error, OSError) and error.errno is not None) or isinstance(error, ScratchFullError)
 
 
@@ -221,10 +221,10 @@ def _capture(headers: Mapping[str, str], offset: int, record: Any, settings: Cra
 
 
 def is_truncated(record: Any, target: str) -> bool:
-    """Read a record to its end, and say whether that comes before its length or the archiver says it cut the record.
+    """Read a record to its end, and tell whether it is shorter than its length or was cut by the archiver.
 
     Args:
-        record: the record, in part read or not.
+        record: the record, perhaps partly read.
         target: its URL, as the record has it.
     """
     while record.raw_stream.read(_SKIP_BYTES):
@@ -235,7 +235,7 @@ def is_truncated(record: Any, target: str) -> bool:
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """Return a WARC-Date as UTC, or None where it is invalid."""
+    """Return a WARC-Date as UTC, or None if it is invalid."""
     try:
         parsed = datetime.fromisoformat((text or "").strip())
     except ValueError:

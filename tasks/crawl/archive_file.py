@@ -1,9 +1,9 @@
-"""One archive file: how it is compressed, and its records read by their place.
+"""One archive file: detect its compression and read records by their offset.
 
 Archives are compressed record by record (gzip members, or zstd frames that may share the dictionary at the file's
-start), so that a record can be read where it begins. A file that is one stream over many records, or whose members do
-not end where records do, is decoded once to a scratch file in the system's temporary folder (TMPDIR), and places are
-offsets in that. Memory holds a block of either form, however large the file or hostile its compression.
+start), so that a record can be read from its start. A file that is one stream over many records, or whose members do
+not end where records do, is decoded once to a scratch file in the system's temporary folder (TMPDIR), and offsets refer
+to that file. Only one block is in memory at a time, however large the file or hostile its compression.
 """
 
 import errno
@@ -47,7 +47,7 @@ class DamagedError(Exception):
 
 
 class ScratchFullError(Exception):
-    """The decoded copy of an archive passes its limit."""
+    """The decoded copy of an archive exceeds its limit."""
 
 
 def open_archive(file: str) -> BinaryIO:
@@ -64,7 +64,7 @@ def open_archive(file: str) -> BinaryIO:
 
 
 class _RemoteFile(io.RawIOBase):
-    """A file that fails with an error number, as a disk does: that tells a lost network from a damaged record."""
+    """A file whose errors have an error number, like those of a disk, to tell a lost network from a damaged record."""
 
     def __init__(self, file: pa.NativeFile) -> None:
         self._file = file
@@ -102,11 +102,11 @@ class OpenArchive(Closing):
     """
 
     def __init__(self, file: str, max_decoded_bytes: int) -> None:
-        """Open a file and see how it is compressed.
+        """Open a file and detect its compression.
 
         Args:
             file: path or URI.
-            max_decoded_bytes: limit for the decoded copy, where one is needed.
+            max_decoded_bytes: limit for the decoded copy, if one is needed.
 
         Raises:
             OSError: it cannot be opened or read.
@@ -133,14 +133,14 @@ class OpenArchive(Closing):
             self._decoded.close()
 
     def records(self, offset: int, *, decoded: bool) -> ArchiveIterator:
-        """Return the records from an offset on: of a compressed file only those of the member there.
+        """Return the records from an offset on; in a compressed file only those of the member there.
 
         Args:
-            offset: where a record begins, in the file, or in its decoded copy.
-            decoded: which of these.
+            offset: start of a record, in the file or in its decoded copy.
+            decoded: whether the offset is in the decoded copy.
 
         Raises:
-            ScratchFullError: the decoded copy passes its limit.
+            ScratchFullError: the decoded copy exceeds its limit.
         """
         if self.compression != "none" and not decoded:
             return self.records_of(self.member(offset))
@@ -175,10 +175,10 @@ class OpenArchive(Closing):
             offset += len(block) - overlap
 
     def decoded(self) -> BinaryIO:
-        """Return the decoded copy, made when it is first asked for; damaged stretches are left out.
+        """Return the decoded copy, made on first use; damaged parts are left out.
 
         Raises:
-            ScratchFullError: it passes its limit.
+            ScratchFullError: it exceeds its limit.
         """
         if self._decoded is None:
             logger.info("an archive is not compressed record by record: decoding a copy of it for this run")
@@ -197,14 +197,14 @@ class OpenArchive(Closing):
     def _content(self) -> Iterator[bytes]:
         start: int | None = 0
         while start is not None:
-            place, member = start, self.member(start)
+            position, member = start, self.member(start)
             try:
                 while block := member.read(_BLOCK):
                     yield block
                 start = member.end
             except DamagedError as error:
-                logger.warning("an archive is damaged at %d: %s", place, error)
-                start = self.next_start(place + 1, decoded=False)
+                logger.warning("an archive is damaged at %d: %s", position, error)
+                start = self.next_start(position + 1, decoded=False)
 
 
 def _records(stream: Any) -> ArchiveIterator:
@@ -212,7 +212,7 @@ def _records(stream: Any) -> ArchiveIterator:
 
 
 class _GzipDecompressor:
-    """The decoder of one gzip member, with the interface that the standard library gives to those of bz2 and zstd."""
+    """The decoder of one gzip member, with the interface of the standard library's bz2 and zstd decompressors."""
 
     def __init__(self) -> None:
         self._decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
@@ -227,9 +227,9 @@ class _GzipDecompressor:
         return self._decoder.unused_data
 
     def decompress(self, data: bytes, size: int) -> bytes:
-        found = self._decoder.decompress(self._decoder.unconsumed_tail + data, size)
-        self.needs_input = not self._decoder.unconsumed_tail and len(found) < size
-        return found
+        decoded = self._decoder.decompress(self._decoder.unconsumed_tail + data, size)
+        self.needs_input = not self._decoder.unconsumed_tail and len(decoded) < size
+        return decoded
 
 
 _Decoder = _GzipDecompressor | zstd.ZstdDecompressor
@@ -256,24 +256,24 @@ class Member(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Decode into a buffer; 0 at the member's end, and at the file's end.
+        """Decode into a buffer; returns 0 at the member's or the file's end.
 
         Raises:
-            DamagedError: the member cannot be decoded, or passes its limit.
+            DamagedError: the member cannot be decoded, or exceeds its limit.
         """
         while not (self._decoder.eof or self.cut):
             data = self._input() if self._decoder.needs_input else b""
             try:
-                found = self._decoder.decompress(data, len(buffer))
+                decoded = self._decoder.decompress(data, len(buffer))
             except (zlib.error, zstd.ZstdError) as error:
                 raise DamagedError(error) from error
             if self._left is not None:
-                self._left -= len(found)
+                self._left -= len(decoded)
                 if self._left < 0:
-                    raise DamagedError("it decodes to more than is allowed")
-            if found:
-                buffer[: len(found)] = found
-                return len(found)
+                    raise DamagedError("it decodes to more bytes than allowed")
+            if decoded:
+                buffer[: len(decoded)] = decoded
+                return len(decoded)
         return 0
 
     def _input(self) -> bytes:
@@ -285,7 +285,7 @@ class Member(io.RawIOBase):
 
     @property
     def end(self) -> int | None:
-        """Offset after the member once all of it has been read; None where the file ends there."""
+        """Offset after the member once all of it has been read; None at the end of the file."""
         if not self._decoder.eof:
             return None
         offset = self._place - len(self._decoder.unused_data)
@@ -293,7 +293,7 @@ class Member(io.RawIOBase):
         return offset if self._stream.read(1) else None
 
     def _skip(self) -> None:
-        """Pass over skippable frames, such as that of the dictionary."""
+        """Skip the skippable frames, such as that of the dictionary."""
         while True:
             self._stream.seek(self._place)
             head = self._stream.read(8)

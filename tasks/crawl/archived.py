@@ -1,4 +1,4 @@
-"""Pages of an archive whose records cost a request each: several are read at a time, and none is read twice."""
+"""Pages of an archive in which every record costs a request: read several at a time, and none twice."""
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,9 +23,9 @@ def archived_pages(
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> None:
-    """Add the row of each URL that the journal lacks to it, from its captures.
+    """Add the rows of missing URLs to the journal, from their captures.
 
-    Where the settings fetch what no archive has from the web, those URLs are left out of the journal.
+    If the settings fetch URLs that are in no archive from the web, these URLs are left out of the journal.
 
     Args:
         urls: the URLs.
@@ -43,7 +43,7 @@ def archived_pages(
         ThreadPoolExecutor(workers, "archive") as pool,
     ):
         missing = (url for url in urls if url not in journal)
-        while some := list(islice(missing, workers)):  # so few, because each may be as long as a body may be
+        while some := list(islice(missing, workers)):  # only so many, because each body may be large
             for row in pool.map(replay.row, some):
                 if not (settings.fetch_missing and row["reason"] == "not_in_archive"):
                     journal.append(row)

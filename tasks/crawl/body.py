@@ -1,7 +1,7 @@
-"""A body while it arrives: in memory while it is small, in a temporary file beyond.
+"""A response body while it arrives: in memory while it is small, then in a temporary file.
 
-Thirty-two connections that each hold ten megabytes, twice when the blocks are joined, would be most of a shard's
-memory; so a large body is in memory only while its row is made.
+Thirty-two connections with ten megabytes each, twice while blocks are joined, would take most of a shard's memory; so a
+large body is in memory only while its row is made.
 """
 
 import os
@@ -38,9 +38,9 @@ class Body:
             OSError: the temporary folder is full.
         """
         self._file.seek(0)
-        found = self._file.read(-1 if count is None else count)
+        data = self._file.read(-1 if count is None else count)
         self._file.seek(0, os.SEEK_END)
-        return found
+        return data
 
     def cut(self, count: int) -> "Body":
         """Return the first bytes as a body of their own."""

@@ -1,7 +1,7 @@
-"""Common Crawl, or an archive of its form: where the index says that a page lies, and the record there.
+"""Common Crawl, or an archive with its interface: look up the captures of a URL in the index, and read their records.
 
-The index is a CDX server that answers with a line of JSON for each capture of a URL; it is asked by one process of
-this machine at a time. A record is one gzip member in the middle of a file of gigabytes: just its bytes are read.
+The index is a CDX server that answers with a line of JSON for each capture of a URL; only one process of this machine
+asks it at a time. A record is one gzip member in the middle of a file of gigabytes; only its bytes are read.
 """
 
 import io
@@ -39,15 +39,15 @@ _RANGE = re.compile(r"bytes (\d+)-(\d+)/(?:\d+|\*)")
 
 @dataclass(frozen=True)
 class IndexLine:
-    """One capture, as an index has it.
+    """One capture in an index.
 
     Attributes:
         status: HTTP status of the captured response.
-        captured_at: when.
+        captured_at: time of the capture.
         filename: archive file, below the data URL.
         offset: first byte of the record in the file.
         length: bytes of the record there.
-        redirect: normal form of the URL that the response leads to, where it is a redirect and the index says so.
+        redirect: normal form of the redirect's target, if the response is a redirect and the index gives its target.
         truncated: whether the index says that the archiver cut the record short.
     """
 
@@ -61,10 +61,10 @@ class IndexLine:
 
 
 class CaptureIndex:
-    """One CDX index server; to be closed by whoever opened it."""
+    """One CDX index server; the caller must close it."""
 
     def __init__(self, url: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the client; nothing is asked yet."""
+        """Make the client; no request is sent yet."""
         self._settings = settings
         self._service = Service(url, settings, settings.common_crawl, connect_to, queue=host_of(url))
 
@@ -73,10 +73,10 @@ class CaptureIndex:
         self._service.close()
 
     def check(self) -> None:
-        """See that there is such an index: to it, an unknown URL and an unknown index are the same 404.
+        """Check that the index exists, because it answers 404 both for an unknown URL and for an unknown index.
 
         Raises:
-            ConnectionError: the server gives no answer, or knows no such index.
+            ConnectionError: the server does not answer, or has no such index.
         """
         try:
             answer = self._service.get(self._query(_PROBE, showNumPages="true"), max_bytes=_MAX_LINE_BYTES)
@@ -101,19 +101,19 @@ class CaptureIndex:
         if not answer.success:
             raise FetchError("index_failed", f"HTTP {answer.status}")
         written = answer.body.splitlines()
-        found = [line for text in written if (line := _parsed(text, self._settings)) is not None]
-        if not found and any(text.strip() for text in written):
+        captures = [line for text in written if (line := _parsed(text, self._settings)) is not None]
+        if not captures and any(text.strip() for text in written):
             raise FetchError("index_bad_answer", repr(answer.body[:80]))
-        return sorted(found, key=lambda line: line.captured_at, reverse=True)
+        return sorted(captures, key=lambda line: line.captured_at, reverse=True)
 
     def _query(self, url: str, **fields: str) -> str:
-        # Said expressly, because an index takes a URL that ends in * for a prefix.
+        # matchType is explicit, because an index takes a URL that ends in * for a prefix.
         query = urlencode({"url": url, "matchType": "exact", "output": "json", **fields})
         return f"{self._service.url}{'&' if '?' in self._service.url else '?'}{query}"
 
 
 def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
-    """Return a line of an index, or None where it cannot be used."""
+    """Return the parsed line of an index, or None if it cannot be used."""
     try:
         fields = json.loads(text)
         timestamp, filename = str(fields["timestamp"]), str(fields["filename"])
@@ -139,17 +139,17 @@ def look_up_captures(
     settings: CrawlSettings,
     *,
     host_shard: int,
-    made: Answers,
+    answers: Answers,
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
-    """Return the captures of a frontier's kept URLs that the indexes name, and of what they redirect to.
+    """Return the captures in the indexes of a frontier's kept URLs, and of their redirects' targets.
 
     Args:
         frontier: rows of `frontier` of one host shard.
         settings: settings of the crawl.
-        host_shard: that shard; all rows go to it, so that it finds what its URLs redirect to.
-        made: rows of the URLs looked up so far, dates as texts; the new ones are added.
+        host_shard: that shard; all rows belong to it, so that it has the targets of its redirects too.
+        answers: rows of the URLs looked up so far, dates as strings; the new ones are added.
         connect_to: pattern of host -> `address:port` where connections are made instead.
         progress: called about once a second, and once at the end.
 
@@ -157,33 +157,33 @@ def look_up_captures(
         Rows of `captures` in order of URL. A URL that could not be looked up has a row with the reason.
 
     Raises:
-        ConnectionError: an index is not there at all, or does not answer any more; `made` holds what was looked up.
+        ConnectionError: an index does not exist, or no longer answers; `answers` has what was looked up.
     """
     kept = frontier.filter(pc.is_null(frontier.column("drop_reason")))
     urls: list[str] = sorted(set(kept.column("url").to_pylist()))
     rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
         finder = _Finder(settings, connect_to, stack)
-        count = ProgressCount(sum(url in made for url in urls), len(urls), progress)
+        count = ProgressCount(sum(url in answers for url in urls), len(urls), progress)
         failed = []
         for url in urls:
-            if url not in made:
-                found = finder.rows(url)
-                if _has_failed(found):
+            if url not in answers:
+                captures = finder.rows(url)
+                if _has_failed(captures):
                     failed.append(url)
                     continue
-                made.add(url, found)
-                count.add({**refused_row(url, found[-1]["reason"] if found else "not_in_archive"), "body": b""})
+                answers.add(url, captures)
+                count.add({**refused_row(url, captures[-1]["reason"] if captures else "not_in_archive"), "body": b""})
                 count.tick()
-        for url in failed:  # an outage may have passed; else it is the index that fails, or this URL alone
-            found = finder.rows(url)
-            if _has_failed(found):
+        for url in failed:  # once more, because an outage may have passed
+            captures = finder.rows(url)
+            if _has_failed(captures):
                 finder.check()
-            made.add(url, found)
-            count.add({**refused_row(url, found[-1]["reason"] if found else "not_in_archive"), "body": b""})
+            answers.add(url, captures)
+            count.add({**refused_row(url, captures[-1]["reason"] if captures else "not_in_archive"), "body": b""})
             count.tick()
         for url in urls:
-            rows += [{**row, "captured_at": _date(row["captured_at"])} for row in made[url]]
+            rows += [{**row, "captured_at": _date(row["captured_at"])} for row in answers[url]]
         count.tick(last=True)
     unique = {(row["url"], row["file"], row["offset"]): row for row in rows}
     return pa.Table.from_pylist([{**row, "host_shard": host_shard} for row in unique.values()], schema=CAPTURES.schema)
@@ -194,12 +194,12 @@ def _date(text: str | None) -> datetime | None:
 
 
 def _has_failed(rows: list[dict[str, Any]]) -> bool:
-    """Say whether a look-up got no answer, so that nobody knows whether there is a capture."""
+    """Tell whether a look-up got no answer, so that it is unknown whether there is a capture."""
     return bool(rows) and rows[-1]["reason"] == "index_failed"
 
 
 class _Finder:
-    """The indexes, opened and checked when the first is needed."""
+    """The indexes, opened and checked on first use."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str], stack: ExitStack) -> None:
         self._settings = settings
@@ -210,17 +210,17 @@ class _Finder:
         self._fault: FetchError | None = None
 
     def check(self) -> None:
-        """See that the indexes answer, so that a failed look-up was of its URL.
+        """Check that the indexes answer, so that a failed look-up is due to its URL.
 
         Raises:
-            ConnectionError: one does not.
+            ConnectionError: an index does not answer.
         """
         for index in self._indexes:
             index.check()
         self._failures = 0
 
     def rows(self, url: str) -> list[dict[str, Any]]:
-        """Return the rows of a URL and of its redirects; the one that could not be looked up has the reason."""
+        """Return the rows of a URL and of its redirects; a failed look-up has a row with the reason."""
         rows: list[dict[str, Any]] = []
         target: str | None = url
         asked: list[str] = []
@@ -236,29 +236,29 @@ class _Finder:
         return rows
 
     def _lines(self, url: str) -> list[IndexLine]:
-        """Return the captures to be tried: whole successes of the first index that has any, else one other capture."""
+        """Return the captures to try: complete successes of the first index that has any, else one other capture."""
         if not self._indexes:
             self._open()
         if self._failures >= self._settings.host_failure_limit:
             raise ConnectionError(
                 f"{', '.join(self._settings.common_crawl.indexes)}: {self._failures} look-ups in a row failed, the "
-                f"last one with {self._fault}; what was looked up is kept, and the next run asks for the rest"
+                f"last one with {self._fault}; finished look-ups are kept, and the next run does the others"
             )
         others: list[IndexLine] = []
         try:
             for index in self._indexes:
-                found = index.find(url)
-                good = [line for line in found if 200 <= line.status < 300 and not line.truncated]
+                lines = index.find(url)
+                good = [line for line in lines if 200 <= line.status < 300 and not line.truncated]
                 if good:
                     self._failures = 0
                     return good[: self._settings.common_crawl.captures]
-                others += found
+                others += lines
         except FetchError as fault:
             self._failures += 1
             self._fault = fault
             raise
         self._failures = 0
-        # A redirect may still lead to a page, which an error page or half a page never does.
+        # A redirect may still lead to a page; an error page or a truncated page does not.
         return sorted(others, key=lambda line: not 300 <= line.status < 400)[:1]
 
     def _open(self) -> None:
@@ -289,10 +289,10 @@ def _row(url: str, reason: str | None) -> dict[str, Any]:
 
 
 class RemoteRecords:
-    """Records of archive files read over HTTP; usable from many threads, to be closed by whoever opened it."""
+    """Records of archive files read over HTTP; usable from many threads; the caller must close it."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the client; nothing is asked yet."""
+        """Make the client; no request is sent yet."""
         self._settings = settings
         limits = settings.common_crawl
         self._service = Service(limits.data_url, settings, limits, connect_to, connections=limits.connections)
@@ -314,8 +314,12 @@ class RemoteRecords:
         def inspect(status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
             if start is not None:
                 return None
-            given = _RANGE.fullmatch(headers.get("content-range", ""))
-            right = status == 206 and given is not None and (int(given[1]), int(given[2])) == (offset, last)
+            content_range = _RANGE.fullmatch(headers.get("content-range", ""))
+            right = (
+                status == 206
+                and content_range is not None
+                and (int(content_range[1]), int(content_range[2])) == (offset, last)
+            )
             return None if right else "archive_bad_answer"
 
         wanted = {"Range": f"bytes={offset}-{last}", "Accept-Encoding": "identity"}
@@ -334,7 +338,7 @@ class RemoteRecords:
 def records_in(member: bytes, settings: CrawlSettings) -> Any:
     """Return the records in a gzip member, as `OpenArchive.records` does.
 
-    It is decoded as it is read, to little more than a body may have.
+    It is decoded while it is read, up to slightly more than the maximum size of a body.
     """
     limit = 2 * settings.max_bytes + (1 << 20)
     return OpenArchive.records_of(gzip_member(io.BytesIO(member), limit=limit))

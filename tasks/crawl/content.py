@@ -1,4 +1,4 @@
-"""What a body is: the declared media type and character set, and what the first bytes say instead."""
+"""The type of a body: the declared media type and character set, corrected by its first bytes."""
 
 import contextlib
 import re
@@ -9,7 +9,7 @@ SNIFF_BYTES = 1024
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$&^.+-]+/[\w!#$&^.+-]+)\s*(?:[;,]|$)", re.ASCII)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.ASCII | re.IGNORECASE)
 
-# Types that servers give to what they do not know.
+# Types that servers send for unknown files.
 _VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown"})
 _TEXT_OR_MARKUP = frozenset({"text/plain", "text/xml", "application/xml"})
 
@@ -55,9 +55,9 @@ def declared_type(header: str | None) -> tuple[str | None, str | None]:
 
 
 def sniffed_type(start: bytes) -> str | None:
-    """Return the media type that the first bytes of a body show, or None where they show none.
+    """Return the media type recognised from the first bytes of a body, or None if there are none.
 
-    Binary formats by their signatures, HTML by an opening tag of it, plain text by the absence of control
+    Binary formats are recognised by their signatures, HTML by an opening tag, plain text by the absence of control
     characters; anything else is `application/octet-stream`.
     """
     head = start[:SNIFF_BYTES]
@@ -81,7 +81,7 @@ def sniffed_type(start: bytes) -> str | None:
 
 
 def is_binary(body: bytes, charset: str | None) -> bool:
-    """Say whether bytes without a signature, and that do not begin as a page, are no text by their control characters.
+    """Tell by control characters whether bytes are binary that have no signature and do not begin like HTML.
 
     Args:
         body: a body or its beginning, without an opening tag of HTML.
@@ -90,21 +90,21 @@ def is_binary(body: bytes, charset: str | None) -> bool:
     wide = next((codec for mark, codec in _MARKS.items() if body.startswith(mark)), None)
     if wide is None and charset is not None and charset.startswith(("utf-16", "utf-32")):
         wide = charset
-    if wide is None and body.count(0) > len(body) // 4:  # UTF-16 of European text has a NUL in every second place
+    if wide is None and body.count(0) > len(body) // 4:  # in UTF-16, every second byte of European text is NUL
         low, high = body[::2].count(0), body[1::2].count(0)
         wide = "utf-16-le" if high > 9 * low else "utf-16-be" if low > 9 * high else None
     if wide is not None:
-        with contextlib.suppress(LookupError):  # a label that names no character set
+        with contextlib.suppress(LookupError):  # an unknown label
             body = body.decode(wide, "replace").encode()
-    found = len(body) - len(body.translate(None, _NO_TEXT))
-    return found >= _BINARY_COUNT and found > _BINARY_SHARE * len(body)
+    controls = len(body) - len(body.translate(None, _NO_TEXT))
+    return controls >= _BINARY_COUNT and controls > _BINARY_SHARE * len(body)
 
 
 def settled_type(declared: str | None, start: bytes, charset: str | None = None) -> str | None:
-    """Return the media type to believe: the declared one, or the sniffed one where that is missing or wrong.
+    """Return the media type to use: the declared one, or the sniffed one if that is missing or wrong.
 
-    A signature of a binary format overrules every declaration, and so does what can be no text. HTML overrules a vague
-    type, plain text and XML.
+    The signature of a binary format overrules every declaration, and so do bytes that cannot be text. HTML overrules a
+    vague type, plain text and XML.
 
     Args:
         declared: declared media type, or None.
@@ -126,5 +126,5 @@ def settled_type(declared: str | None, start: bytes, charset: str | None = None)
 
 
 def hopeless_type(declared: str | None, accepted: Collection[str]) -> bool:
-    """Say whether a declared type alone decides that a body is not wanted, so that it need not be read."""
+    """Tell whether the declared type alone excludes a body, so that it need not be read."""
     return declared is not None and declared not in accepted and declared not in _VAGUE | _TEXT_OR_MARKUP

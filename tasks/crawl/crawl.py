@@ -1,7 +1,7 @@
 """The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
 
-One thread holds all state (queues, robots, journal), hands single requests to a pool of threads, and what robots.txt
-costs to read and to apply to one more. What a killed run has in its journal is not fetched again.
+One thread owns all state (queues, robots, journal). It hands single requests to a pool of threads, and the reading and
+applying of robots.txt to one more thread. URLs in the journal of a killed run are not fetched again.
 """
 
 import contextlib
@@ -41,14 +41,14 @@ logger = logging.getLogger(__name__)
 Report = Callable[[CrawlProgress], None]
 StoredPages = Callable[[str], StoredPage | None]
 
-# Origins under way at a time. Thirty times the connections: enough for all to be busy where sites want half a minute
-# between requests, few enough that what is held of each does not matter.
+# Origins open at a time. Thirty times the connections: enough to keep all connections busy if sites want half a minute
+# between requests, few enough that their state takes little memory.
 ORIGINS = 1_024
 _AHEAD = 16  # allowed URLs of a host that wait for their turn
-_WAITING = 2 * ORIGINS * _AHEAD  # visits after which no further origin is begun with
-_JUDGED = 128  # URLs of an origin that are judged at a time,
-_JUDGING_SECONDS = 0.05  # unless its rules are so slow that the other origins would wait
-_RESULTS_AT_ONCE = 256  # so that progress is shown, and budgets are kept, whatever keeps coming
+_WAITING = 2 * ORIGINS * _AHEAD  # with so many waiting visits, no further origin is opened
+_JUDGED = 128  # maximum number of an origin's URLs checked against robots.txt at a time
+_JUDGING_SECONDS = 0.05  # maximum time for that, so that slow rules do not make other origins wait
+_RESULTS_AT_ONCE = 256  # then progress and budgets are checked, even if more results are waiting
 _ALL_ALLOWED = Robots(None, "")
 
 
@@ -65,18 +65,18 @@ def crawl_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
-    Rows come in batches of some 8 MB: memory stays flat however large the shard.
+    Rows come in batches of some 8 MB, so memory does not grow with the shard.
 
     Args:
         frontier: rows of `frontier` of the hosts of one shard.
-        captures: rows of `captures`; used where the settings name an archive, then pages come from the web only where
-            the settings have it fetch what is missing.
+        captures: rows of `captures`, if the settings name an archive. Then pages are fetched from the web only if the
+            settings say so and they are in no archive.
         settings: settings of the crawl.
         journal: rows fetched so far; the new ones are added.
         connect_to: pattern of host (or host:port) -> `address:port` where its connections are made instead.
         progress: called about once a second, and once at the end.
-        earlier: pages of an earlier crawl: those that are not due are taken over, the others asked for conditionally.
-        resolver: looks host names up; may hang.
+        earlier: pages of an earlier crawl: those that are not due are reused, the others requested conditionally.
+        resolver: looks up host names; may hang.
 
     Raises:
         ValueError: the settings name an archive and there are no captures.
@@ -84,7 +84,7 @@ def crawl_batches(
         CorruptShardError: the earlier crawl's file has been damaged since it was opened.
         KeyboardInterrupt, SystemExit: the crawl was told to stop; the journal holds what was fetched.
     """
-    # Of a million URLs each of these is 90 MB: no more than two of them exist at a time.
+    # With a million URLs each of these takes 90 MB, so only two of them exist at a time.
     frontier = frontier.select(["url", "drop_reason"])
     give_back()
     written = urls_of(frontier)
@@ -105,7 +105,7 @@ def crawl_batches(
             return
     private = [*settings.allowed_hosts, *connect_to]
     if not settings.contact and any(not host_matches(host, private) for host, _ in itertools.groupby(urls, host_of)):
-        logger.warning("crawl.contact is empty: give sites on the web an address they can turn to")
+        logger.warning("crawl.contact is empty: expected an address where site owners can reach you")
     guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, settings.lookup_seconds))
     client = Client(settings, guard)
     _forget_bodiless(journal, earlier)
@@ -129,7 +129,7 @@ def _nothing_stored(_url: str) -> None:
 
 
 def _forget_bodiless(journal: Journal, earlier: EarlierPages | None) -> None:
-    """Have the journal forget rows whose bodies the earlier crawl lacks."""
+    """Remove rows from the journal whose bodies the earlier crawl no longer has."""
     for url, digest in list(journal.bodiless.items()):
         page = None if earlier is None else earlier.get(url)
         if page is None or page.sha256 != digest:
@@ -137,7 +137,7 @@ def _forget_bodiless(journal: Journal, earlier: EarlierPages | None) -> None:
 
 
 def _unfetched_row(url: str, stored: StoredPage | None, settings: CrawlSettings) -> dict[str, Any]:
-    """Return the row of a URL that the budget left out."""
+    """Return the row of a URL that was not fetched because the budget was spent."""
     return page_row(Visit(url, url, stored=stored), FetchError("budget_spent"), settings)
 
 
@@ -162,7 +162,7 @@ def _replay(urls: UrlList, captures: pa.Table, settings: CrawlSettings, progress
 
 @contextlib.contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the crawl by an exception, so that the journal is closed, where nobody else handles it."""
+    """Turn SIGTERM into an exception, if nothing else handles it, so that the journal is closed."""
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -182,14 +182,14 @@ def _raise(error: Exception) -> None:
 
 
 class _Origin:
-    """What is under way of one origin: nothing is asked of it before its robots.txt allows it.
+    """The state of one origin. Nothing is requested from it before its robots.txt allows it.
 
     Attributes:
         name: scheme://host[:port].
         host: host[:port].
-        backlog: its URLs that have not been judged.
-        held: visits that redirects led here, with the time before which they must not go on.
-        busy: whether its robots.txt is asked for, or URLs are being judged.
+        backlog: its URLs that have not been checked against robots.txt.
+        held: visits that redirects led here, with the time before which they must not continue.
+        busy: whether its robots.txt is being fetched, or URLs are being checked.
     """
 
     __slots__ = ("backlog", "busy", "held", "host", "name")
@@ -203,10 +203,10 @@ class _Origin:
 
 
 class _Crawl:
-    """The state of a running crawl; every method runs in the thread that called `run`, but for `_fetch` and `_judge`.
+    """The state of a running crawl; all methods except `_fetch` and `_judge` run in the thread that called `run`.
 
-    A visit exists from the time its URL is judged: so few are judged ahead of a host's turn that memory depends on the
-    hosts that are open at a time, not on the URLs.
+    A visit exists once its URL has been checked against robots.txt. Only a few URLs are checked ahead, so memory
+    depends on the number of open hosts, not of URLs.
     """
 
     def __init__(self, client: Client, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
@@ -216,22 +216,22 @@ class _Crawl:
         self._progress = progress
         self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
         self._robots = RobotsCache()
-        self._origins: dict[str, _Origin] = {}  # those with something under way
+        self._origins: dict[str, _Origin] = {}  # the open ones
         self._failures: Counter[str] = Counter()
         self._given_up: set[str] = set()
         self._jobs: queue.SimpleQueue[tuple[str, Visit] | None] = queue.SimpleQueue()
         self._judgements: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._judged: tuple[Robots, Judge] | None = None  # parsed last
-        self._most_hosts = 2 * ORIGINS  # whose politeness is remembered before those that are done with are forgotten
+        self._most_hosts = 2 * ORIGINS  # above this number, the state of finished hosts is removed
         self._running = 0
         self._open = 0  # URLs without their row
 
     def run(self, urls: UrlList, stored: StoredPages) -> None:
-        """Fetch the URLs that the journal lacks, but for stored pages that are not due.
+        """Fetch the URLs that are not in the journal, except stored pages that are not due.
 
-        What was never fetched goes first, then the stored pages from the oldest on: a budget that ends every crawl
-        early still gets round. What it leaves out has no row in the journal.
+        URLs that were never fetched come first, then stored pages, oldest first, so that even with a budget that ends
+        every crawl early all pages get their turn. URLs beyond the budget have no row in the journal.
         """
         self._stored = stored
         self._backlog = Backlog(urls, self._wanted(urls), self._fetched_at)
@@ -255,10 +255,10 @@ class _Crawl:
             self._count.tick(last=True)
 
     def _wanted(self, urls: UrlList) -> Iterator[int]:
-        for place, url in enumerate(urls):
+        for index, url in enumerate(urls):
             page = self._stored(url)
             if url not in self._journal and (page is None or page.due):
-                yield place
+                yield index
 
     def _fetched_at(self, url: str) -> float:
         page = self._stored(url)
@@ -280,12 +280,12 @@ class _Crawl:
                 self._results.put(partial(_raise, error))
 
     def _judge(self) -> None:
-        """Parse and apply robots.txt: one thread, so that hostile files cost the others a share and no more."""
+        """Parse and apply robots.txt, in one thread, so that hostile files cannot slow down the rest of the crawl."""
         while (job := self._judgements.get()) is not None:
             self._results.put(job())
 
     def _open_origins(self) -> None:
-        """Begin with further origins while few are under way."""
+        """Open further origins while few are open."""
         while len(self._origins) < ORIGINS and self._queues.waiting < _WAITING:
             stretch = self._backlog.next_stretch()
             if stretch is None:
@@ -343,7 +343,7 @@ class _Crawl:
                 self._finish(visit, done.answer)
         elif visit.robots or not self._settings.robots or visit.target == visit.seen[-1]:
             self._queue(visit, now + done.delay)
-        else:  # a redirect: the place it leads to is to be judged
+        else:  # a redirect: its target must be checked first
             origin = self._origin(origin_of(visit.target))
             origin.held.append((visit, now + done.delay))
             self._advance(origin)
@@ -374,7 +374,7 @@ class _Crawl:
             self._advance(origin)
 
     def _advance(self, origin: _Origin) -> None:
-        """Have the next URLs of an origin judged, or its robots.txt fetched; let go of it where nothing is left."""
+        """Check the next URLs of an origin, or fetch its robots.txt first; close the origin if nothing is left."""
         if origin.busy:
             return
         if origin.backlog is None and not origin.held:
@@ -394,17 +394,17 @@ class _Crawl:
         self._judgements.put(partial(self._apply_robots, origin, robots, held, urls))
 
     def _known_robots(self, origin: _Origin) -> Robots | None:
-        """Return what decides over an origin's URLs, or None where its robots.txt has to be asked for."""
+        """Return the rules for an origin's URLs, or None if its robots.txt must be fetched first."""
         if origin.host in self._given_up:
             return Robots("host_unavailable", "")
         return self._robots.get(origin.name) if self._settings.robots else _ALL_ALLOWED
 
     def _read_robots(self, name: str, answer: Answer) -> Callable[[], None]:
-        """Return, in the judging thread, what takes in the answer to a request for robots.txt."""
+        """In the judging thread, parse an answer for robots.txt; return the function that stores the result."""
         return partial(self._admit, name, judge_robots(answer, self._settings.user_agent))
 
     def _admit(self, name: str, robots: Robots) -> None:
-        """Take in what the robots.txt of an origin says and go on with it."""
+        """Store the robots.txt rules of an origin and continue with it."""
         if robots.delay > self._settings.max_crawl_delay_seconds:
             robots = replace(robots, refusal="crawl_delay_too_long")
         self._robots.put(name, robots)
@@ -415,7 +415,7 @@ class _Crawl:
     def _apply_robots(
         self, origin: _Origin, robots: Robots, held: list[tuple[Visit, float]], urls: list[str]
     ) -> Callable[[], None]:
-        """Return, in the judging thread, what takes in the verdicts on visits and on the next URLs of an origin."""
+        """In the judging thread, check visits and the next URLs of an origin; return the function that stores it."""
         if self._judged is None or self._judged[0] is not robots:
             self._judged = robots, robots.judge()
         judge = self._judged[1]
@@ -438,7 +438,7 @@ class _Crawl:
         held: list[tuple[tuple[Visit, float], str | None]],
         verdicts: list[tuple[str, str | None]],
     ) -> None:
-        """Queue what may be asked for and end the rest."""
+        """Queue the allowed visits and URLs, and end the others."""
         origin.busy = False
         if robots.delay and robots.refusal is None:
             self._queues.set_delay(origin.host, max(robots.delay, self._settings.host_delay_seconds))
@@ -460,7 +460,7 @@ class _Crawl:
         self._advance(origin)
 
     def _end(self, visit: Visit, reason: str) -> None:
-        """End a visit without a further request: as its last one ended, where there was one."""
+        """End a visit without a further request; its row shows its last response, if there was one."""
         if visit.robots:
             self._admit(origin_of(visit.url), judge_robots(visit.last or FetchError(reason), self._settings.user_agent))
         else:
@@ -474,7 +474,7 @@ class _Crawl:
             return
         self._failures[host] += 1
         if self._failures[host] >= self._settings.host_failure_limit and host not in self._given_up:
-            logger.warning("%s failed %d times in a row: its other URLs are given up", host, self._failures[host])
+            logger.warning("%s failed %d times in a row: its other URLs are not fetched", host, self._failures[host])
             self._given_up.add(host)
             for visit in self._queues.drain(host):
                 self._end(visit, "host_unavailable")

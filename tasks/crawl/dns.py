@@ -1,7 +1,7 @@
-"""Host names looked up in bounded time: the system's resolver can hang for minutes and cannot be stopped.
+"""Look up host names in bounded time: the system's resolver can hang for minutes and cannot be stopped.
 
-A look-up runs in a thread of its own, which is left to itself when its time is over. Callers that ask for the same name
-wait for the same look-up, and an answer is kept for a while, so that a busy host costs one look-up a minute.
+Each look-up runs in its own thread, which is abandoned when its time is over. Callers that ask for the same name wait
+for the same look-up, and an answer is cached, so that a busy host costs one look-up a minute.
 """
 
 import threading
@@ -11,13 +11,13 @@ from concurrent.futures import Future
 
 from tasks.crawl.safety import FetchError, Resolver
 
-_KEPT_SECONDS = 60.0  # look-ups do not tell how long an answer holds; hosts that move often say a minute or more
+_KEPT_SECONDS = 60.0  # the resolver does not return the TTL; hosts that move often have one of a minute or more
 _KEPT_NAMES = 10_000
 _AT_ONCE = 128
 
 
 class BoundedResolver:
-    """A resolver with a time limit and a memory; usable from many threads."""
+    """A resolver with a time limit and a cache; usable from many threads."""
 
     def __init__(
         self,
@@ -28,14 +28,14 @@ class BoundedResolver:
         kept_names: int = _KEPT_NAMES,
         at_once: int = _AT_ONCE,
     ) -> None:
-        """Remember nothing yet.
+        """Start with an empty cache.
 
         Args:
             resolver: looks a name up; may hang.
             seconds: limit for one look-up.
-            kept_seconds: age at which an answer is asked for again.
-            kept_names: names remembered; the one that was used least recently is forgotten first.
-            at_once: look-ups under way at the same time, those that hang included.
+            kept_seconds: age at which an answer expires.
+            kept_names: maximum number of cached names; the least recently used one is removed first.
+            at_once: maximum number of look-ups at the same time, including those that hang.
         """
         self._resolver = resolver
         self._seconds = seconds
@@ -50,25 +50,25 @@ class BoundedResolver:
 
         Raises:
             FetchError: `dns_timeout`.
-            OSError: the name has none.
+            OSError: the name has no address.
         """
         ends = time.monotonic() + self._seconds
         lookup = self._lookup(host, port)
         try:
             return lookup.result(max(0.0, ends - time.monotonic()))
         except TimeoutError as error:
-            if lookup.done():  # the resolver's own
+            if lookup.done():  # then it is the resolver's own error
                 raise
             raise FetchError("dns_timeout", host, transient=True) from error
 
     def _lookup(self, host: str, port: int) -> Future[list[str]]:
-        """Return a look-up that is under way or still good, or start one."""
+        """Return a running or still valid look-up, or start a new one."""
         now = time.monotonic()
         with self._lock:
-            started, known = self._lookups.get((host, port), (now, None))
-            if known is not None and (not known.done() or now - started < self._kept_seconds):
+            started, earlier = self._lookups.get((host, port), (now, None))
+            if earlier is not None and (not earlier.done() or now - started < self._kept_seconds):
                 self._lookups.move_to_end((host, port))
-                return known
+                return earlier
             lookup: Future[list[str]] = Future()
             self._lookups[host, port] = now, lookup
             while len(self._lookups) > self._kept_names:
@@ -83,14 +83,14 @@ class BoundedResolver:
     def _run(self, host: str, port: int, lookup: Future[list[str]]) -> None:
         try:
             lookup.set_result(self._resolver(host, port))
-        except Exception as error:  # noqa: BLE001 - whatever it is, whoever asked is told
+        except Exception as error:  # noqa: BLE001 - all callers get it, whatever it is
             self._forget(host, port, lookup)
             lookup.set_exception(error)
         finally:
             self._slots.release()
 
     def _forget(self, host: str, port: int, lookup: Future[list[str]]) -> None:
-        """Keep no failure: the next one who asks may be luckier."""
+        """Remove a failed look-up, so that the next caller tries again."""
         with self._lock:
             if self._lookups.get((host, port), (0.0, None))[1] is lookup:
                 del self._lookups[host, port]

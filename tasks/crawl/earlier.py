@@ -1,7 +1,7 @@
-"""What an earlier crawl of the same hosts found: pages taken over as they are, or kept as their server confirms them.
+"""Reuse the pages of an earlier crawl of the same hosts, unchanged or after their server has confirmed them.
 
-A crawl of a host shard takes over what the newest earlier crawl of that shard has, so that one new URL costs one
-request. Only addresses, validators and times are held; bodies are read again, in order, when the new shard is written.
+A crawl of a host shard reuses the pages of the newest earlier crawl of that shard, so that one new URL costs one
+request. Only URLs, validators and times are in memory; bodies are read again, in order, when the new shard is written.
 """
 
 import logging
@@ -24,7 +24,7 @@ from tasks.crawl.settings import CrawlSettings
 
 logger = logging.getLogger(__name__)
 
-# RFC 9110, 8.8.3. A server's `*` sent back to it would make it confirm whatever it has.
+# RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
 _LOOKED_AT = [
     "url", "reason", "final_url", "sha256", "etag", "last_modified", "fetched_at", "stale_reason", "archive",
@@ -39,15 +39,15 @@ _FETCH_ONLY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """What is held of a page with a body.
+    """A page with a body in the earlier crawl, without the body.
 
     Attributes:
-        final_url: URL that gave the body; its validators belong to it.
+        final_url: URL of the body, after redirects; the validators belong to it.
         sha256: digest of the body.
         etag: ETag response header that may be sent back, or None.
         last_modified: Last-Modified response header that may be sent back, or None.
-        fetched_at: when its server last gave or confirmed it, seconds since 1970.
-        due: whether its server is to be asked for it again.
+        fetched_at: when its server last sent or confirmed it, seconds since 1970.
+        due: whether it must be requested again.
         archived: whether it was taken from an archive.
     """
 
@@ -61,12 +61,12 @@ class StoredPage:
 
     @property
     def validators(self) -> dict[str, str]:
-        """Return the headers of a conditional request (RFC 9110, 13.1); empty where it has to be asked for again."""
+        """Return the headers of a conditional request (RFC 9110, 13.1); empty if there are no validators."""
         headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in headers.items() if value is not None}
 
     def contradicted_by(self, etag: str | None) -> bool:
-        """Say whether the ETag of a 304 shows that another body than this one was confirmed (RFC 9111, 4.3.4)."""
+        """Tell whether the ETag of a 304 shows that a body other than this one was confirmed (RFC 9111, 4.3.4)."""
         return etag is not None and self.etag is not None and etag.removeprefix("W/") != self.etag.removeprefix("W/")
 
 
@@ -77,9 +77,9 @@ class EarlierPages:
         """Check the shard's bytes and read all but the bodies.
 
         Args:
-            store: where it lies.
+            store: store of the shard.
             record: its record.
-            settings: settings of the crawl that is to take over from it.
+            settings: settings of the new crawl.
 
         Raises:
             CorruptShardError: the file is gone, cut short or changed.
@@ -99,7 +99,7 @@ class EarlierPages:
         return len(self._pages)
 
     def get(self, url: str) -> StoredPage | None:
-        """Return the page of a URL, or None where the earlier crawl has no body for it."""
+        """Return the page of a URL, or None if the earlier crawl has no body for it."""
         return self._pages.get(url)
 
     def reader(self) -> "EarlierReader":
@@ -113,27 +113,28 @@ class EarlierReader:
     def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
         self._batches = batches
         self._batch: pa.RecordBatch | None = None
-        self._places: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
 
     def complete(self, url: str, row: pa.RecordBatch | None) -> pa.RecordBatch:
         """Return the whole row of a URL that the earlier shard has; URLs must come in the shard's order.
 
         Args:
             url: URL of the row.
-            row: the row as `tasks.crawl.visit.page_row` makes it of a stored page, or None to take the earlier row as
-                it is.
+            row: the row that `tasks.crawl.visit.page_row` makes of a stored page, or None to use the earlier row
+                unchanged.
 
         Raises:
             CorruptShardError: the file has been damaged since it was opened.
         """
-        while self._batch is None or url not in self._places:
-            self._batch = None  # or two were held while the next one is read
+        while self._batch is None or url not in self._rows:
+            self._batch = None  # else two would be in memory while the next one is read
             self._batch = next(self._batches)
-            self._places = {each: place for place, each in enumerate(self._batch.column("url").to_pylist())}
-        whole = self._batch.take(pa.array([self._places[url]]))  # a slice would hold all of the batch
+            self._rows = {key: row_number for row_number, key in enumerate(self._batch.column("url").to_pylist())}
+        earlier = self._batch.take(pa.array([self._rows[url]]))  # a slice would keep all of the batch in memory
         newer = () if row is None else ("stale_reason",) if _is_stale(row) else _OF_A_REQUEST
         columns = [
-            row.column(name) if row is not None and name in newer else whole.column(name) for name in PAGES.schema.names
+            row.column(name) if row is not None and name in newer else earlier.column(name)
+            for name in PAGES.schema.names
         ]
         return pa.RecordBatch.from_arrays(columns, schema=PAGES.schema)
 
@@ -146,10 +147,10 @@ def _is_stale(row: pa.RecordBatch) -> bool:
 
 
 def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shards: int) -> EarlierPages | None:
-    """Return the pages of the newest earlier shard that this crawl may take over, or None.
+    """Return the pages of the newest earlier shard that this crawl may reuse, or None.
 
-    Not taken from: a shard of another number of host shards, or of settings under which a page might be another; a
-    shard that turns out damaged is left, with a warning, for the next older one.
+    Excluded are shards with another number of host shards, or with settings that could give other pages. If a shard is
+    damaged, the next older one is used, with a warning.
 
     Args:
         store: root of the build.
@@ -159,14 +160,14 @@ def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shar
     """
     for record in _records(store, shard):
         if not _comparable(record, settings, host_shards):
-            logger.info("%s is of another crawl's settings: nothing is taken over from it", record.path)
+            logger.info("%s was made with other settings of the crawl: its pages are not reused", record.path)
             continue
         try:
             earlier = EarlierPages(store, record, settings)
         except CorruptShardError as damage:
-            logger.warning("%s; nothing is taken over from it", damage)
+            logger.warning("%s; its pages are not reused", damage)
             continue
-        logger.info("%d pages of %s are taken over or asked for conditionally", len(earlier), record.path)
+        logger.info("%d pages of %s are reused or requested conditionally", len(earlier), record.path)
         return earlier
     return None
 
@@ -187,10 +188,10 @@ def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) 
     if record.version != PAGES.version or record.settings.get("host_shards") != host_shards:
         return False
     try:
-        theirs, ours = CrawlSettings(**_fields(record)).recipe(), settings.recipe()
+        earlier, now = CrawlSettings(**_fields(record)).recipe(), settings.recipe()
     except ValidationError:
         return False
-    return all(theirs[name] == ours[name] for name in ours if name not in _FETCH_ONLY)
+    return all(earlier[name] == now[name] for name in now if name not in _FETCH_ONLY)
 
 
 def _fields(record: ShardRecord) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def _fields(record: ShardRecord) -> dict[str, Any]:
 
 def _stored(row: dict[str, Any], refreshed: bool, young: float) -> StoredPage:
     fetched_at = 0.0 if row["fetched_at"] is None else row["fetched_at"].timestamp()
-    # Those of an archived page are the archive's, or of another time.
+    # The validators of an archived page are the archive's, or from another time.
     etag, modified = (row["etag"], row["last_modified"]) if row["archive"] is None else (None, None)
     return StoredPage(
         row["final_url"],

@@ -1,4 +1,4 @@
-"""Which URLs an article's sources are looked for at: those it cites, then those that a search for its title found."""
+"""The URLs of an article's sources: those that it cites, then those that a search for its title found."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,27 +14,27 @@ from tasks.engine.hashing import shard_of
 def build_frontier(
     articles: pa.Table, search: pa.Table | None, settings: CrawlSettings, *, article_shard: int, host_shards: int
 ) -> pa.Table:
-    """Return one row for each URL of each kept article, those that are not to be fetched with a reason.
+    """Return one row for each URL of each kept article; refused URLs have a reason.
 
-    A URL is kept once per article: as a citation where it is one, and at its first place among those.
+    A URL is kept once per article: as a citation if it is one, and with its first rank.
 
     Args:
         articles: rows of `articles`.
-        search: rows of `search`, or None where no search was made.
+        search: rows of `search`, or None without a search.
         settings: settings of the crawl (mirror and allowed hosts are used).
         article_shard: shard of all these articles.
         host_shards: number of shards of `pages`.
 
     Returns:
         Rows of `frontier` in the order of articles; citations before search results, each in order of rank. A URL
-        that has no normal form stands as written, with a null host, in host shard 0.
+        without a normal form is kept as written, with a null host, in host shard 0.
     """
-    found = _results(search)
+    search_results = _results(search)
     rows: list[dict[str, Any]] = []
     for article in articles.select(["article_id", "references", "drop_reason"]).to_pylist():
         if article["drop_reason"] is None:
             cited = [(rank, url) for rank, url in enumerate(article["references"] or ())]
-            rows += _article_rows(article["article_id"], cited, found.get(article["article_id"], []), settings)
+            rows += _article_rows(article["article_id"], cited, search_results.get(article["article_id"], []), settings)
     for row in rows:
         row["article_shard"] = article_shard
         row["host_shard"] = 0 if row["host"] is None else shard_of(row["host"], host_shards)
@@ -43,18 +43,18 @@ def build_frontier(
 
 def _results(search: pa.Table | None) -> dict[str, list[tuple[int, str]]]:
     """Return the used search results of each article: (rank, URL), by rank."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    by_article: dict[str, list[tuple[int, str]]] = {}
     for row in [] if search is None else search.to_pylist():
         if row["reason"] is None and row["url"] is not None:
-            found.setdefault(row["article_id"], []).append((row["rank"], row["url"]))
-    return {article: sorted(results) for article, results in found.items()}
+            by_article.setdefault(row["article_id"], []).append((row["rank"], row["url"]))
+    return {article: sorted(results) for article, results in by_article.items()}
 
 
 def _article_rows(
-    article: str, cited: list[tuple[int, str]], found: list[tuple[int, str]], settings: CrawlSettings
+    article: str, cited: list[tuple[int, str]], search_results: list[tuple[int, str]], settings: CrawlSettings
 ) -> Iterator[dict[str, Any]]:
     seen: dict[str, str] = {}
-    for provenance, urls in (("citation", cited), ("search", found)):
+    for provenance, urls in (("citation", cited), ("search", search_results)):
         for rank, written in urls:
             url, host, reason = _judge(written, settings.mirror_hosts, settings.allowed_hosts)
             if host is not None and url in seen:

@@ -1,4 +1,4 @@
-"""One HTTP request: sent safely, read within limits, and its faults named.
+"""One HTTP request: send it safely, read the answer within limits, and name its faults.
 
 Redirects are not followed here; `visit.py` follows them hop by hop, so that each hop is checked, polite and obeys the
 robots.txt of its own host.
@@ -28,7 +28,7 @@ from tasks.crawl.settings import CrawlSettings
 
 logger = logging.getLogger(__name__)
 
-# Statuses of a server that may answer otherwise soon.
+# Statuses after which a server may soon answer differently.
 TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 _BLOCK = 65_536
 _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the connection, no more
@@ -36,16 +36,16 @@ _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the
 
 @dataclass(frozen=True)
 class Response:
-    """What came back for one request.
+    """The response to one request.
 
     Attributes:
-        url: the URL asked for.
+        url: the requested URL.
         status: HTTP status.
         headers: response headers, names lower-case, values of repeated headers joined by commas.
-        content: decoded body; empty where it was not wanted or did not arrive whole.
-        received: decoded body bytes read, also where the body was refused.
-        fault: what went wrong after the headers, or None.
-        arrived: time of the last byte, seconds since 1970; of a capture its date, None where that is unknown.
+        content: decoded body; empty if it was refused or incomplete.
+        received: decoded body bytes read, also if the body was refused.
+        fault: the error after the headers, or None.
+        arrived: time of the last byte, seconds since 1970; for a capture its date, None if that is unknown.
     """
 
     url: str
@@ -68,7 +68,7 @@ class Response:
 
     @property
     def location(self) -> str | None:
-        """Where a redirect leads, as written; empty where it does not say; None where this is not a redirect."""
+        """Target of a redirect, as written; empty if the header is missing; None if this is not a redirect."""
         if self.status not in (301, 302, 303, 307, 308):
             return None
         raw = self.headers.get("location", "")
@@ -90,31 +90,31 @@ class Response:
 
     @property
     def setback(self) -> FetchError | None:
-        """Its fault, or that of a status which may be another one soon; None for an answer that stands."""
+        """Its fault, or a fault for a temporary status; None for a final answer."""
         if self.fault is None and self.status in TRANSIENT_STATUS:
             return FetchError(http_reason(self.status), self.url, transient=True, retry_after=self.retry_after)
         return self.fault
 
 
 def retry_wait(failures: int, asked: float | None, first: float, longest: float) -> float:
-    """Return the seconds before a retry: what the server asked for, else twice as long after each failure.
+    """Return the seconds before a retry: those of Retry-After, else a time that doubles with each failure.
 
     Args:
-        failures: retries that failed.
+        failures: number of failed retries.
         asked: seconds of Retry-After, or None.
         first: seconds before the first retry.
-        longest: seconds at most, whatever the server asks for.
+        longest: maximum number of seconds, whatever the server asks for.
     """
     return min(longest, first * 2.0**failures if asked is None else asked)
 
 
-# Looks at status, headers and the first bytes of a success; returns a reason to refuse the body, or None.
+# Called with status, headers and the first bytes of a success; returns a reason to refuse the body, or None.
 Inspector = Callable[[int, Mapping[str, str], bytes | None], str | None]
 
 
 class _Session(requests.Session):
     def get_redirect_target(self, resp: requests.Response) -> str | None:
-        """Return None: requests would otherwise read a redirect's body, however long it is."""
+        """Return None: otherwise requests would read a redirect's body, however long it is."""
         return None
 
 
@@ -162,10 +162,10 @@ class Client:
         Args:
             url: URL in normal form.
             headers: headers added to the client's own.
-            max_bytes: limit for the decoded body; default: that of the settings.
-            cut: keep the first `max_bytes` of a longer body, rather than refuse it.
-            inspect: called with the first bytes None when the headers of a success are there, and again with the
-                first bytes of its body; a reason it returns refuses the body.
+            max_bytes: limit for the decoded body; by default that of the settings.
+            cut: keep the first `max_bytes` of a longer body instead of refusing it.
+            inspect: called with None when the headers of a success have arrived, and again with the first bytes of its
+                body; if it returns a reason, the body is refused.
 
         Raises:
             FetchError: there is no response.
@@ -180,7 +180,7 @@ class Client:
             self._guard.deadline = None
 
     def _sent(self, url: str, headers: dict[str, str]) -> requests.Response:
-        """Send a request; once more for each kept connection that the server had closed unnoticed."""
+        """Send a request, and again for each kept connection that the server had already closed."""
         while True:
             self._guard.reused = False
             try:
@@ -205,7 +205,9 @@ class Client:
                 check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
                 body, received = read_body(raw, limit, cut=cut, check=check)
             else:
-                with contextlib.suppress(FetchError):  # nobody reads it: an error page's own faults do not count
+                with contextlib.suppress(
+                    FetchError
+                ):  # the body of an error page is not used, so its faults do not count
                     _, received = read_body(raw, min(limit, _REFUSED_BODY_BYTES), cut=True)
         except FetchError as error:
             fault, received = error, error.received
@@ -223,11 +225,11 @@ def read_body(
     """Read a body block by block, decompressing at most a block beyond the limit.
 
     Args:
-        raw: response whose headers have been read; closed afterwards, or its connection given back.
-        limit: decoded bytes allowed.
-        cut: stop at the limit, rather than refuse the body.
+        raw: response whose headers have been read; afterwards it is closed, or its connection returned to the pool.
+        limit: maximum number of decoded bytes.
+        cut: stop at the limit instead of refusing the body.
         decode: undo the Content-Encoding.
-        check: called with None at once and with the first kilobyte; a reason it returns refuses the body.
+        check: called with None at once and then with the first kilobyte; if it returns a reason, the body is refused.
 
     Returns:
         The body and the number of decoded bytes read.
@@ -236,7 +238,7 @@ def read_body(
         FetchError: the body is refused, broken or cut off.
     """
     body = Body()
-    checked, whole = check is None, False
+    checked, complete = check is None, False
     try:
         if check is not None:
             _refuse(check(None), 0)
@@ -249,14 +251,14 @@ def read_body(
                 _refuse(check(body.read(1024)), body.bytes)
                 checked = True
             if not block:
-                whole = True
+                complete = True
                 return body, body.bytes
             if body.bytes > limit or raw.tell() > 2 * limit + _BLOCK:
                 if not cut:
                     raise FetchError("too_large", f"more than {limit} bytes", received=body.bytes)
                 return body.cut(limit), body.bytes
     finally:
-        if whole:
+        if complete:
             raw.release_conn()
         else:
             raw.close()
@@ -269,7 +271,7 @@ def _refuse(reason: str | None, received: int) -> None:
 
 @contextlib.contextmanager
 def named_faults(received: int = 0) -> Iterator[None]:
-    """Turn whatever the client libraries raise into a fault with a reason."""
+    """Turn any exception of the client libraries into a fault with a reason."""
     try:
         yield
     except FetchError:
@@ -283,7 +285,7 @@ def named_faults(received: int = 0) -> Iterator[None]:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what it wraps, innermost last."""
+    """Yield an error and the errors it wraps, innermost last."""
     seen: set[int] = set()
     waiting: list[Any] = [error]
     while waiting:
@@ -294,7 +296,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
             waiting += [current.__context__, current.__cause__, getattr(current, "reason", None), *current.args]
 
 
-# The first line that fits any error of the chain decides: special kinds before the general ones that contain them.
+# The first line that matches any error of the chain decides, so special types come before their base classes.
 _NAMES: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((FetchError,), "", False),
     ((http.client.LineTooLong,), "headers_too_large", False),

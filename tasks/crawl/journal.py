@@ -1,10 +1,10 @@
-"""What a crawl has fetched so far, kept on disk while it runs, so that a killed one never asks for a page twice.
+"""The rows that a crawl has fetched so far, kept on disk while it runs, so that a killed crawl requests no page twice.
 
 A journal is a directory of segments on any pyarrow filesystem. A segment is an Arrow IPC stream with one record batch
-per row, written through to the file at once: whatever kills the process, all rows before the one being written are
-there. Segments are closed every so often, because an object store shows only closed files, and small ones are merged:
-a crawl of weeks that finds a page a minute would else leave tens of thousands. A torn end is left out when a journal is
-opened again, and so is a row whose body is not what its digest says.
+per row, written through to the file at once: however the process ends, all rows before the one being written are kept.
+Segments are closed regularly, because an object store shows only closed files, and small ones are merged, because a
+crawl of weeks with a page a minute would otherwise leave tens of thousands. When a journal is opened again, a torn end
+is left out, and so is a row whose body does not match its digest.
 """
 
 import logging
@@ -28,31 +28,31 @@ from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
 
-# A group of rows is held twice while it is joined, and some stay behind while a row group is gathered of them.
+# A group of rows is in memory twice while it is joined, and some rows longer, while a row group is gathered.
 BATCH_BYTES = 8 << 20
-# A batch of one row without a body counts 126 bytes and holds 12,000: buffers are padded, columns are objects.
+# A batch of one row without a body counts 126 bytes but takes 12,000: buffers are padded, columns are objects.
 ROW_COST = 12_000
 _MERGED = 64  # small segments that become one
 _SMALL_BYTES = 16 << 20
 
 
 class Journal(Closing):
-    """Rows of `pages` that survive the process; not for more than one writer at a time.
+    """Rows of `pages` that survive the process; for one writer at a time.
 
     Attributes:
-        asked: rows that were asked of the web, rather than read from an archive.
+        asked: number of rows fetched from the web, not read from an archive.
         bytes: body bytes of these rows.
-        bodiless: URL -> digest of the body, for rows that have no reason and no body: it is an earlier crawl's.
+        bodiless: URL -> digest of the body, for rows without reason and body: the body is in an earlier crawl.
     """
 
     def __init__(
         self, filesystem: pafs.FileSystem, directory: str, *, rows: int = 2_000, seconds: float = 30.0
     ) -> None:
-        """Open a journal and read what it holds; nothing is written before the first row.
+        """Open a journal and read its rows; nothing is written before the first row.
 
         Args:
-            filesystem: where the journal lies.
-            directory: its directory there; need not exist.
+            filesystem: filesystem of the journal.
+            directory: its directory; it need not exist.
             rows: rows after which a segment is closed; one with less than an eighth of them is small.
             seconds: age at which a segment is closed.
         """
@@ -95,7 +95,7 @@ class Journal(Closing):
                 self._merge(self._small[:_MERGED])
 
     def forget(self, url: str) -> None:
-        """Take a bodiless row out, as if it had never been written; where the journal is opened again, it is back."""
+        """Remove a bodiless row from this object only; when the journal is opened again, it is back."""
         self._live[self._places.forget(url).segment] -= 1
         del self.bodiless[url]
         self.asked -= 1
@@ -113,12 +113,12 @@ class Journal(Closing):
         absent: Callable[[str], dict[str, Any] | None] | None = None,
         complete: Callable[[str, pa.RecordBatch | None], pa.RecordBatch] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of some URLs in the order given, in batches that hold some 8 MB while they are gathered.
+        """Yield the rows of some URLs in the given order, in batches of some 8 MB.
 
         Args:
-            urls: URLs whose rows are wanted; each is in the journal, or `absent` or `complete` knows it.
-            absent: gives the row of a URL that is not in the journal, or None.
-            complete: makes a row without reason and body whole, and gives the row of a URL that has none here.
+            urls: URLs of the rows; each is in the journal, or `absent` or `complete` returns its row.
+            absent: returns the row of a URL that is not in the journal, or None.
+            complete: adds the body to a row without reason and body, and returns the row of a URL that has none here.
 
         Raises:
             KeyError: a URL has no row.
@@ -135,12 +135,12 @@ class Journal(Closing):
                     raise KeyError(url)
                 group.append(batch)
                 size += batch.nbytes + ROW_COST
-                del batch  # its body is held by the group alone, which is given up below
+                del batch  # then only the group keeps its body in memory, and that is released below
                 if size >= BATCH_BYTES:
-                    whole = pa.concat_batches(group)
+                    gathered = pa.concat_batches(group)
                     group, size = [], 0
-                    yield whole
-                    del whole
+                    yield gathered
+                    del gathered
             if group:
                 yield pa.concat_batches(group)
 
@@ -188,9 +188,9 @@ class Journal(Closing):
             self._small.append(number)
 
     def _merge(self, parts: list[int]) -> None:
-        """Copy the rows that are read from some segments into a new one, then delete them.
+        """Copy the live rows of some segments into a new one, then delete the segments.
 
-        A kill before the end leaves rows twice, the same ones; the new segment sorts last, as newest rows must.
+        A kill before the end only leaves equal rows twice; the new segment sorts last, as the newest rows must.
         """
         merged = self._begin()
         for part in parts:

@@ -1,4 +1,4 @@
-"""Look-ups in an archive's index that a shard has made so far, kept while it runs: a killed one repeats none."""
+"""Look-ups in an archive's index, kept on disk while a shard is made, so that a killed run repeats none of them."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ class LookUps(Closing):
     """URL -> rows of `captures`, on disk (`tasks.crawl.answers`); a context manager, for one writer at a time."""
 
     def __init__(self, filesystem: pafs.FileSystem, directory: str, *, rows: int) -> None:
-        """Read what is there; a torn last line is left out."""
+        """Read the existing look-ups; a torn last line is left out."""
         self._answers = Answers(filesystem, directory, rows=rows)
 
     def close(self) -> None:
@@ -30,7 +30,7 @@ class LookUps(Closing):
         return [{**row, "captured_at": _read(row["captured_at"])} for row in self._answers[url]]
 
     def add(self, url: str, rows: list[dict[str, Any]]) -> None:
-        """Note the rows of a URL."""
+        """Store the rows of a URL."""
         self._answers.add(url, [{**row, "captured_at": _written(row["captured_at"])} for row in rows])
 
 

@@ -1,4 +1,4 @@
-"""Where the row of each URL lies, in 16 bytes a slot: a shard of a million URLs must not cost a dictionary of them."""
+"""A map from URL to the position of its row, with 16 bytes per slot: a dictionary of a million URLs is too large."""
 
 import hashlib
 import os
@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 _SLOTS = 1 << 10
 _OFFSET_BITS = 40  # segments of up to 1 TB, and 16 million of them
-_EMPTY, _FORGOTTEN = 0, 1  # no place looks like these: segments count from 1 inside
+_EMPTY, _FORGOTTEN = 0, 1  # never a stored value, because stored segment numbers start at 1
 
 
 class Place(NamedTuple):
-    """Where a row lies.
+    """The position of a row.
 
     Attributes:
         segment: number of the segment.
-        offset: where its record batch begins there, bytes.
+        offset: start of its record batch in the segment, in bytes.
     """
 
     segment: int
@@ -23,10 +23,10 @@ class Place(NamedTuple):
 
 
 class Places:
-    """URL -> place: open addressing over 64 bits of a digest with a secret key.
+    """URL -> place: a hash table with open addressing over 64 bits of a digest with a secret key.
 
-    Two of a million URLs share them once in 37 million shards, and nobody can choose them so; whoever reads a row still
-    compares its URL.
+    Two of a million URLs have the same 64 bits once in 37 million shards, and the secret key prevents deliberate
+    collisions; readers of a row still compare its URL.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Places:
         return None if value in (_EMPTY, _FORGOTTEN) else _place(value)
 
     def put(self, url: str, place: Place) -> Place | None:
-        """Note the place of a URL and return the one it had before, or None."""
+        """Store the place of a URL and return the previous one, or None."""
         if 3 * self._used >= 2 * len(self._values):
             self._grow()
         digest = self._digest(url)
@@ -59,16 +59,16 @@ class Places:
         return None if before in (_EMPTY, _FORGOTTEN) else _place(before)
 
     def forget(self, url: str) -> Place:
-        """Take a URL out and return its place.
+        """Remove a URL and return its place.
 
         Raises:
-            KeyError: it has none.
+            KeyError: it is not in the map.
         """
         slot = self._slot(self._digest(url))
         value = self._values[slot]
         if value in (_EMPTY, _FORGOTTEN):
             raise KeyError(url)
-        self._values[slot] = _FORGOTTEN  # not empty: the search for others passes here
+        self._values[slot] = _FORGOTTEN  # not empty, because searches for other URLs continue past this slot
         self._count -= 1
         return _place(value)
 

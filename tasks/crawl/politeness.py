@@ -1,6 +1,6 @@
-"""Whose turn is it: one queue for each host, with a pause between requests to it, many hosts at once.
+"""Decide which host comes next: one queue per host, with a pause between its requests, many hosts at once.
 
-Holds no thread and no clock: the crawl asks with its own time, so the order can be tested without waiting.
+It has no thread and no clock: the caller passes the time, so the order can be tested without waiting.
 """
 
 import heapq
@@ -23,21 +23,21 @@ class _Host(Generic[Item]):
 class HostQueues(Generic[Item]):
     """Items waiting for their host.
 
-    Between the starts of two items of one host lies at least the host's delay, and never do more of them run at once
-    than `concurrency`. Hosts take turns by the time at which they become ready.
+    Between the starts of two items of one host there is at least the host's delay, and at most `concurrency` of them
+    run at once. Hosts take turns by the time at which they become ready.
     """
 
     def __init__(self, delay: float, concurrency: int) -> None:
         """Start empty.
 
         Args:
-            delay: seconds between starts, for hosts that no `set_delay` speaks of.
+            delay: seconds between starts, for hosts without a `set_delay`.
             concurrency: items of one host that may run at the same time.
         """
         self._delay = delay
         self._concurrency = concurrency
         self._hosts: dict[str, _Host[Item]] = {}
-        self._ready: list[tuple[float, int, str]] = []  # heap of (time, order, host); stale entries are put right
+        self._ready: list[tuple[float, int, str]] = []  # heap of (time, order, host); stale entries are corrected
         self._orders = itertools.count()
         self.waiting = 0
 
@@ -58,7 +58,7 @@ class HostQueues(Generic[Item]):
         state.next_start = max(state.next_start, until)
 
     def take(self, now: float) -> tuple[str, Item] | None:
-        """Return the next host and item whose turn has come, or None; `finish` must follow when it is done."""
+        """Return the next host and item that may start now, or None; call `finish` when the item is done."""
         while self._ready and self._ready[0][0] <= now:
             _, _, host = heapq.heappop(self._ready)
             state = self._hosts.get(host)
@@ -76,7 +76,7 @@ class HostQueues(Generic[Item]):
         return None
 
     def finish(self, host: str) -> None:
-        """Note that an item of the host is done."""
+        """Record that an item of the host is done."""
         state = self._hosts[host]
         state.running -= 1
         self._schedule(host, state)
@@ -91,20 +91,20 @@ class HostQueues(Generic[Item]):
         return len(self._hosts)
 
     def forget_idle(self, now: float, needed: Callable[[str], bool]) -> None:
-        """Forget the hosts that nobody needs, where nothing waits or runs and the pause after their last start is over.
+        """Remove hosts that are not needed, have nothing waiting or running, and whose last pause is over.
 
-        What `set_delay` said of them is forgotten too.
+        Their `set_delay` is removed too.
         """
         for host, state in list(self._hosts.items()):
             if not state.waiting and not state.running and state.next_start <= now and not needed(host):
                 del self._hosts[host]
 
     def next_time(self) -> float | None:
-        """Return a time before which `take` gives nothing, or None where nothing waits that could start."""
+        """Return a time before which `take` returns None; None if no waiting item could start."""
         return self._ready[0][0] if self._ready else None
 
     def drain(self, host: str) -> list[Item]:
-        """Take out and return all that waits for a host, in order."""
+        """Remove and return all waiting items of a host, in order."""
         state = self._hosts.get(host)
         if state is None:
             return []

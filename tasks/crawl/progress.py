@@ -1,4 +1,4 @@
-"""How far a crawl is: numbers for a terminal line or a progress artifact."""
+"""The progress of a crawl, for a terminal line or a progress artifact."""
 
 import time
 from collections import Counter, deque
@@ -16,14 +16,14 @@ class CrawlProgress:
     """A crawl at one moment.
 
     Attributes:
-        done: URLs that have their row, those of an earlier run included.
+        done: URLs with a row, including those of an earlier run.
         total: URLs of the shard.
         ok: rows of this run with a body.
-        confirmed: those of them whose body is an earlier crawl's, confirmed by the server.
-        failed: rows of this run by reason, those included that keep the body of an earlier crawl for it.
+        confirmed: those of them whose body is from an earlier crawl and was confirmed by the server.
+        failed: failed rows of this run by reason, including those that keep the body of an earlier crawl.
         bytes: decoded body bytes of this run.
-        pages_per_second: rows per second of late.
-        remaining_seconds: time left at this rate, or None where there is no rate yet.
+        pages_per_second: recent rows per second.
+        remaining_seconds: time left at this rate, or None without a rate yet.
     """
 
     done: int
@@ -69,7 +69,7 @@ class ProgressCount:
         self._bytes = 0
         self._failed: Counter[str] = Counter()
         self._started = self._reported = time.monotonic()
-        self._marks = deque([(self._started, 0)])  # (time, rows) of the reports of late
+        self._marks = deque([(self._started, 0)])  # (time, rows) of recent reports
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count a row of `pages`, as `tasks.crawl.visit.page_row` makes it."""
@@ -88,7 +88,7 @@ class ProgressCount:
         return time.monotonic() - self._started
 
     def tick(self, *, last: bool = False) -> None:
-        """Report, if it is time to or this is the last report."""
+        """Report if it is time, or if this is the last report."""
         now = time.monotonic()
         if not last and now - self._reported < self._every:
             return

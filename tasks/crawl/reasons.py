@@ -1,6 +1,6 @@
-"""Every reason a URL, a capture or a search result can end with: the one list that the ledger is read by.
+"""All reasons of refused or failed URLs, captures and search results, with their meaning.
 
-A null reason means that the row is used. Besides those below, a response whose status is not a success ends as
+A null reason means that the row is used. Besides those below, a response whose status is not a success has the reason
 `http_` and its status: `http_404`, `http_410`, `http_500`, `http_503`.
 """
 

@@ -12,15 +12,15 @@ from tasks.engine.settings import Settings, tuning
 
 
 def service_url(url: str) -> str:
-    """Return the normal form of the address of a service; whoever names one decides on its host and port.
+    """Return the normal form of the address of a service; any host and port is allowed.
 
     Raises:
-        ValueError: it is no web address.
+        ValueError: it is not a web address.
     """
     try:
         return normalise_url(url, allowed_hosts=["*"])
     except BadUrlError as error:
-        raise ValueError(f"{url!r}: expected an absolute http or https URL") from error
+        raise ValueError(f"expected an absolute http or https URL, got {url!r}") from error
 
 
 ServiceUrl = Annotated[str, AfterValidator(service_url)]
@@ -85,5 +85,5 @@ class WaybackSettings(Patience):
     def _known(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         for value in values:
             if value not in PAGE_REASONS and not re.fullmatch(r"http_[1-9]\d\d", value):
-                raise ValueError(f"{value!r}: expected a reason of a page, such as http_404 or dns_error")
+                raise ValueError(f"expected a reason of a page, such as http_404 or dns_error, got {value!r}")
         return values

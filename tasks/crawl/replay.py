@@ -1,4 +1,4 @@
-"""Answers from an archive: the same `Response` that the web would have given, read through the same limits."""
+"""Answers from an archive: the same `Response` as from the web, read with the same limits."""
 
 import io
 import logging
@@ -32,15 +32,15 @@ _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}[ \t]*(;[^\r\n]*)?\r\n")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a capture lies.
+class Capture:
+    """The position of a capture.
 
     Attributes:
         file: archive file.
         offset: offset of the record in it, or in its decoded content.
-        decoded: which of these.
-        length: bytes of the record there, where the file is read over the network; else None.
-        captured_at: when it was captured, or None where that is unknown.
+        decoded: whether the offset is in the decoded content.
+        length: bytes of the record, if the file is read over the network; else None.
+        captured_at: when it was captured, or None if that is unknown.
     """
 
     file: str
@@ -51,38 +51,38 @@ class Place:
 
     @property
     def time(self) -> float:
-        """Seconds since 1970; before all others where the date is unknown."""
+        """Seconds since 1970; minus infinity if the date is unknown."""
         return self.captured_at.timestamp() if self.captured_at else float("-inf")
 
 
 class Replay(Closing):
     """Pages of the captures of some hosts; a context manager that holds the archive files open.
 
-    Usable from many threads; files of this machine are read by one at a time.
+    Usable from many threads; local files are read by one thread at a time.
     """
 
     def __init__(self, captures: pa.Table, settings: CrawlSettings, remote: RemoteRecords | None = None) -> None:
-        """Take in the captures.
+        """Index the captures by URL.
 
         Args:
-            captures: rows of `captures`; refused ones are passed over.
+            captures: rows of `captures`, refused ones included.
             settings: settings of the crawl.
-            remote: what reads the files that have no place here; None where there are none.
+            remote: reads files over the network; None if all are local.
         """
         self._settings = settings
         self._remote = remote
         self._reading = threading.Lock()
         self._refused: dict[str, str] = {}
         self._files: dict[str, OpenArchive] = {}
-        self._captures: dict[str, list[Place]] = {}
+        self._captures: dict[str, list[Capture]] = {}
         for row in captures.to_pylist():
             if row["reason"] is None:
-                place = Place(row["file"], row["offset"], row["decoded"], row["length"], row["captured_at"])
-                self._captures.setdefault(row["url"], []).append(place)
+                capture = Capture(row["file"], row["offset"], row["decoded"], row["length"], row["captured_at"])
+                self._captures.setdefault(row["url"], []).append(capture)
             elif row["url"] is not None and (row["file"] is None or row["length"] is not None):
-                self._refused[row["url"]] = row["reason"]  # by an index, which is all that is known of the URL
-        for places in self._captures.values():
-            places.sort(key=lambda place: (-place.time, place.file, place.offset))
+                self._refused[row["url"]] = row["reason"]  # the answer of an index; nothing else is known of the URL
+        for of_url in self._captures.values():
+            of_url.sort(key=lambda capture: (-capture.time, capture.file, capture.offset))
 
     def close(self) -> None:
         """Close the archive files."""
@@ -93,15 +93,15 @@ class Replay(Closing):
     def row(self, url: str) -> dict[str, Any]:
         """Return the row of `pages` for a URL: its newest usable capture, else its newest one, with its reason.
 
-        A URL without a capture takes that of the same address under the other of http and https. Redirects are
-        followed within the archive; `final_url` says where they led.
+        For a URL without a capture, that of the same address with https instead of http, or the reverse, is used.
+        Redirects are followed within the archive; `final_url` is the last one.
 
         Raises:
             OSError: an archive file cannot be opened or read, which says nothing about the page.
-            ScratchFullError: its decoded copy passes the limit.
+            ScratchFullError: its decoded copy exceeds the limit.
         """
         first: dict[str, Any] | None = None
-        for number in range(max(1, len(self._places(url, ())))):
+        for number in range(max(1, len(self._captures_of(url, ())))):
             try:
                 row = self._follow(url, number)
             except Exception as error:
@@ -116,8 +116,8 @@ class Replay(Closing):
         assert first is not None
         return first
 
-    def _places(self, url: str, seen: Collection[str]) -> list[Place]:
-        """Return the captures of a URL, newest first; those of its twin only where that has not been asked."""
+    def _captures_of(self, url: str, seen: Collection[str]) -> list[Capture]:
+        """Return the captures of a URL, newest first, else those of its http/https twin, unless that was visited."""
         scheme, _, rest = url.partition("://")
         twin = f"{'http' if scheme == 'https' else 'https'}://{rest}"
         return self._captures.get(url) or ([] if twin in seen else self._captures.get(twin, []))
@@ -125,37 +125,37 @@ class Replay(Closing):
     def _follow(self, url: str, number: int) -> dict[str, Any]:
         visit = Visit(url, url, seen=[url])
         while True:
-            places = self._places(visit.target, visit.seen)
-            if not places:
+            captures = self._captures_of(visit.target, visit.seen)
+            if not captures:
                 reason = self._refused.get(visit.target, "not_in_archive")
                 return page_row(visit, FetchError(reason, visit.target), self._settings)
-            # Only the first hop has a choice of captures: of each further one the newest is meant.
-            place = places[number if visit.target == url else 0]
+            # Other captures are tried only for the first hop; for later hops it is always the newest.
+            capture = captures[number if visit.target == url else 0]
             try:
-                answer = self._read(visit.target, place)
+                answer = self._read(visit.target, capture)
                 if isinstance(answer, dict):
-                    return {**refused_row(url, None), **answer, "archive": place.file}
+                    return {**refused_row(url, None), **answer, "archive": capture.file}
                 if answer.location is None:
-                    return {**page_row(visit, answer, self._settings), "archive": place.file}
+                    return {**page_row(visit, answer, self._settings), "archive": capture.file}
                 target = redirect_target(visit, answer.location, self._settings.max_redirects, self._settings)
             except FetchError as fault:
                 return page_row(visit, fault, self._settings)
             visit.target = target
             visit.seen.append(target)
 
-    def _read(self, url: str, place: Place) -> Response | dict[str, Any]:
+    def _read(self, url: str, capture: Capture) -> Response | dict[str, Any]:
         """Return a captured response, or the columns of a captured failure."""
-        if place.length is None:
+        if capture.length is None:
             with self._reading:
                 return self._patient(
-                    url, lambda: self._open(place.file).records(place.offset, decoded=place.decoded), checked=True
+                    url, lambda: self._open(capture.file).records(capture.offset, decoded=capture.decoded), checked=True
                 )
         assert self._remote is not None
-        data = self._remote.read(place.file, place.offset, place.length)
+        data = self._remote.read(capture.file, capture.offset, capture.length)
         return self._patient(url, lambda: records_in(data, self._settings), checked=False)
 
     def _patient(self, url: str, records: Callable[[], Any], *, checked: bool) -> Response | dict[str, Any]:
-        """Read the first record; where it was not checked when a file was indexed, see that it is whole."""
+        """Read the first record; unless it was checked when its file was indexed, check that it is complete."""
         try:
             return self._decoded(url, records, checked, decode=True)
         except FetchError as fault:
@@ -179,7 +179,7 @@ class Replay(Closing):
                 _check_whole(record, url)
             return answer
         finally:
-            if raw.failure is not None:  # which the readers between took for a fault of the page
+            if raw.failure is not None:  # the HTTP parser took the file's error for a fault of the page
                 raise raw.failure
 
     def _response(self, url: str, record: Any, raw: "_RecordBytes", *, decode: bool) -> Response:
@@ -206,7 +206,7 @@ class Replay(Closing):
         return Response(url, answer.status, headers, body, received, fault, date.timestamp() if date else None)
 
     def _target(self, record: Any) -> str:
-        """Return the address that a record of an exported page was found at."""
+        """Return the URL at which the page of an exported record was found."""
         target = record.rec_headers.get_header("WARC-Target-URI") or ""
         try:
             return normalise_url(target, allowed_hosts=self._settings.allowed_hosts)
@@ -227,9 +227,9 @@ def _first(records: Callable[[], Any]) -> Any:
     """Return the first record.
 
     Raises:
-        FetchError: there is none.
+        FetchError: there is no record.
         OSError: the file cannot be read.
-        ScratchFullError: its decoded copy passes the limit.
+        ScratchFullError: its decoded copy exceeds the limit.
     """
     try:
         return next(records())
@@ -240,7 +240,7 @@ def _first(records: Callable[[], Any]) -> Any:
 
 
 def _check_whole(record: Any, url: str) -> None:
-    """See that the archive has all of a record.
+    """Check that a record is complete.
 
     Raises:
         FetchError: `truncated_body`.
@@ -254,10 +254,10 @@ def _check_whole(record: Any, url: str) -> None:
 
 
 class _RecordBytes(io.RawIOBase):
-    """The bytes of a record as a raw stream that the standard library can read from.
+    """The bytes of a record as a raw stream for the standard library.
 
     Attributes:
-        failure: why the file could not be read on, or None.
+        failure: the error that stopped the reading of the file, or None.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -281,22 +281,22 @@ class _RecordBytes(io.RawIOBase):
 
 
 def _http_response(raw: io.RawIOBase) -> HTTPResponse:
-    """Parse status and headers of a record and return a response whose body is still to be read.
+    """Parse status and headers of a record and return a response whose body has not been read yet.
 
     Raises:
         FetchError: it is not HTTP.
     """
     file = io.BufferedReader(raw, 65_536)
-    connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client wants of one
+    connection = SimpleNamespace(makefile=lambda _mode: file)  # all that http.client needs of a socket
     parsed = FinalResponse(connection, method="GET")  # type: ignore[arg-type]
     try:
         with named_faults():
             parsed.begin()
     except FetchError as fault:
-        # A record that ends before its headers do would be a lost connection, were it one.
+        # For http.client, a record that ends within its headers is a lost connection.
         raise FetchError("malformed_response" if fault.reason == "connection_reset" else fault.reason, fault) from fault
     if parsed.chunked and not _CHUNK_SIZE.match(file.peek(64)):
-        # Stored with its chunks joined, but still under the header that announces them.
+        # Some archivers store the chunks joined, but keep the header that announces chunks.
         parsed.chunked, parsed.length = False, None
         parsed.chunk_left = None
         del parsed.headers["transfer-encoding"]

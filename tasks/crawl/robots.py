@@ -1,8 +1,8 @@
-"""robots.txt, after RFC 9309: what an origin allows, also where its file is missing, broken, huge or no robots.txt.
+"""robots.txt, after RFC 9309: what an origin allows, even if its file is missing, broken, huge or not a robots.txt.
 
-Whoever writes a robots.txt decides what it costs to read: half a megabyte of wildcards takes a second to parse, 33 MB
-to hold and a quarter of a second for each URL. So only the rules for us are kept, as compressed text; they are parsed
-where a number of URLs is judged; and a file with more of them than can be applied in bounded time forbids its origin.
+A hostile robots.txt can be expensive: half a megabyte of wildcards takes a second to parse, 33 MB of memory and a
+quarter of a second per URL. So only the rules for us are kept, as compressed text; they are parsed for a number of URLs
+at once; and a file with too many rules to apply in bounded time forbids its origin.
 """
 
 import logging
@@ -21,25 +21,25 @@ from tasks.crawl.safety import FetchError
 
 logger = logging.getLogger(__name__)
 
-# RFC 9309, 2.5: at least 500 KiB must be read. The rest of a longer file is left.
+# RFC 9309, 2.5: at least 500 KiB must be read. The rest of a longer file is ignored.
 ROBOTS_BYTES = 512 * 1024
 # RFC 9309, 2.3.1.2: at least five redirects.
 ROBOTS_REDIRECTS = 5
-# Of the rules that could concern us. A wildcard is looked for in all of a URL, which takes 5 us in the longest: a
-# thousand rules with them cost 5 ms a URL. Large sites have hundreds.
+# Limits of the rules for us. Matching a wildcard searches the whole URL, which takes 5 us for the longest: a thousand
+# such rules cost 5 ms per URL. Large sites have hundreds.
 MAX_RULES = 10_000
 MAX_WILDCARD_RULES = 1_000
 MAX_WILDCARDS = 10_000
-# Of the rules of all origins; those of most sites take less than a kilobyte.
+# For the rules of all origins; those of most sites take less than a kilobyte.
 CACHE_BYTES = 16 << 20
 _ENTRY_BYTES = 500  # of an entry without any rules
 
-# Where these stop the request for robots.txt they would stop the page as well: its rows say so, and so a dead host's
-# pages are looked for in the Internet Archive.
+# Faults that stop the request for robots.txt and would also stop the pages. The pages get the same reason, so that the
+# Internet Archive is asked for the pages of a dead host.
 _SAME_FOR_PAGES = frozenset(
     {"dns_error", "dns_timeout", "private_address", "connect_error", "connection_reset", "timeout", "tls_error"}
 )
-# The spellings that the parser takes.
+# The spellings that the parser accepts.
 _AGENT = re.compile(r"user[- ]?agent(?:\s*:\s*|\s+|$)(.*)", re.IGNORECASE)
 _SITE_WIDE = re.compile(r"(sitemaps?|site-map|host)(\s*:|\s|$)", re.IGNORECASE)
 _RULE = re.compile(
@@ -54,10 +54,10 @@ class Robots:
     """What robots.txt says about one origin.
 
     Attributes:
-        refusal: reason that every URL of the origin ends with, or None.
-        agent: product token that the rules are matched with.
-        rules: compressed text of the rules that could concern the agent; empty where everything is allowed.
-        delay: seconds between requests that Crawl-delay or Request-rate ask for; 0 where neither does.
+        refusal: reason for refusing every URL of the origin, or None.
+        agent: product token to which the rules are matched.
+        rules: compressed text of the rules that may apply to the agent; empty if everything is allowed.
+        delay: seconds between requests by Crawl-delay or Request-rate; 0 without these.
     """
 
     refusal: str | None
@@ -66,7 +66,7 @@ class Robots:
     delay: float = 0.0
 
     def judge(self) -> Judge:
-        """Parse the rules; return a function that says why a URL must not be fetched, or None where it may be."""
+        """Parse the rules; return a function that returns why a URL must not be fetched, or None if it may be."""
         if self.refusal is not None or not self.rules:
             return lambda _url: self.refusal
         try:
@@ -86,7 +86,7 @@ class Robots:
 
 
 class RobotsCache:
-    """What the robots.txt of origins say, up to a limit; the one that was used least recently is forgotten first."""
+    """A cache of the rules of origins, up to a size limit; the least recently used entry is removed first."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         """Start empty.
@@ -99,14 +99,14 @@ class RobotsCache:
         self.bytes = 0
 
     def get(self, origin: str) -> Robots | None:
-        """Return what is known of an origin, or None."""
+        """Return the rules of an origin, or None."""
         robots = self._entries.get(origin)
         if robots is not None:
             self._entries.move_to_end(origin)
         return robots
 
     def put(self, origin: str, robots: Robots) -> None:
-        """Keep what an origin's robots.txt says; the newest entry stays whatever its size."""
+        """Store the rules of an origin; the newest entry is kept whatever its size."""
         self._drop(self._entries.pop(origin, None))
         self._entries[origin] = robots
         self.bytes += _ENTRY_BYTES + len(robots.rules)
@@ -118,14 +118,14 @@ class RobotsCache:
 
 
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
-    """Return what the answer to a request for robots.txt means.
+    """Return the rules that follow from the answer to a request for robots.txt.
 
-    A success is parsed (a web page in its place has no rules). 4xx and redirects that lead nowhere mean that there is
-    none, so all is allowed; 429, 5xx, a file that does not arrive, and one with too many rules forbid the origin
-    (RFC 9309, 2.3.1).
+    A success is parsed (a web page instead of robots.txt has no rules). 4xx and redirects that lead nowhere mean that
+    there is no file, so everything is allowed; 429, 5xx, a file that does not arrive, and one with too many rules
+    forbid the origin (RFC 9309, 2.3.1).
 
     Args:
-        answer: last response, redirects followed, or why there is none.
+        answer: last response after redirects, or the error.
         user_agent: product token, with or without version.
     """
     agent = user_agent.partition("/")[0]
@@ -142,7 +142,7 @@ def read_rules(body: bytes, agent: str) -> Robots:
     """Read a robots.txt, at most its first `ROBOTS_BYTES`."""
     text = body[:ROBOTS_BYTES]
     if len(body) >= ROBOTS_BYTES:
-        text = text.rpartition(b"\n")[0]  # half a rule could forbid too much
+        text = text.rpartition(b"\n")[0]  # without the last line: a truncated rule could forbid too much
     if settled_type(None, text) == "text/html":
         return Robots(None, agent)
     lines = _own_lines(text.decode("utf-8-sig", "replace").replace("\x00", ""), agent)
@@ -162,10 +162,10 @@ def read_rules(body: bytes, agent: str) -> Robots:
 
 
 def _own_lines(text: str, agent: str) -> list[str]:
-    """Return the lines of all groups that could be meant for an agent, comments left out.
+    """Return the lines of all groups that may apply to an agent, without comments.
 
-    A group is its User-agent lines and what follows up to the next ones, as the parser has it. Groups that name
-    neither `*` nor a part of the agent are for others.
+    A group is some User-agent lines and everything up to the next ones, as in the parser. Groups that name neither `*`
+    nor a part of the agent's token do not apply.
     """
     token = agent.lower()
     kept: list[str] = []

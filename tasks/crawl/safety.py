@@ -1,8 +1,8 @@
-"""Connections that go only where they may: the address that was checked is the address that is connected to.
+"""Connect only to permitted addresses: the address that was checked is the one that is connected to.
 
-A name is resolved once per connection, its addresses are filtered, and the socket is opened to one of those that
-are left. There is no second look-up that could give another answer (DNS rebinding). Sockets also carry a deadline, so
-that a server which sends a byte now and then cannot hold a request longer than its total time.
+A name is resolved once per connection, its addresses are filtered, and the socket is opened to one of the remaining
+ones. There is no second look-up that could give another answer (DNS rebinding). Sockets also have a deadline, so that
+a server that sends a byte now and then cannot exceed the total time of a request.
 """
 
 import ipaddress
@@ -27,8 +27,8 @@ Resolver = Callable[[str, int], list[str]]
 
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# Global by their number, yet no one's public server: tunnels (6to4 and its relays, Teredo) that lead to an embedded
-# IPv4 address, Azure's host agent, and blocks that older Pythons take for global.
+# Global by their number, but not public servers: tunnels (6to4 and its relays, Teredo) to an embedded IPv4 address,
+# Azure's host agent, and blocks that older Python versions consider global.
 _REFUSED = tuple(
     ipaddress.ip_network(network)
     for network in ("192.88.99.0/24", "168.63.129.16/32", "192.0.0.0/24", "2001::/23", "2002::/16", "3fff::/20")
@@ -36,13 +36,13 @@ _REFUSED = tuple(
 
 
 class FetchError(Exception):
-    """Why there is no response, or no whole one.
+    """There is no response, or no complete one.
 
     Attributes:
-        reason: reason of the ledger.
-        detail: what is known beside the reason.
+        reason: reason for the table `pages` (`tasks.crawl.reasons`).
+        detail: further details.
         transient: whether another try may succeed.
-        retry_after: seconds the server asked us to wait, or None.
+        retry_after: seconds that the server asked us to wait, or None.
         received: decoded body bytes read before the fault.
     """
 
@@ -64,10 +64,10 @@ class FetchError(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Say whether an IP address belongs to the public internet, also when it hides an IPv4 address in IPv6.
+    """Tell whether an IP address belongs to the public internet, also if it embeds an IPv4 address in IPv6.
 
     Raises:
-        ValueError: it is no IP address.
+        ValueError: it is not an IP address.
     """
     ip: Address = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
@@ -88,17 +88,17 @@ def system_resolver(host: str, port: int) -> list[str]:
     """Return the addresses of a host by the system's resolver.
 
     Raises:
-        OSError: the name has none.
+        OSError: the name has no address.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    records = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in records))
 
 
 class Guard:
-    """Decides which addresses a host may be connected at.
+    """Decides which addresses of a host may be connected to.
 
-    It also knows, for each thread, how long its current request may last and whether that went out on a connection
-    that had served another before.
+    It also stores, for each thread, the deadline of its current request and whether that request used a kept
+    connection.
     """
 
     def __init__(
@@ -134,30 +134,29 @@ class Guard:
         """Return the addresses and ports where a connection to host:port may be made; never an empty list.
 
         Raises:
-            FetchError: `dns_error`, the resolver's own, or `private_address` where the host has no address but refused
-                ones.
+            FetchError: `dns_error`, the resolver's own reason, or `private_address` if no address is permitted.
         """
         for pattern, target in self._connect_to.items():
             if host_matches(f"{host}:{port}", [pattern]):
                 name, _, target_port = target.rpartition(":")
                 return [(address, int(target_port)) for address in self._resolve(name.strip("[]"), int(target_port))]
-        found = self._resolve(host, port)
+        resolved = self._resolve(host, port)
         if not host_matches(f"{host}:{port}", self._allowed):
-            found = [address for address in found if is_public(address)]
-        if not found:
+            resolved = [address for address in resolved if is_public(address)]
+        if not resolved:
             raise FetchError("private_address", host)
-        return [(address, port) for address in found]
+        return [(address, port) for address in resolved]
 
     def _resolve(self, host: str, port: int) -> list[str]:
         try:
-            found = self._resolver(host, port)
+            resolved = self._resolver(host, port)
         except socket.gaierror as error:
             raise FetchError("dns_error", error, transient=error.errno == socket.EAI_AGAIN) from error
         except (OSError, UnicodeError) as error:
             raise FetchError("dns_error", error) from error
-        if not found:
+        if not resolved:
             raise FetchError("dns_error", f"no address for {host}")
-        return found
+        return resolved
 
     def connect(self, host: str, port: int, timeout: float, options: Iterable[tuple[Any, ...]] = ()) -> socket.socket:
         """Open a socket to the first permitted address of host:port that answers.
@@ -192,7 +191,7 @@ class Guard:
 
 
 def _remaining(deadline: float | None, timeout: float | None) -> float | None:
-    """Return the shorter of a timeout and the time left; TimeoutError where none is."""
+    """Return the shorter of a timeout and the time left; TimeoutError if no time is left."""
     if deadline is None:
         return timeout
     left = deadline - time.monotonic()
@@ -202,7 +201,7 @@ def _remaining(deadline: float | None, timeout: float | None) -> float | None:
 
 
 class _DeadlineSocket(socket.socket):
-    """A socket whose reads end at a deadline, however often they succeed before."""
+    """A socket whose reads fail after a deadline, even if each read succeeds in time."""
 
     deadline: float | None = None
 

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 SUFFIX = ".arrows"
 _WRITE_BUFFER = 1 << 20
 _ROW = pa.struct(list(PAGES.schema))
-# One row is too little for threads to share.
+# One row is too little work for several threads.
 _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_level=1), use_threads=False)
 _READ = pa.ipc.IpcReadOptions(use_threads=False)
 _OPEN_FILES = 64  # a process may have 256 files open on some systems, 1,024 on most
@@ -29,12 +29,12 @@ _OPEN_FILES = 64  # a process may have 256 files open on some systems, 1,024 on 
 
 def row_batch(row: dict[str, Any]) -> pa.RecordBatch:
     """Return a row of `pages` as a record batch."""
-    # One conversion for all columns: from_pylist makes one a column, which takes twice as long.
+    # One conversion for all columns: from_pylist does one per column, which takes twice as long.
     return pa.RecordBatch.from_struct_array(pa.array([row], _ROW))
 
 
 def new_segment_path(directory: str) -> str:
-    """Return a path that no other segment of a journal has, and that sorts after all those written before."""
+    """Return a unique path for a segment that sorts after all earlier ones."""
     return str(PurePosixPath(directory, f"{time.time_ns():020d}-{os.getpid()}-{uuid.uuid4().hex[:8]}{SUFFIX}"))
 
 
@@ -54,13 +54,13 @@ class SegmentWriter:
         self.count = self.size = 0
         self._filesystem = filesystem
         self._opened = time.monotonic()
-        # Buffered, so that a row is one write, not one for each of its columns.
+        # Buffered, so that a row is one write, not one write per column.
         self._sink = pa.BufferedOutputStream(filesystem.open_output_stream(path), _WRITE_BUFFER)
         self._writer = pa.ipc.new_stream(self._sink, PAGES.schema, options=_COMPRESSED)
 
     @property
     def age(self) -> float:
-        """Seconds since it was begun."""
+        """Seconds since its start."""
         return time.monotonic() - self._opened
 
     def write(self, row: dict[str, Any]) -> int:
@@ -70,7 +70,7 @@ class SegmentWriter:
             self._writer.write_batch(batch.slice(0, 0))
         offset = int(self._sink.tell())
         if row["body"] is None:
-            self._sink.write(batch.serialize())  # seventeen tiny columns are not worth decompressing
+            self._sink.write(batch.serialize())  # uncompressed: seventeen tiny columns are not worth it
         else:
             self._writer.write_batch(batch)
         self._sink.flush()
@@ -95,7 +95,7 @@ class SegmentWriter:
 
 
 def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield each sound row of a segment with its offset; what is torn or damaged is left out with a warning."""
+    """Yield each intact row of a segment with its offset; torn or damaged rows are left out with a warning."""
     try:
         with filesystem.open_input_file(path) as file:
             batches = pa.ipc.open_stream(file, options=_READ)
@@ -115,11 +115,11 @@ def scan_segment(filesystem: pafs.FileSystem, path: str) -> Iterator[tuple[dict[
     except (EOFError, StopIteration):
         return
     except (pa.ArrowException, OSError, UnicodeError) as error:
-        logger.warning("%s is torn or damaged: its sound rows are kept (%s)", path, error)
+        logger.warning("%s is torn or damaged: its intact rows are kept (%s)", path, error)
 
 
 class SegmentReader(Closing):
-    """Reads single rows of many segments; the file that was used least recently is closed first."""
+    """Reads single rows of many segments; the least recently used file is closed first."""
 
     def __init__(self, filesystem: pafs.FileSystem) -> None:
         self._filesystem = filesystem
@@ -131,7 +131,7 @@ class SegmentReader(Closing):
             file.close()
 
     def read(self, path: str, offset: int) -> pa.RecordBatch:
-        """Return the row at a place."""
+        """Return the row at an offset."""
         file = self._files.pop(path, None)
         if file is None:
             if len(self._files) >= _OPEN_FILES:

@@ -1,4 +1,4 @@
-"""Patient requests to a service that the settings name: spaced, retried, and safe as all others."""
+"""Requests to a service named in the settings: with delays, retries, and the same safety as other requests."""
 
 import itertools
 import logging
@@ -42,15 +42,15 @@ class Service(Closing):
         """Make the client.
 
         Args:
-            url: address of the service in normal form. Its host may be private, but for those known by name: whoever
-                names it trusts it. No other host is ever asked.
+            url: address of the service in normal form. Its host may be private, because the user chose it, except for
+                well-known public hosts. No request goes to another host.
             settings: settings of the crawl: User-Agent, contact, limits.
             patience: delay, retries and back-off.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
-            queue: name under which requests are spaced and never two at a time, over all processes of this machine;
-                None where those of this client alone are.
-            connections: connections kept open for requests that need no spacing; None where all are spaced.
-            resolver: looks its host name up; may hang, which must not hold all others' turns up.
+            queue: name under which all processes of this machine take turns, one request at a time with the delay in
+                between; None if only this client's requests take turns.
+            connections: number of connections for requests without turns; None if all requests take turns.
+            resolver: looks up the host name; if it hangs, it must not delay the turns of others.
         """
         self.url = url
         self._patience = patience
@@ -81,7 +81,7 @@ class Service(Closing):
         headers: Mapping[str, str] | None = None,
         inspect: Inspector | None = None,
     ) -> Response:
-        """Return the answer to a GET request, asked for again while the service is busy; arguments are `read`'s."""
+        """Return the answer to a GET request, retried while the service is busy; arguments as for `read`."""
         return self.read(url, _as_it_is, max_bytes=max_bytes, headers=headers, inspect=inspect)
 
     def read(
@@ -93,18 +93,18 @@ class Service(Closing):
         headers: Mapping[str, str] | None = None,
         inspect: Inspector | None = None,
     ) -> T:
-        """Return what a reader makes of the answer to a GET request, asked for again while the service is busy.
+        """Return the result of `reader` for the answer to a GET request, retried while the service is busy.
 
         Args:
             url: URL of the service's host.
-            reader: called with each answer that came whole and whose status does not ask for patience; a transient
-                `FetchError` of its own has the request sent again.
+            reader: called with each complete answer whose status is not temporary; if it raises a transient
+                `FetchError`, the request is sent again.
             max_bytes: limit for the decoded body.
             headers: headers added to the client's own.
-            inspect: `Client.get`'s.
+            inspect: as for `Client.get`.
 
         Raises:
-            FetchError: there is no answer, none that came whole, or one that asks for patience without end.
+            FetchError: no complete, final answer after all retries.
         """
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience

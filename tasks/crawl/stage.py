@@ -1,4 +1,4 @@
-"""The crawl as stages: archives indexed file by file, pages fetched host shard by host shard, resumed after a stop."""
+"""The crawl as stages: index archives file by file, and fetch pages by host shard, resuming after an interruption."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from tasks.engine.shard import Scratch
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A WARC or ARC file and the state it was found in.
+    """A WARC or ARC file and its state.
 
     Attributes:
         name: path or URI.
-        state: size and time of change; another state means the index has to be made again.
+        state: size and modification time; if it changes, the index is made again.
     """
 
     name: str
     state: str
 
     def recipe(self) -> dict[str, str]:
-        """Return what decides the index."""
+        """Return the fields that decide the index."""
         return {"name": self.name, "state": self.state}
 
 
@@ -58,10 +58,10 @@ def look_up_shard(
     connect_to: Mapping[str, str],
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
-    """Return what the indexes have of a host shard's URLs (`tasks.crawl.common_crawl.look_up_captures`)."""
-    with Answers(scratch.filesystem, scratch.path, rows=settings.journal_rows) as made:
+    """Return the indexes' captures of a host shard's URLs (`tasks.crawl.common_crawl.look_up_captures`)."""
+    with Answers(scratch.filesystem, scratch.path, rows=settings.journal_rows) as answers:
         return look_up_captures(
-            frontier, settings, host_shard=shard, made=made, connect_to=connect_to, progress=progress
+            frontier, settings, host_shard=shard, answers=answers, connect_to=connect_to, progress=progress
         )
 
 
@@ -80,11 +80,11 @@ def crawl_shard(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pages of a host shard, journalling to the scratch folder (`tasks.crawl.crawl.crawl_batches`).
 
-    Captures are those of archive files, and those that an index has (`indexed`). A crawl of the web takes over from an
-    earlier one on the same root (`tasks.crawl.earlier.find_earlier`); dead links are looked for in the Internet Archive
-    where the settings say so.
+    Captures come from archive files (`captures`) and from an index (`indexed`). A crawl of the web reuses pages of an
+    earlier one on the same root (`tasks.crawl.earlier.find_earlier`); dead links are looked up in the Internet Archive
+    if the settings say so.
     """
-    known = [table for table in (captures, indexed) if table is not None]
+    sources = [table for table in (captures, indexed) if table is not None]
     earlier = None
     if not settings.from_archives:
         earlier = find_earlier(Store(root), settings, shard=shard, host_shards=host_shards)
@@ -93,18 +93,18 @@ def crawl_shard(
     ) as journal:
         rows = crawl_batches(
             frontier,
-            pa.concat_tables(known) if known else None,
+            pa.concat_tables(sources) if sources else None,
             settings,
             journal=journal,
             connect_to=connect_to,
             progress=progress,
             earlier=earlier,
         )
-        del frontier, captures, indexed, known  # the crawl gives them up as soon as it can
+        del frontier, captures, indexed, sources  # so that the crawl can free them early
         if not settings.wayback.enabled:
             yield from rows
             return
         with Journal(
             scratch.filesystem, f"{scratch.path}/wayback", rows=settings.journal_rows, seconds=settings.journal_seconds
-        ) as found:
-            yield from replace_dead(rows, settings, journal=found, connect_to=connect_to, earlier=earlier)
+        ) as earlier_pages:
+            yield from replace_dead(rows, settings, journal=earlier_pages, connect_to=connect_to, earlier=earlier)

@@ -1,8 +1,8 @@
-"""One request at a time to a service, whatever number of shards and processes of this machine want it.
+"""One request at a time to a service, however many shards and processes of this machine use it.
 
-Sites are crawled by one shard each, so their politeness needs no shared state. An archive serves all shards: what it
-sees is this machine's address, so the machine's processes take turns by a locked file that holds the earliest next
-start.
+Each site is crawled by one shard, so politeness needs no shared state. An archive serves all shards, and it sees only
+this machine's address; so the processes of the machine take turns by a locked file with the earliest time of the next
+request.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-LONGEST_WAIT = 900.0  # seconds; a later time in the file is of a clock that was put right
+LONGEST_WAIT = 900.0  # seconds; a later time in the file must be from a wrong clock and is ignored
 
 
 class Turn:
     """A request's turn.
 
     Attributes:
-        pause: seconds for which the service wants no further request, from now on.
+        pause: seconds from now during which the service wants no further request.
     """
 
     def __init__(self) -> None:
@@ -34,12 +34,12 @@ def turn(service: str, delay: float) -> Iterator[Turn]:
 
     Args:
         service: name of the service, such as its host.
-        delay: seconds between the starts of two turns, at most `LONGEST_WAIT`, as a pause is.
+        delay: seconds between the starts of two turns; like a pause at most `LONGEST_WAIT`.
 
     Raises:
         PermissionError: another user owns the folder of the turns.
     """
-    import fcntl  # only where there are local POSIX disks; nothing else here needs it
+    import fcntl  # here, because only POSIX systems have it
 
     with _file(service).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -60,7 +60,7 @@ class OwnTurns:
     """The same for the requests of one client, sent by one thread."""
 
     def __init__(self, delay: float) -> None:
-        """Take the delay, in seconds between the starts of two turns."""
+        """Set the delay: seconds between the starts of two turns."""
         self._delay = delay
         self._next_start = 0.0
 

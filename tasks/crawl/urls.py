@@ -1,6 +1,6 @@
-"""URLs in one normal form, and why some are refused.
+"""The normal form of URLs, and why some are refused.
 
-The parser is urllib3's, which the HTTP client uses too: what is checked here and what is connected to cannot differ.
+The parser is urllib3's, which the HTTP client uses too, so the URL that is checked is the one that is requested.
 """
 
 import re
@@ -16,8 +16,8 @@ from urllib3.util import parse_url
 MAX_URL_CHARACTERS = 4096
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Above 1023 every port may be a web server's, but for these, where a request could do harm (the Fetch standard's
-# list of blocked ports, and databases).
+# Any port above 1023 may belong to a web server, except these, where a request could do harm (the Fetch standard's list
+# of blocked ports, and databases).
 _OTHER_SERVICES = frozenset(
     [1719, 1720, 1723, 2049, 2379, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
      6669, 6679, 6697, 9042, 10080, 11211, 27017]
@@ -33,7 +33,7 @@ class BadUrlError(ValueError):
     """A URL that is not fetched.
 
     Attributes:
-        reason: reason of the ledger: bad_url | bad_scheme | bad_port.
+        reason: reason for the tables: bad_url | bad_scheme | bad_port.
     """
 
     def __init__(self, reason: str, url: str) -> None:
@@ -45,8 +45,8 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     """Return the normal form of an absolute URL.
 
     Scheme and host are lower-case, the host in its IDNA form and without a final dot; default port, fragment and
-    credentials are gone; dot segments are resolved; percent-encoding is upper-case and stands exactly where it must.
-    A URL without a scheme that begins with `//` counts as https. The normal form is its own normal form.
+    credentials are removed; dot segments are resolved; percent-encoding is upper-case and used only where necessary.
+    A URL that begins with `//` counts as https. Normalising twice changes nothing.
 
     Args:
         url: the URL as written.
@@ -66,7 +66,7 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     if scheme.group(1).lower() not in DEFAULT_PORTS:
         raise BadUrlError("bad_scheme", url)
     try:
-        # Twice, because undoing needless escapes can reveal dot segments, and resolving those leaves escapes.
+        # Twice, because undoing unnecessary escapes can reveal dot segments, and resolving those can leave escapes.
         normal = requote_uri(_parsed(requote_uri(_parsed(text, url)), url))
     except (LocationParseError, InvalidURL, UnicodeError) as error:
         raise BadUrlError("bad_url", url) from error
@@ -113,26 +113,26 @@ def host_of(url: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Return the scheme://host[:port] of a URL in normal form: what one robots.txt speaks for."""
+    """Return the scheme://host[:port] of a URL in normal form: the scope of one robots.txt."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def host_matches(host: str, patterns: Iterable[str]) -> bool:
-    """Say whether a host or host:port matches one of the patterns (`*.example.org`, `127.0.0.1:80??`)."""
+    """Tell whether a host or host:port matches one of the patterns (`*.example.org`, `127.0.0.1:80??`)."""
     name = host.rpartition(":")[0] if re.search(r":\d+$", host) and not host.endswith("]") else host
     bare = name.strip("[]")
     return any(fnmatchcase(form, pattern) for pattern in patterns for form in {host, name, bare})
 
 
 def under_domain(url: str, domains: Iterable[str]) -> bool:
-    """Say whether the host of a URL in normal form is one of the domains or below one of them."""
+    """Tell whether the host of a URL in normal form is one of the domains or a subdomain."""
     host = urlsplit(url).hostname or ""
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def archived_url(url: str) -> str | None:
-    """Return the URL that a Wayback Machine address is a capture of, or None where it is no such address."""
+    """Return the URL of which a Wayback Machine address is a capture, or None for another address."""
     match = re.match(r"https?://web\.archive\.org/web/[^/]+/(.+)", url)
     if match is None:
         return None

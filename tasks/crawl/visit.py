@@ -1,7 +1,7 @@
-"""One URL on its way: each step sends one request and says what follows from it.
+"""The visit of one URL: each step sends one request and decides what to do next.
 
 A step never waits. A retry, or a redirect to another host, goes back to the queues, so that no thread sleeps and every
-hop keeps to the politeness and the robots.txt of the host it leads to.
+hop respects the delay and the robots.txt of its host.
 """
 
 import hashlib
@@ -34,15 +34,15 @@ class Visit:
 
     Attributes:
         url: URL of the frontier, or of a robots.txt.
-        target: URL of the next request: `url`, or where its redirects have led.
+        target: URL of the next request: `url`, or the target of its redirects.
         robots: whether this is a robots.txt.
-        seen: URLs asked so far.
+        seen: URLs requested so far.
         attempts: requests sent, redirect hops not counted.
         tries: requests sent for `target`.
         started: monotonic time of the first request, or None.
-        last: answer of the last request where it is to be tried again.
+        last: last answer, if the request is to be retried.
         stored: page of an earlier crawl that its server may confirm, or None.
-        doubted: whether a confirmation was of another page: it is asked for as if nothing were stored.
+        doubted: whether a confirmation was of another page; then the page is requested unconditionally.
         confirmed: whether the server has confirmed the stored page.
     """
 
@@ -60,7 +60,7 @@ class Visit:
 
     @property
     def validators(self) -> dict[str, str]:
-        """Headers that make the next request conditional: only where the stored page came from."""
+        """Headers that make the next request conditional, if its URL is the one of the stored page."""
         if self.stored is None or self.doubted or self.target != self.stored.final_url:
             return {}
         return self.stored.validators
@@ -68,13 +68,13 @@ class Visit:
 
 @dataclass(frozen=True)
 class Step:
-    """What one request led to.
+    """The result of one request.
 
     Attributes:
-        answer: final answer, or None where another request follows.
+        answer: final answer, or None if another request follows.
         delay: seconds to wait before that request.
-        pause: seconds for which the host asked us to leave it alone.
-        host_failed: whether the request failed in a way that speaks against the host; None where it says nothing.
+        pause: seconds that the host asked us to wait.
+        host_failed: whether the failure suggests that the host is down; None if it says nothing about the host.
     """
 
     answer: Answer | None
@@ -83,12 +83,12 @@ class Step:
     host_failed: bool | None = None
 
 
-# Faults of a host rather than of one of its pages.
+# Faults of a host, not of a single page.
 _HOST_FAULTS = frozenset(
     {"dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout", "tls_error", "private_address"}
 )
-# Reasons that say nothing about a page, though no other try follows. A robots.txt that cannot be had hands its host's
-# fault on to the pages, where it may pass as much as their own.
+# Reasons that say nothing about a page, although it is not retried. If robots.txt cannot be read, the pages get its
+# host's fault, which may be as temporary as their own.
 _NO_ANSWER = frozenset(
     {"budget_spent", "host_unavailable", "robots_unreachable", "robots_too_complex", "crawl_delay_too_long",
      "internal_error", "dns_timeout", "connect_error", "connection_reset", "timeout"}
@@ -98,14 +98,14 @@ _NO_ANSWER = frozenset(
 def step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
     """Send the next request of a visit and update it.
 
-    An unexpected error ends the visit with `internal_error`, so that no fault of ours loses another URL.
+    An unexpected error ends the visit with `internal_error`, so that a bug of ours affects no other URL.
 
     Raises:
         OSError: the temporary folder is full.
     """
     try:
         return _step(visit, client, settings)
-    except OSError:  # the network's are named: this is of our own disk, and concerns all URLs
+    except OSError:  # errors of the network are FetchErrors: this is an error of our disk, which concerns all URLs
         raise
     except Exception as error:
         logger.exception("fetching %s failed unexpectedly", visit.target)
@@ -148,7 +148,7 @@ def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
 
 
 def _confirm(visit: Visit, answer: Response) -> Step:
-    """Take the answer to a conditional request for the stored page's confirmation, where it can be one."""
+    """Accept the answer to a conditional request as confirmation of the stored page, if it is valid."""
     assert visit.stored is not None
     if visit.stored.contradicted_by(answer.headers.get("etag")):
         visit.doubted = True
@@ -158,7 +158,7 @@ def _confirm(visit: Visit, answer: Response) -> Step:
 
 
 def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None:
-    """Return the step that asks the same again later, or None where that is not to be done."""
+    """Return the step that retries the request later, or None if it must not be retried."""
     fault = answer if isinstance(answer, FetchError) else answer.setback
     if fault is None or not fault.transient:
         return None
@@ -191,16 +191,16 @@ def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
 
 
 def redirect_target(visit: Visit, location: str, limit: int, settings: CrawlSettings) -> str:
-    """Return the normal form of where a redirect leads from a visit's target.
+    """Return the normal form of a redirect's target.
 
     Args:
         visit: the visit.
-        location: the Location header, empty where there is none.
-        limit: redirects that may be followed.
+        location: the Location header, empty if there is none.
+        limit: maximum number of redirects.
         settings: settings of the crawl (allowed hosts are used).
 
     Raises:
-        FetchError: it leads nowhere, back, or too far.
+        FetchError: the target is invalid or was visited before, or there were too many redirects.
     """
     if not location:
         raise FetchError("bad_redirect", visit.target)
@@ -223,8 +223,8 @@ def _with_response(fault: FetchError, answer: Response) -> Response:
 def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str, Any]:
     """Return the row of `pages` for a finished visit.
 
-    Where the stored page stays, the row has no body and no reason: `EarlierReader.complete` makes it whole. It stays
-    where its server confirms it, and where a fault that may pass says nothing about it.
+    The stored page is kept if its server confirms it, or if a temporary fault says nothing about it. Then the row has
+    no body and no reason; `EarlierReader.complete` adds them.
     """
     seconds = 0.0 if visit.started is None else time.monotonic() - visit.started
     if visit.stored is not None:
@@ -255,7 +255,7 @@ def _arrival(answer: Response) -> datetime | None:
 
 
 def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any]:
-    """Return the columns of `pages` that a response decides, its reason among them."""
+    """Return the columns of `pages` that come from a response, including its reason."""
     declared, charset = declared_type(answer.headers.get("content-type"))
     content = answer.body
     media = settled_type(declared, content, charset)

@@ -1,7 +1,7 @@
 """Write the pages of a finished build to WARC, from which the same corpus can be built again without a network.
 
-Give the file as `crawl.archive`, with the same articles and search results: `documents` and `paragraphs` come out byte
-for byte. What a record holds is said in `tasks.crawl.warc_rows`.
+With the file as `crawl.archive` and the same articles and search results, a build makes the same `documents` and
+`paragraphs`, byte for byte. `tasks.crawl.warc_rows` describes the records.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _SHARD = "{shard}"
 
 @dataclass
 class Exported:
-    """What was written.
+    """The result of an export.
 
     Attributes:
         pages: pages with a body.
@@ -50,12 +50,12 @@ def export_build(store: Store, build_name: str | None, to: str) -> Exported:
     Args:
         store: where the build is.
         build_name: its name; None for the latest.
-        to: file, a path or URI; its name decides on compression (`.gz`, a member for each record). With `{shard}` in
-            the name, each shard of `pages` has a file of its own.
+        to: file, a path or URI; its name decides the compression (`.gz`: one member per record). With `{shard}` in the
+            name, each shard of `pages` gets its own file.
 
     Raises:
         StorageError: there is no such build, or a file could not be written.
-        ValueError: the build has no pages, or the name is not that of a WARC file.
+        ValueError: the build has no pages, or the file name is not valid for WARC.
         CorruptShardError: a shard of pages is damaged.
     """
     folder, _, name = to.rpartition("/")
@@ -89,12 +89,12 @@ def write_pages(
     """Write rows of `pages` to one WARC file; equal arguments give equal bytes.
 
     Args:
-        sink: where to.
+        sink: file to write to.
         batches: the rows.
-        name: file name, which decides on compression.
+        name: file name, which decides the compression.
         about: fields of the `warcinfo` record.
         created: date of the `warcinfo` record, and of records of URLs from which nothing arrived.
-        done: counts that are added to.
+        done: counts to update.
     """
     writer = WARCWriter(sink, gzip=name.endswith(".gz"), warc_version="WARC/1.1")
     first = writer.create_warcinfo_record(Path(name).name, dict(about))
@@ -115,7 +115,7 @@ def write_pages(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the options and export; return the exit code: 0, or 1 where it stopped."""
+    """Parse the options and export; return the exit code: 0, or 1 for an error."""
     parser = argparse.ArgumentParser(prog=_PROGRAM, description=__doc__)
     parser.add_argument("--root", required=True, help="folder or URI of the corpus")
     parser.add_argument(

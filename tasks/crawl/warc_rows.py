@@ -1,9 +1,9 @@
-"""A row of `pages` as a WARC record, and back: what export writes and replay understands.
+"""A row of `pages` as a WARC record, and back: written by export, read by replay.
 
-A page with a body is a `response` record of the address where the body was found. Its HTTP headers are those that a
-row keeps (status, Content-Type, ETag, Last-Modified) and the length of the decoded body; requests and the other
-headers are not kept, so they are not made up. A URL without a body is a `metadata` record that says why, because a
-corpus knows its failures too. Either record names the URL that was cited in a field of its own.
+A page with a body is a `response` record of the URL where the body was found. Its HTTP headers are those stored in a
+row (status, Content-Type, ETag, Last-Modified) and the length of the decoded body; requests and other headers are not
+stored, so they are not written. A URL without a body is a `metadata` record with the reason, because failures are part
+of the corpus too. Both kinds of record have a field for the URL that was cited.
 """
 
 import io
@@ -21,7 +21,7 @@ from tasks.crawl.reasons import PAGE_REASONS
 from tasks.crawl.safety import FetchError
 from tasks.crawl.urls import BadUrlError, normalise_url
 
-# The URL as the frontier has it, where WARC-Target-URI is the one that its redirects led to.
+# The URL in the frontier; WARC-Target-URI is the URL after redirects.
 CITED_URL = "WikiSum-Cited-URL"
 
 _FIELDS_TYPE = "application/warc-fields"
@@ -35,9 +35,9 @@ def write_row(writer: WARCWriter, row: Mapping[str, Any], undated: datetime) -> 
     """Write a row of `pages` as one record; equal rows give equal bytes.
 
     Args:
-        writer: where to; its WARC version must be 1.1, whose dates have fractions of a second.
+        writer: writer of the file; its WARC version must be 1.1, whose dates have fractions of a second.
         row: the row.
-        undated: date of the record of a row that has none, because nothing arrived.
+        undated: date for a row without a date, because nothing arrived.
     """
     date = warc_date(row["fetched_at"] or undated)
     target = row["final_url"] or row["url"]
@@ -93,14 +93,14 @@ def _fields(row: Mapping[str, Any]) -> bytes:
 
 
 def read_outcome(record: Any, allowed_hosts: tuple[str, ...]) -> dict[str, Any]:
-    """Return the columns of `pages` that a `metadata` record of `write_row` holds.
+    """Return the columns of `pages` in a `metadata` record of `write_row`.
 
     Args:
         record: the record, as warcio reads it.
         allowed_hosts: patterns of hosts for which any port is right.
 
     Raises:
-        FetchError: it is no such record.
+        FetchError: it is not such a record.
     """
     text = record.raw_stream.read(_MAX_FIELDS_BYTES).decode("utf-8", "replace")
     fields = dict(line.split(": ", 1) for line in text.split("\r\n") if ": " in line)

@@ -1,7 +1,7 @@
-"""The Internet Archive in place of dead links: the closest capture of a page that is gone from the web.
+"""The Internet Archive as a replacement for dead links: the closest capture of a page that is gone from the web.
 
-Asked is its availability interface, and then the capture as it was stored (the `id_` form, without the archive's own
-banner and links). All processes of this machine take turns, at the pace of the settings.
+First its availability interface is asked, then the capture is fetched as it was stored (the `id_` form, without the
+archive's own banner and links). All processes of this machine take turns, with the delay of the settings.
 """
 
 import json
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")
-# Faults of an answer that say something about the capture, not about the archive.
+# Faults of an answer that concern the capture, not the archive.
 _OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body"})
 _NO_ANSWER = frozenset({"index_failed", "index_bad_answer", "archive_failed", "archive_bad_answer"})
 
@@ -37,7 +37,7 @@ class Wayback(Closing):
     """A client of the archive; a context manager."""
 
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the clients; nothing is asked yet.
+        """Make the clients; no request is sent yet.
 
         Args:
             settings: settings of the crawl.
@@ -45,7 +45,7 @@ class Wayback(Closing):
         """
         self._settings = settings
         chosen = settings.wayback
-        queue = host_of(chosen.availability_url)  # one for both services: it is one archive
+        queue = host_of(chosen.availability_url)  # one queue for both services, because they are one archive
         self._index = Service(chosen.availability_url, settings, chosen, connect_to, queue=queue)
         self._pages = Service(chosen.pages_url, settings, chosen, connect_to, queue=queue)
         self._failures = 0
@@ -58,8 +58,8 @@ class Wayback(Closing):
     def row(self, dead: Mapping[str, Any]) -> dict[str, Any]:
         """Return the row of a dead link with the page of its closest capture.
 
-        It stays as it is where the archive has no capture or none that can be used. Where the archive did not answer,
-        its reason says so: `index_failed`, `index_bad_answer`, `archive_failed` or `archive_bad_answer`.
+        The row is unchanged if the archive has no usable capture. If the archive does not answer, the reason says so:
+        `index_failed`, `index_bad_answer`, `archive_failed` or `archive_bad_answer`.
         """
         url = dead["url"]
         if archived_url(url) is not None or url.startswith(self._pages.url):
@@ -71,17 +71,17 @@ class Wayback(Closing):
             answer = None if timestamp is None else self._capture(timestamp, url)
         except FetchError as fault:
             self._failures += 1
-            logger.warning("%s was not looked for in the archive: %s", url, fault)
+            logger.warning("looking up %s in the archive failed: %s", url, fault)
             return {**dead, "reason": fault.reason}
         self._failures = 0
-        found = {} if answer is None else response_columns(answer, self._settings)
-        if found.get("reason", "none") is not None:
+        columns = {} if answer is None else response_columns(answer, self._settings)
+        if columns.get("reason", "none") is not None:
             return dict(dead)
-        # The capture's validators mean nothing to the server that the page was once fetched from.
-        return {**dead, **found, "etag": None, "last_modified": None, "archive": self._pages.url}
+        # The capture's validators mean nothing to the page's original server.
+        return {**dead, **columns, "etag": None, "last_modified": None, "archive": self._pages.url}
 
     def _closest(self, url: str) -> str | None:
-        """Return the time of the closest capture that is a success or leads on, or None."""
+        """Return the time of the closest capture that is a success or a redirect, or None."""
         wanted = {"timestamp": self._settings.wayback.timestamp} if self._settings.wayback.timestamp else {}
         try:
             answer = self._index.get(
@@ -103,7 +103,7 @@ class Wayback(Closing):
         return timestamp if status[:1] in ("2", "3") else None
 
     def _capture(self, timestamp: str, url: str) -> Response | None:
-        """Return the capture closest to a time, redirects within the archive followed; None where it leads nowhere."""
+        """Return the capture closest to a time, following redirects within the archive; None if they lead nowhere."""
         target = f"{self._pages.url}{timestamp}id_/{url}"
         for _ in range(self._settings.max_redirects + 1):
             try:
@@ -131,14 +131,14 @@ def replace_dead(
     connect_to: Mapping[str, str],
     earlier: EarlierPages | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield rows of `pages` in their order, those of dead links as `Wayback.row` makes them.
+    """Yield rows of `pages` in order, with those of dead links replaced by `Wayback.row`.
 
-    Where the archive does not answer, a page that an earlier crawl has from it stays, with the reason beside it.
+    If the archive does not answer, a page that an earlier crawl got from it is kept, with the reason beside it.
 
     Args:
         batches: the rows, in order of URL.
-        settings: settings of the crawl; which reasons are those of dead links is one of them.
-        journal: dead links looked for so far, in a directory of their own; the new ones are added.
+        settings: settings of the crawl, which say which reasons count as dead links.
+        journal: dead links looked up so far, in a separate directory; the new ones are added.
         connect_to: pattern of host -> `address:port` where connections are made instead.
         earlier: pages of an earlier crawl.
 
@@ -146,17 +146,17 @@ def replace_dead(
         CorruptShardError: the earlier crawl's file has been damaged since it was opened.
     """
     complete = None if earlier is None else earlier.reader().complete
-    dead = found = 0
+    dead = replaced = 0
     with Wayback(settings, connect_to) as archive:
         for batch in batches:
             start = 0
-            for place, reason in enumerate(batch.column("reason").to_pylist()):
+            for index, reason in enumerate(batch.column("reason").to_pylist()):
                 if reason not in settings.wayback.reasons:
                     continue
-                if place > start:
-                    yield batch.slice(start, place - start)
-                start = place + 1
-                row = batch.slice(place, 1).to_pylist()[0]
+                if index > start:
+                    yield batch.slice(start, index - start)
+                start = index + 1
+                row = batch.slice(index, 1).to_pylist()[0]
                 url = row["url"]
                 stored = None if earlier is None else earlier.get(url)
                 if url in journal and not _has_lost_its_body(url, journal, stored):  # from before a stop
@@ -168,22 +168,22 @@ def replace_dead(
                     if url in journal.bodiless and complete is not None:
                         kept = complete(url, kept)
                 dead += 1
-                found += kept.column("reason").null_count
+                replaced += kept.column("reason").null_count
                 if dead % 100 == 0:
-                    logger.info("%d of %d dead links are in the archive so far", found, dead)
+                    logger.info("%d of %d dead links are in the archive so far", replaced, dead)
                 yield kept
             if start < batch.num_rows:
                 yield batch.slice(start)
-    logger.info("%d of %d dead links are in the archive", found, dead)
+    logger.info("%d of %d dead links are in the archive", replaced, dead)
 
 
 def _has_lost_its_body(url: str, journal: Journal, stored: StoredPage | None) -> bool:
-    """Say whether the row of a URL, from before a stop, goes without a body that the earlier crawl no longer has."""
+    """Tell whether a journalled row has no body and the earlier crawl no longer has its body either."""
     return url in journal.bodiless and (stored is None or stored.sha256 != journal.bodiless[url])
 
 
 def _kept_page(row: dict[str, Any], stored: StoredPage | None) -> dict[str, Any]:
-    """Return the row without body of a page that stays, where the archive it came from did not answer, else the row."""
+    """Return a bodiless row that keeps the stored archived page if the archive did not answer, else the row itself."""
     if stored is None or not stored.archived or row["reason"] not in _NO_ANSWER:
         return row
     return {**refused_row(row["url"], None), "sha256": stored.sha256, "stale_reason": row["reason"]}

@@ -102,7 +102,7 @@ def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
 def looked_up(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> Any:
     with Answers(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
         return look_up_captures(
-            frontier(urls), settings, host_shard=3, made=made, connect_to={"*.test": server.address},
+            frontier(urls), settings, host_shard=3, answers=made, connect_to={"*.test": server.address},
             progress=lambda _: None,
         )  # fmt: skip
 
@@ -249,7 +249,7 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
 
     with pytest.raises(KilledError), Killed(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
         look_up_captures(
-            frontier(urls), options(archive), host_shard=0, made=made, connect_to={"*.test": archive.address},
+            frontier(urls), options(archive), host_shard=0, answers=made, connect_to={"*.test": archive.address},
             progress=lambda _: None,
         )  # fmt: skip
     torn = next((tmp_path / "look-ups").iterdir())
@@ -275,7 +275,7 @@ def look_up_and_read(address: str, folder: Path, urls: list[str], settings: Craw
     connect_to = {"*.test": address}
     with Answers(pafs.LocalFileSystem(), str(folder / "look-ups"), rows=1000) as made:
         captures = look_up_captures(
-            frontier(urls), settings, host_shard=0, made=made, connect_to=connect_to, progress=lambda _: None
+            frontier(urls), settings, host_shard=0, answers=made, connect_to=connect_to, progress=lambda _: None
         )
     with local_journal(folder) as journal:
         table = crawl_pages(
@@ -431,12 +431,14 @@ def test_service_at_a_private_address_is_only_asked_where_the_settings_name_it(t
         chosen = options(server, common_crawl={"indexes": [f"http://127.0.0.1:{port}/index"]})
         with Answers(pafs.LocalFileSystem(), str(tmp_path), rows=9) as made:
             table = look_up_captures(
-                frontier([URL]), chosen, host_shard=0, made=made, connect_to={}, progress=lambda _: None
+                frontier([URL]), chosen, host_shard=0, answers=made, connect_to={}, progress=lambda _: None
             )
         assert table.num_rows == 0
         chosen = options(server, common_crawl={"indexes": ["http://index.commoncrawl.org/index"]})
         with Answers(pafs.LocalFileSystem(), str(tmp_path / "b"), rows=9) as made, pytest.raises(ConnectionError):
-            look_up_captures(frontier([URL]), chosen, host_shard=0, made=made, connect_to={}, progress=lambda _: None)
+            look_up_captures(
+                frontier([URL]), chosen, host_shard=0, answers=made, connect_to={}, progress=lambda _: None
+            )
 
 
 def test_index_that_is_not_there_stops_the_shard(archive: CommonCrawl, tmp_path: Path) -> None:
