@@ -1,1 +1,1 @@
-"""Summaries scored: baselines, metrics, significance."""
+"""Scoring of summaries: baselines, metrics, significance."""

@@ -44,8 +44,8 @@ def predict_baselines(articles: pa.Table, ranked: pa.Table, settings: BaselineSe
 
     Args:
         articles: table of the `articles` dataset, sorted by article.
-        ranked: table of the `ranked` dataset, sorted by article and rank; `paragraphs` does as well for LexRank and
-            the oracle, which then see all candidates (its refused rows are passed over).
+        ranked: table of the `ranked` dataset, sorted by article and rank; for LexRank and the oracle it may also be
+            `paragraphs`, so that they see all candidates (refused rows are skipped).
         settings: systems, split, and how LexRank is run.
 
     Returns:
@@ -82,7 +82,7 @@ def _lexrank(title: str, target: str, texts: Sequence[str], settings: BaselineSe
     vectors = tfidf_matrix(texts, settings.words)
     similarity = (vectors @ vectors.T).toarray()
     scores = lexrank_scores(similarity, threshold=settings.lexrank_threshold, damping=settings.lexrank_damping)
-    # Scores that differ in the last bits only are ties, which the rank of the paragraphs decides.
+    # Scores that differ only in the last bits are ties, decided by the rank of the paragraphs.
     order = best_first(scores.round(12)).tolist()
     return take_until(texts, order, len(target.split()), cut=settings.lexrank_cut)
 

@@ -1,8 +1,8 @@
-"""Whether the sentences of a summary are supported by what is cited for them (ALCE, Gao et al. 2023, sec. 4.3).
+"""Whether the sentences of a summary are supported by their citations (ALCE, Gao et al. 2023, sec. 4.3).
 
-Citations are chosen (`tasks/evaluation/citations.py`), for no system writes any, and judged by a test of support. As
-long as that is the test they are chosen by, `citation-recall` and `supported` agree by construction, and a citation
-counts against precision only where its sentence is supported in part; a test by entailment parts them.
+No system writes citations, so they are chosen (`tasks/evaluation/citations.py`) and judged by a test of support. While
+the same test is used for choosing, `citation-recall` and `supported` are equal by construction, and a citation lowers
+precision only if its sentence is partly supported; with a test by entailment they would differ.
 """
 
 from collections.abc import Collection, Sequence
@@ -44,8 +44,8 @@ def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: Support
     """Return citation recall and citation precision of a summary, 0-1.
 
     Recall is the share of sentences that their citations support together. A citation is precise if its sentence is
-    so supported and it is not needless: it is, where it does not support the sentence by itself and the others do
-    without it. Precision is the share of precise citations; 0 where nothing is cited.
+    supported in this way and the citation is not needless. It is needless if it does not support the sentence alone and
+    the others support it without this one. Precision is the share of precise citations; 0 without citations.
 
     Args:
         cited: the sentences, at least one, each with the texts cited for it.
@@ -60,11 +60,11 @@ def citation_scores(cited: Sequence[tuple[str, Sequence[str]]], support: Support
     for sentence, texts in cited:
         if texts and support(texts, sentence):
             supported += 1
-            precise += sum(not _needless(texts, place, sentence, support) for place in range(len(texts)))
+            precise += sum(not _needless(texts, index, sentence, support) for index in range(len(texts)))
     citations = sum(len(texts) for _, texts in cited)
     return supported / len(cited), precise / citations if citations else 0.0
 
 
-def _needless(texts: Sequence[str], place: int, sentence: str, support: Support) -> bool:
-    others = [*texts[:place], *texts[place + 1 :]]
-    return bool(others) and not support([texts[place]], sentence) and support(others, sentence)
+def _needless(texts: Sequence[str], index: int, sentence: str, support: Support) -> bool:
+    others = [*texts[:index], *texts[index + 1 :]]
+    return bool(others) and not support([texts[index]], sentence) and support(others, sentence)

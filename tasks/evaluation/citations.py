@@ -1,8 +1,8 @@
-"""Citations of a summary: for every sentence the fewest paragraphs, of those its system read, that support it.
+"""Citations of a summary: for every sentence the fewest paragraphs read by its system that support it.
 
-What a system attended to is no evidence by itself. Support by values is the test (`tasks/evaluation/support.py`), the
-system's attention the prior: of equally few paragraphs that hold equally many of a sentence's values, those are cited
-whose attention times overlap with its content words is highest. Without attention all paragraphs are equally likely.
+Attention alone is no evidence. Support is tested by values (`tasks/evaluation/support.py`), and the system's attention
+is the prior: among sets of equally few paragraphs with equally many of a sentence's values, the set with the highest
+product of attention and overlap in content words is cited. Without attention all paragraphs are equally likely.
 """
 
 import re
@@ -19,9 +19,9 @@ from tasks.evaluation.values import Evidence, Value
 from tasks.text.content_words import content_words, overlap
 from tasks.text.pieces import sentence_pieces
 
-MOST_CITED = 3  # paragraphs of one sentence, as ALCE's evaluation has it (Gao et al. 2023)
-_MOST_TRIED = 40  # paragraphs that sets are made of: 10,700 sets; a sentence with more holders runs on for lines
-_SAME_WORDS = 20  # characters of a paragraph by which a title before it is known
+MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2023)
+_MOST_TRIED = 40  # paragraphs from which sets are formed: 10,700 sets; only endless sentences have more candidates
+_SAME_WORDS = 20  # characters of a paragraph compared to recognise a title before it
 
 Verdict = Literal["supported", "partly", "not supported"]
 
@@ -32,11 +32,11 @@ class CitedSentence:
 
     Attributes:
         sentence: as it was written.
-        claim: what is to be supported: the sentence, without a title that Lead put before it.
+        claim: the text to be supported: the sentence, without a title that Lead put before it.
         ranks: 0-based ranks of the cited paragraphs, in order; at most three.
-        shares: of the sentence's attention that each has, 0-1; none for a system without attention.
-        verdict: supported | partly: they hold some of its values, not all | not supported: none is cited.
-        missing: the values that they do not hold, as they were written; none where it lacks words and not values.
+        shares: share of the sentence's attention for each of them, 0-1; empty for a system without attention.
+        verdict: supported | partly: they contain some of its values, not all | not supported: none is cited.
+        missing: values that they do not contain, as written in the sentence; empty if only words are missing.
     """
 
     sentence: str
@@ -51,13 +51,13 @@ class Citer:
     """Cites the paragraphs of one article for any summaries of it.
 
     Args:
-        title: of the article, known to all.
+        title: of the article, known to all systems.
         paragraphs: ranked, best first.
-        context: further texts on the same matter, such as the lead: they tell names that open a sentence from other
-            words, and are never cited.
+        context: further texts on the same subject, such as the lead: they help to distinguish names at the start of a
+            sentence from other words, and are never cited.
 
     Attributes:
-        support: the test by values, as the choice takes it.
+        support: the test by values that the choice uses.
     """
 
     def __init__(self, title: str, paragraphs: Sequence[str], context: Sequence[str] = ()) -> None:
@@ -67,13 +67,13 @@ class Citer:
         self.support = ValueSupport(title, Evidence([title, *paragraphs, *context]))
 
     def texts(self, ranks: Sequence[int]) -> list[str]:
-        """Return the paragraphs of some ranks."""
+        """Return the paragraphs of the given ranks."""
         return [self._paragraphs[rank] for rank in ranks]
 
     def cite(self, summary: Summary) -> list[CitedSentence]:
         """Return the sentences of a summary, in order, each with its citations and verdict.
 
-        Only paragraphs that the system read are cited: the first `summary.read`, and no more than it has attention to.
+        Only paragraphs that the system read are cited: the first `summary.read`, at most as many as have attention.
         """
         attention = summary.attention
         read = len(self._paragraphs[: summary.read])
@@ -89,7 +89,7 @@ class Citer:
 
     def _cite(self, sentence: str, claim: str, read: int, prior: Floats | None) -> CitedSentence:
         words = self.support.words(claim)
-        overlaps = np.array([overlap(words, held) for held in self._words[:read]])
+        overlaps = np.array([overlap(words, paragraph_words) for paragraph_words in self._words[:read]])
         weights = overlaps if prior is None else overlaps * prior
         if values := self.support.values(claim):
             ranks = self._needed(self._best_set(values, weights, overlaps), values)
@@ -104,28 +104,28 @@ class Citer:
         return CitedSentence(sentence, claim, ranks, shares, verdict, tuple(_written(v, claim) for v in missing))
 
     def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
-        """Return the paragraphs, three at most, that hold most of the values; of equals the fewest, then the likeliest.
+        """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest.
 
-        A paragraph stands for all that hold the same values, so that the sets are few and all of them can be tried.
+        Of paragraphs with the same values only the likeliest is used, so that the sets are few and all can be tried.
         """
         likeliest: dict[frozenset[int], int] = {}
         for rank in sorted(range(len(weights)), key=lambda rank: (-weights[rank], -overlaps[rank], rank)):
-            held = frozenset(place for place, value in enumerate(values) if value in self._evidence[rank])
-            if held:
-                likeliest.setdefault(held, rank)
+            evidence = frozenset(index for index, value in enumerate(values) if value in self._evidence[rank])
+            if evidence:
+                likeliest.setdefault(evidence, rank)
         most = sorted(likeliest.items(), key=lambda item: -len(item[0]))[:_MOST_TRIED]
         best: tuple[int, ...] = ()
         best_key = (0, 0, 0.0, 0.0)
         for chosen in _sets(sorted(most, key=lambda item: item[1])):
             ranks = [rank for _, rank in chosen]
-            covered = len(frozenset[int]().union(*(held for held, _ in chosen)))
+            covered = len(frozenset[int]().union(*(evidence for evidence, _ in chosen)))
             key = (covered, -len(ranks), float(weights[ranks].sum()), float(overlaps[ranks].sum()))
             if key > best_key:
                 best, best_key = tuple(ranks), key
         return best
 
     def _needed(self, ranks: tuple[int, ...], values: Sequence[Value]) -> tuple[int, ...]:
-        """Return the paragraphs without those that add nothing: together texts may hold more than each by itself."""
+        """Return the paragraphs without needless ones: texts together may contain more values than each alone."""
         missing = len(self.support.missing(self.texts(ranks), values))
         for rank in ranks:
             others = tuple(other for other in ranks if other != rank)
@@ -134,12 +134,12 @@ class Citer:
         return ranks
 
     def _best_one(self, claim: str, weights: Floats, overlaps: Floats) -> tuple[int, ...]:
-        """Return the likeliest paragraph that supports a claim without values by itself, if there is one."""
+        """Return the likeliest paragraph that alone supports a claim without values, if there is one."""
         able = [rank for rank in range(len(weights)) if self.support([self._paragraphs[rank]], claim)]
         return tuple(sorted(able, key=lambda rank: (-weights[rank], -overlaps[rank], rank))[:1])
 
     def _without_title(self, sentence: str) -> str:
-        """Return the first sentence of a summary without the title, where a paragraph goes on behind it, as in Lead."""
+        """Return the first sentence of a summary without the title, if a paragraph follows the title, as in Lead."""
         rest = sentence.removeprefix(self._title).lstrip()
         if rest == sentence or not rest:
             return sentence
@@ -157,9 +157,9 @@ def _line(paragraph: str) -> str:
 
 
 def _written(value: Value, sentence: str) -> str:
-    """Return a value as the sentence has it; numbers and dates by their value."""
+    """Return a value as written in the sentence; numbers and dates in their normal form."""
     if value.kind != "name":
         return str(value)
     words = (re.escape(str(word)).replace("'", "['’]") for word in value.key) if isinstance(value.key, tuple) else ()
-    found = re.search(r"\b" + r"(?:['’]s)?\s+".join(words) + r"\b", sentence, re.IGNORECASE)
-    return found[0] if found else str(value)
+    match = re.search(r"\b" + r"(?:['’]s)?\s+".join(words) + r"\b", sentence, re.IGNORECASE)
+    return match[0] if match else str(value)

@@ -1,24 +1,24 @@
-"""Truth by facts: a benchmark whose truth is known. For builds whose source is the mini web.
+"""Truth by facts: a benchmark whose truth is known, for builds whose source is the mini web.
 
-Its world knows every fact of every topic, and the templates that leads and pages are written from. So a summary is
-scored without any judgement: each of its sentences is read back by the templates (`tasks.sources.miniweb.reading`), and
-each fact that it states is held against the world's. On other corpora nobody knows all that is true; there values,
-entailment or people have to stand in. The price: only the world's own sentences are read. A system that says the same
-in words of its own is not wrong but unread.
+Its world knows every fact of every topic, and the templates from which leads and pages are written. So a summary is
+scored without a judge: the templates parse each of its sentences (`tasks.sources.miniweb.reading`), and each fact that
+it states is compared with the world's. For other corpora not all facts are known; there values, entailment or people
+must replace this test. Its limit: only the world's own sentences are understood. A system that says the same in other
+words is not wrong but unread.
 
 What counts:
 
-* right: the topic's own value, whether or not its lead happens to state this fact
+* right: the topic's own value, whether or not its lead states this fact
 * wrong: another value, for a fact that the lead states
-* invented: another value for a fact that the lead does not state, or a fact that such a topic does not have: the
-  sentence of a river in a summary of a company
-* missed: a fact of the lead of which the summary states nothing, right or wrong
-* unread: a sentence that no template reads, mostly one that is garbled; its facts are counted nowhere, so the share of
-  such sentences belongs beside every other figure
+* invented: another value for a fact that the lead does not state, or a fact that such a topic does not have, such as a
+  sentence about a river in a summary of a company
+* missed: a fact of the lead that the summary does not state, neither right nor wrong
+* unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so the share of such
+  sentences must be shown beside every other figure
 
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a
-person's pronoun. A summary speaks of its article: a sentence that names another topic states a wrong name, and what
-it says is held against this one.
+person's pronoun. A summary is about its article: a sentence that names another topic states a wrong name, and its
+facts are compared with this article's.
 """
 
 from collections import Counter
@@ -38,9 +38,9 @@ METRICS = (
     Metric("facts-wrong", "facts wrong", "truth",
            "of the facts that a summary states, those of the lead with another value", "lower"),
     Metric("facts-invented", "facts invented", "truth",
-           "of the facts that a summary states, untrue ones that the lead does not speak of", "lower"),
+           "of the facts that a summary states, untrue ones that the lead does not mention", "lower"),
     Metric("facts-unread", "sentences unread", "truth",
-           "sentences of a summary that are none of the mini web's, so that nothing in them could be checked", "lower"),
+           "sentences of a summary that match no template of the mini web, so that they cannot be checked", "lower"),
 )  # fmt: skip
 
 Fact = tuple[str, str]  # kind of topic, name of the fact
@@ -51,12 +51,12 @@ class FactCounts:
     """How often a fact was stated, and how.
 
     Attributes:
-        right: stated as it is.
-        wrong: stated otherwise, where the lead states it.
-        invented: stated otherwise, where the lead does not.
-        missed: of those in leads, not stated at all.
+        right: stated with the right value.
+        wrong: stated with another value, if the lead states the fact.
+        invented: stated with another value, if the lead does not state the fact.
+        missed: stated by the lead and not by the summary.
         lead: leads that state it.
-        recalled: of those in leads, stated right.
+        recalled: stated by the lead, and right in the summary.
     """
 
     right: int = 0
@@ -73,17 +73,17 @@ class FactCounts:
 
     def __add__(self, other: "FactCounts") -> "FactCounts":
         """Return the sums."""
-        return FactCounts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        return FactCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found in a summary.
+    """The facts found in a summary.
 
     Attributes:
         facts: every fact that the lead or the summary states.
-        sentences: of the summary.
-        unread: those that no template reads.
+        sentences: number of sentences of the summary.
+        unread: sentences that match no template.
     """
 
     facts: Mapping[Fact, FactCounts]
@@ -92,7 +92,7 @@ class Findings:
 
 
 def find_facts(truth: Truth, text: str) -> Findings:
-    """Read a summary and hold it against what is true of its article's topic."""
+    """Read a summary and compare it with the facts of its article's topic."""
     stated: set[tuple[Fact, str]] = set()
     unread: list[str] = []
     sentences = split_sentences(text)
@@ -107,10 +107,10 @@ def find_facts(truth: Truth, text: str) -> Findings:
     counts: dict[Fact, Counter[str]] = {
         (kind, fact): Counter(lead=len(set(truth.facts[fact].values()))) for fact in truth.lead
     }
-    for (of, fact), value in stated:
-        in_lead = of == kind and fact in truth.lead
-        right = of == kind and value in truth.facts.get(fact, {}).values()
-        count = counts.setdefault((of, fact), Counter())
+    for (owner, fact), value in stated:
+        in_lead = owner == kind and fact in truth.lead
+        right = owner == kind and value in truth.facts.get(fact, {}).values()
+        count = counts.setdefault((owner, fact), Counter())
         count["right" if right else "wrong" if in_lead else "invented"] += 1
     for count in counts.values():
         count["recalled"] = min(count["lead"], count["right"])
@@ -119,22 +119,22 @@ def find_facts(truth: Truth, text: str) -> Findings:
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
-    """Ask the article's world what is true of it; nothing is scored where there is none."""
+    """Look up the facts of the article in its world; without a world nothing is scored."""
     truth = None if article.world is None else truth_of(article.world, article.title)
 
     def score(summary: Summary) -> dict[str, Score]:
         if truth is None:
             return {}
-        found = find_facts(truth, summary.text)
-        total = sum(found.facts.values(), FactCounts())
+        facts = find_facts(truth, summary.text)
+        total = sum(facts.facts.values(), FactCounts())
         scores: dict[str, Score] = {}
         if total.stated:
             scores["facts-right"] = Score(total.right / total.stated)
             scores["facts-wrong"] = Score(total.wrong / total.stated)
             scores["facts-invented"] = Score(total.invented / total.stated)
         scores["facts-recalled"] = Score(total.recalled / total.lead)
-        if found.sentences:
-            scores["facts-unread"] = Score(len(found.unread) / found.sentences)
+        if facts.sentences:
+            scores["facts-unread"] = Score(len(facts.unread) / facts.sentences)
         return scores
 
     return score
@@ -144,7 +144,7 @@ def count_facts(settings: MiniwebSettings, summaries: Iterable[tuple[str, str]])
     """Return the counts of every fact over summaries, for a table: by kind and name of the fact.
 
     Args:
-        settings: of the mini web that the articles are from.
+        settings: of the mini web from which the articles are.
         summaries: (title of the article, summary).
     """
     totals: dict[Fact, FactCounts] = {}
@@ -155,7 +155,7 @@ def count_facts(settings: MiniwebSettings, summaries: Iterable[tuple[str, str]])
 
 
 def _statements(truth: Truth, reading: Reading) -> Iterator[tuple[Fact, str]]:
-    """Yield the facts that a sentence states, and their values. Whoever is named, it is said of the article's topic."""
+    """Yield the facts that a sentence states about the article's topic, whatever it names, with their values."""
     for slot, words in reading.values:
         stated = truth.stated(slot, words)
         if stated is None:

@@ -1,6 +1,6 @@
-"""What is measured of a summary: every metric by name, what it says, and the texts it may look at.
+"""The interface of metrics: their description, their scores, and the texts they may read.
 
-A metric is one file with a scorer and its lines in this one. Truth stands before ROUGE wherever metrics are listed.
+A metric is one file with its description and a scorer. Truth comes before ROUGE wherever metrics are listed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -27,7 +27,7 @@ class Metric:
         name: as in the `scores` dataset.
         label: heading of a column.
         group: truth | rouge | style.
-        meaning: one line on what its figure says.
+        meaning: one line on what its figure means.
         better: which of two figures is better; `neither` where a figure only describes.
         unit: percent (0-1, shown times 100) | ratio.
     """
@@ -45,7 +45,7 @@ class Score:
     """A summary's score under one metric.
 
     Attributes:
-        value: the metric's figure; F1 where it is one of precision and recall.
+        value: the metric's figure; F1 for a metric with precision and recall.
         precision: 0-1, None for a metric that has none.
         recall: likewise.
     """
@@ -56,14 +56,14 @@ class Score:
 
     @classmethod
     def of(cls, precision: float, recall: float) -> "Score":
-        """Return the score whose figure is F1."""
+        """Return the score with F1 as its figure."""
         total = precision + recall
         return cls(2 * precision * recall / total if total else 0.0, precision, recall)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a system wrote.
+    """A summary written by a system.
 
     Attributes:
         text: the summary, one line.
@@ -81,14 +81,14 @@ class Summary:
 
 @dataclass(frozen=True)
 class ArticleTexts:
-    """The texts of an article that a summary is held against.
+    """The texts of an article with which a summary is compared.
 
     Attributes:
         title: given to every system.
-        lead: what a summary should say.
+        lead: the target.
         ranked: ranked paragraphs, best first; systems read the first of them.
         sources: all candidate paragraphs that were kept.
-        world: the mini web that the article is from; None = it is from elsewhere, where nobody knows all facts.
+        world: the mini web of the article; None = another source, for which not all facts are known.
     """
 
     title: str
@@ -106,5 +106,5 @@ class Scorer(Protocol):
         ...
 
 
-# Prepares an article once for all summaries of it; the names are those of the metrics that are wanted.
+# Prepares an article once for all its summaries; the names are those of the requested metrics.
 Prepare = Callable[[ArticleTexts, Collection[str]], Scorer]

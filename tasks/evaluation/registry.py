@@ -1,4 +1,4 @@
-"""Every metric there is, truth before ROUGE; a new one is a file with METRICS and `prepare`, and a line here."""
+"""The registry of all metrics, truth before ROUGE; a new one is a file with METRICS and `prepare`, and a line here."""
 
 from collections.abc import Collection, Mapping
 from types import ModuleType
@@ -15,7 +15,7 @@ def known_metric(name: str) -> str:
     """Return the name of a metric.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is no metric of that name.
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}, expected one of: {', '.join(METRICS)}")
@@ -23,36 +23,40 @@ def known_metric(name: str) -> str:
 
 
 def deciding_metric(name: str) -> str:
-    """Return the name of a metric that systems and versions can be ranked by: a share, and the more the better.
+    """Return the name of a metric by which systems and versions can be ranked: a share, higher is better.
 
     Raises:
-        ValueError: there is none of that name, or its figure only describes, or less of it is better.
+        ValueError: there is no metric of that name, or its figure only describes, or lower is better.
     """
     metric = METRICS[known_metric(name)]
     if (metric.better, metric.unit) != ("higher", "percent"):
-        fit = ", ".join(each.name for each in METRICS.values() if (each.better, each.unit) == ("higher", "percent"))
+        fit = ", ".join(
+            candidate.name
+            for candidate in METRICS.values()
+            if (candidate.better, candidate.unit) == ("higher", "percent")
+        )
         raise ValueError(f"{name!r} cannot decide which of two systems is better, expected one of: {fit}")
     return name
 
 
 def metric_name(name: str) -> str:
-    """Return a metric's name for people; one of a table alone keeps its own."""
+    """Return a metric's name for people; a name that is not in the registry is returned unchanged."""
     return METRICS[name].label if name in METRICS else name
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
-    """Return what scores summaries of an article under the metrics that are wanted, in the order of `METRICS`.
+    """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`.
 
     Args:
         article: its texts.
-        wanted: names of metrics.
+        wanted: names of the requested metrics.
     """
     scorers: list[Scorer] = [
         file.prepare(article, wanted) for file in _FILES if any(metric.name in wanted for metric in file.METRICS)
     ]
 
     def score(summary: Summary) -> dict[str, Score]:
-        found = {name: score for scorer in scorers for name, score in scorer(summary).items()}
-        return {name: found[name] for name in METRICS if name in wanted and name in found}
+        scores = {name: score for scorer in scorers for name, score in scorer(summary).items()}
+        return {name: scores[name] for name in METRICS if name in wanted and name in scores}
 
     return score

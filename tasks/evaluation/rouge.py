@@ -2,8 +2,8 @@
 
 The library fills a table of Python lists for every subsequence; here n-grams and subsequences come from
 `tasks/text/ngrams.py`, a reference is prepared once for all systems, and each word is stemmed once. A property test
-holds the two together. `rougeL` takes a summary as one line, `rougeLsum` as sentences (Lin 2004, sec. 3.2), which the
-library wants on lines of their own: `tasks/text/sentences.py` parts them, in references and summaries alike.
+checks that both agree. `rougeL` takes a summary as one line, `rougeLsum` as sentences (Lin 2004, sec. 3.2), which the
+library expects on separate lines: `tasks/text/sentences.py` splits them, in references and summaries alike.
 """
 
 from collections import Counter
@@ -34,14 +34,14 @@ class Rouge:
 
 @cache
 def _stemmer() -> Any:
-    from rouge_score.tokenizers import DefaultTokenizer  # brings all of nltk and scipy.stats: seconds
+    from rouge_score.tokenizers import DefaultTokenizer  # here, because it imports nltk and scipy.stats, for seconds
 
     return DefaultTokenizer(use_stemmer=True)
 
 
 @lru_cache(maxsize=1 << 18)
 def stem(word: str) -> str:
-    """Return the stem rouge-score gives a word of a-z and 0-9: Porter's, for words of four letters and more."""
+    """Return rouge-score's stem of a word of a-z and 0-9: Porter's, for words of at least four letters."""
     (stemmed,) = _stemmer().tokenize(word)
     return str(stemmed)
 
@@ -67,7 +67,7 @@ class Words:
 
     @cached_property
     def line(self) -> list[str]:
-        """All words in a row."""
+        """All words as one list."""
         return list(chain.from_iterable(self.sentences))
 
 
@@ -76,7 +76,7 @@ class Reference:
 
     Args:
         target: the target, as text or already cut into sentences and (plain) words.
-        metrics: what `score` gives.
+        metrics: the metrics that `score` returns.
     """
 
     def __init__(self, target: str | Words, metrics: Sequence[Metric] = METRICS) -> None:
@@ -108,24 +108,24 @@ class Reference:
         return _rouge(ngrams.matched(summary.line), max(len(summary.line) - ngrams.n + 1, 0), ngrams.total)
 
 
-def _rouge(hits: int, found: int, wanted: int) -> Rouge:
-    precision = hits / found if found else 0.0
+def _rouge(hits: int, candidates: int, wanted: int) -> Rouge:
+    precision = hits / candidates if candidates else 0.0
     recall = hits / wanted if wanted else 0.0
     total = precision + recall
     return Rouge(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
 def _union_hits(reference: Words, summary: Words) -> int:
-    """Count the words of the union LCS (Lin 2004, eq. 15), each no more often than both texts hold it."""
+    """Count the words of the union LCS (Lin 2004, eq. 15), each at most as often as it occurs in both texts."""
     left_reference, left_summary = Counter(reference.line), Counter(summary.line)
     hits = 0
-    candidates = [(sentence, _places(sentence)) for sentence in summary.sentences if sentence]
+    candidates = [(sentence, _positions(sentence)) for sentence in summary.sentences if sentence]
     for sentence in reference.sentences:
         union: set[int] = set()
-        for candidate, places in candidates:
-            union |= _lcs_places(sentence, candidate, places)
-        for place in sorted(union):
-            word = sentence[place]
+        for candidate, positions in candidates:
+            union |= _lcs_positions(sentence, candidate, positions)
+        for position in sorted(union):
+            word = sentence[position]
             if left_reference[word] > 0 and left_summary[word] > 0:
                 hits += 1
                 left_reference[word] -= 1
@@ -133,37 +133,37 @@ def _union_hits(reference: Words, summary: Words) -> int:
     return hits
 
 
-def _places(words: Sequence[str]) -> dict[str, int]:
-    """Return for each word the set of places where it stands, as the bits of an integer."""
-    places: dict[str, int] = {}
-    for place, word in enumerate(words):
-        places[word] = places.get(word, 0) | 1 << place
-    return places
+def _positions(words: Sequence[str]) -> dict[str, int]:
+    """Return for each word the set of its positions, as the bits of an integer."""
+    positions: dict[str, int] = {}
+    for position, word in enumerate(words):
+        positions[word] = positions.get(word, 0) | 1 << position
+    return positions
 
 
-def _lcs_places(reference: Sequence[str], candidate: Sequence[str], places: dict[str, int]) -> set[int]:
-    """Return the places in `reference` of the longest common subsequence that rouge-score picks.
+def _lcs_positions(reference: Sequence[str], candidate: Sequence[str], positions: dict[str, int]) -> set[int]:
+    """Return the positions in `reference` of the longest common subsequence that rouge-score picks.
 
-    Of several longest ones the library's walk back through its table decides. Row i of that table is kept as an
+    If several are longest, the library's walk back through its table decides. Row i of that table is stored as an
     integer with a 0 bit where the row rises (as in `tasks.text.ngrams.lcs_length`), so t[i][j] is the number of 0 bits
     below bit j.
     """
     row = everywhere = (1 << len(candidate)) - 1
     rows = [row]
     for word in reference:
-        occurrences = places.get(word)
+        occurrences = positions.get(word)
         if occurrences is not None:
             hits = row & occurrences
             row = ((row + hits) | (row - hits)) & everywhere
         rows.append(row)
-    found: set[int] = set()
+    matched: set[int] = set()
     if row == everywhere:
-        return found
+        return matched
     i, j = len(reference), len(candidate)
     while i > 0 and j > 0:
         if reference[i - 1] == candidate[j - 1]:
             i, j = i - 1, j - 1
-            found.add(i)
+            matched.add(i)
             continue
         below = (1 << (j - 1)) - 1
         beside = j - 1 - (rows[i] & below).bit_count()
@@ -172,4 +172,4 @@ def _lcs_places(reference: Sequence[str], candidate: Sequence[str], places: dict
             j -= 1
         else:
             i -= 1
-    return found
+    return matched

@@ -24,8 +24,8 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
 
     def score(summary: Summary) -> dict[str, Score]:
         return {
-            name: Score(found.f1, found.precision, found.recall)
-            for name, found in reference.score(summary.text).items()
+            name: Score(figures.f1, figures.precision, figures.recall)
+            for name, figures in reference.score(summary.text).items()
         }
 
     return score

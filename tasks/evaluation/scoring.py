@@ -1,4 +1,4 @@
-"""Score summaries: predictions against their articles, by every metric that is asked for
+"""Score summaries: predictions against their articles, by the requested metrics
 (Liu & Lapata 2019, sec. 5, and truth).
 """
 
@@ -51,14 +51,14 @@ def score_predictions(
         ranked: table of the `ranked` dataset, sorted by article.
         paragraphs: table of the `paragraphs` dataset, sorted by article.
         settings: which metrics.
-        world: the mini web that the articles are from, whose facts are known; None = they are from elsewhere.
+        world: the mini web of the articles, whose facts are known; None = another source.
 
     Returns:
         Table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined for
         a summary has no row.
 
     Raises:
-        ValueError: a prediction's article is not in `articles` or not used, or a system has two predictions for one.
+        ValueError: a prediction's article is not in `articles` or refused, or a system has two predictions for one.
     """
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
@@ -80,9 +80,9 @@ def score_predictions(
                 for metric, score in scorer(summary).items()
             ]  # fmt: skip
     if seen < predictions.num_rows:
-        known = set(used["article_id"].to_pylist())
-        strangers = (i for i in predictions["article_id"].to_pylist() if i not in known)
-        raise ValueError(f"predictions for articles that are not there or not used: {list(islice(strangers, 3))}")
+        used_ids = set(used["article_id"].to_pylist())
+        strangers = (i for i in predictions["article_id"].to_pylist() if i not in used_ids)
+        raise ValueError(f"predictions for articles that are missing or refused: {list(islice(strangers, 3))}")
     return pa.Table.from_pylist(rows, SCORES.schema)
 
 
@@ -97,7 +97,7 @@ def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table, world: MiniwebSe
 
 
 def _summaries(predictions: pa.Table) -> Iterator[Summary]:
-    """Yield what each system wrote; one with attention read as many paragraphs as it has weights for."""
+    """Yield the summary of each system; a system with attention has read as many paragraphs as it has weights for."""
     columns = (predictions[name].to_pylist() for name in ("summary", "tokens", "attention"))
     for text, tokens, attention in zip(*columns, strict=True):
         weights = np.asarray(attention, dtype=np.float32) if attention else None

@@ -1,7 +1,7 @@
-"""How sure a score is: bootstrap intervals of a system's mean, and paired tests between systems.
+"""Uncertainty of scores: bootstrap intervals of a system's mean, and paired tests between systems.
 
 Articles are the unit of resampling: a test split is a sample of the articles one could have tested on. Two systems
-are compared on the articles both summarized, so that what makes an article hard for both cancels out.
+are compared on the articles both summarized, so that the difficulty of an article cancels out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 _MEASURES = ("value", "precision", "recall")
 _CELLS = 4_000_000  # resampled weights held at once: 32 MB
-_ROUNDING = 1e-12  # two sums that part by less are the same sum, added up in another order
+_ROUNDING = 1e-12  # sums that differ by less are equal: they were added in another order
 
 
 class SignificanceSettings(Settings):
@@ -48,7 +48,7 @@ class SystemScore:
     Attributes:
         system: name of the summarizer.
         metric: as in the `scores` dataset.
-        articles: how many it was scored on.
+        articles: number of articles on which it was scored.
         value: mean of the metric's figure over the articles it is defined for, with its interval.
         precision: likewise, None for a metric that has none.
         recall: likewise.
@@ -67,10 +67,10 @@ class Comparison:
     """Two systems under one metric, on the articles both have.
 
     Attributes:
-        better: the system whose mean figure is higher (of equals, the first by name).
+        better: the system with the higher mean figure (on a tie the first by name).
         worse: the other.
         metric: as in the `scores` dataset.
-        articles: how many both were scored on.
+        articles: number of articles on which both were scored.
         difference: mean figure of `better` minus that of `worse`, with its paired bootstrap interval.
         p_value: two-sided, by approximate randomisation.
         p_adjusted: the same after Holm's correction for all pairs of systems under this metric.
@@ -156,7 +156,7 @@ def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list
     """
     articles = len(values)
     if articles == 0:
-        raise ValueError("an interval over 0 articles: expected at least 1")
+        raise ValueError("expected at least 1 article for an interval, got 0")
     random = np.random.default_rng(seed)
     means = np.concatenate(
         [
@@ -172,8 +172,8 @@ def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list
 def randomisation_test(differences: Floats, settings: SignificanceSettings, seed: int) -> list[float]:
     """Return the two-sided p-value of each mean paired difference (approximate randomisation, Noreen 1989).
 
-    If two systems were one, either could have produced either summary: the signs of the differences would be coin
-    flips. p is the share of flips whose mean is at least as far from 0, the data itself counted as one of them.
+    If two systems were equal, either could have produced either summary, so the signs of the differences would be coin
+    flips. p is the share of flips whose mean is at least as far from 0, counting the data as one of them.
 
     Args:
         differences: [N, K] score of one system minus score of another on each article, for K pairs.
@@ -194,7 +194,7 @@ def _flipped_sums(differences: Floats, flips: int, seed: int) -> Iterator[Floats
     """Yield the sums of the differences under random signs, [F, K], until the F add up to `flips`."""
     articles = len(differences)
     if articles == 0:
-        raise ValueError("a test over 0 articles: expected at least 1")
+        raise ValueError("expected at least 1 article for a test, got 0")
     random = np.random.default_rng(seed)
     for size in _chunks(flips, articles):
         yield np.where(random.random((size, articles)) < 0.5, -1.0, 1.0) @ differences
@@ -223,7 +223,7 @@ def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> lis
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Return p-values corrected for their number (Holm 1979): below a level with at most that chance of one mistake."""
+    """Return p-values corrected for their number (Holm 1979): a level then bounds the chance of any false positive."""
     adjusted = [0.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -236,32 +236,32 @@ def _adjusted(metrics: list[str], p_values: list[float]) -> list[float]:
     """Correct the p-values of each metric for the number of pairs under it."""
     adjusted = [0.0] * len(p_values)
     for metric in set(metrics):
-        places = [place for place, name in enumerate(metrics) if name == metric]
-        for place, p in zip(places, holm([p_values[place] for place in places]), strict=True):
-            adjusted[place] = p
+        indices = [index for index, name in enumerate(metrics) if name == metric]
+        for index, p in zip(indices, holm([p_values[index] for index in indices]), strict=True):
+            adjusted[index] = p
     return adjusted
 
 
 def _together(
     samples: list[tuple[str, ...]], columns: list[Floats], work: Callable[[Floats], Sequence[Result]]
 ) -> list[Result]:
-    """Run `work` once for all columns over the same articles, side by side, and give each result its place.
+    """Run `work` once for all columns over the same articles, and return the results in the order of the columns.
 
     Resampling costs far more than another column, and most systems are scored on the same articles.
 
     Args:
         samples: articles of each column, [N_i] ids.
-        columns: [N_i, C] values, the same C for all; `work` gives a result for every C columns.
+        columns: [N_i, C] values, the same C for all; `work` returns one result for every C columns.
         work: turns [N, C * K] values into K results.
     """
     groups: dict[tuple[str, ...], list[int]] = {}
-    for place, sample in enumerate(samples):
-        groups.setdefault(sample, []).append(place)
+    for index, sample in enumerate(samples):
+        groups.setdefault(sample, []).append(index)
     results: dict[int, Result] = {}
-    for places in groups.values():
-        found = work(np.concatenate([columns[place] for place in places], axis=1))
-        results.update(zip(places, found, strict=True))
-    return [results[place] for place in range(len(samples))]
+    for indices in groups.values():
+        group_results = work(np.concatenate([columns[index] for index in indices], axis=1))
+        results.update(zip(indices, group_results, strict=True))
+    return [results[index] for index in range(len(samples))]
 
 
 def _triples(intervals: list[Interval]) -> list[tuple[Interval, ...]]:
@@ -279,7 +279,7 @@ def _chunks(resamples: int, articles: int) -> Iterator[int]:
 
 
 def _by_metric(scores: pa.Table) -> dict[str, dict[str, dict[str, tuple[float, ...]]]]:
-    """Return metric -> system -> article -> (value, precision, recall); NaN for what a metric has not."""
+    """Return metric -> system -> article -> (value, precision, recall); NaN for figures that a metric does not have."""
     tree: dict[str, dict[str, dict[str, tuple[float, ...]]]] = {}
     columns = [scores[name].to_pylist() for name in ("metric", "system", "article_id", *_MEASURES)]
     for metric, system, article, *values in zip(*columns, strict=True):

@@ -1,7 +1,7 @@
-"""How a summary is written: how much of it is copied, repeated, and how long it is.
+"""The style of a summary: how much of it is copied or repeated, and its length.
 
 Coverage, density and compression are those of Grusky et al. 2018 (Newsroom, sec. 4): a summary is cut greedily into
-the longest fragments that its sources hold.
+the longest fragments that occur in its sources.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,8 +26,8 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
 
     def score(summary: Summary) -> dict[str, Score]:
         if summary.read not in inputs:
-            read = [article.title, *article.ranked[: summary.read]]
-            inputs[summary.read] = [word for text in read for word in split_words(text, "unicode")]
+            texts_read = [article.title, *article.ranked[: summary.read]]
+            inputs[summary.read] = [word for text in texts_read for word in split_words(text, "unicode")]
         source, words = inputs[summary.read], split_words(summary.text, "unicode")
         if not words:
             return {"length": Score(0.0)} if lead else {}
@@ -37,9 +37,9 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
             "density": Score(sum(length**2 for length in fragments) / len(words)),
             "compression": Score(len(source) / len(words)),
         }
-        bigrams, known = _ngrams(words, 2), set(_ngrams(source, 2))
+        bigrams, source_bigrams = _ngrams(words, 2), set(_ngrams(source, 2))
         if bigrams:
-            scores["novel-bigrams"] = Score(sum(bigram not in known for bigram in bigrams) / len(bigrams))
+            scores["novel-bigrams"] = Score(sum(bigram not in source_bigrams for bigram in bigrams) / len(bigrams))
         trigrams = _ngrams(words, 3)
         if trigrams:
             scores["repeated-trigrams"] = Score(1 - len(set(trigrams)) / len(trigrams))
@@ -52,18 +52,18 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
 
 def extractive_fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     """Return the lengths of the fragments shared with the source, found greedily from left to right, in words."""
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(source):
-        places.setdefault(word, []).append(place)
+    positions: dict[str, list[int]] = {}
+    for position, word in enumerate(source):
+        positions.setdefault(word, []).append(position)
     fragments, start = [], 0
     while start < len(summary):
         longest = 0
-        for place in places.get(summary[start], ()):
+        for position in positions.get(summary[start], ()):
             length = 1
             while (
                 start + length < len(summary)
-                and place + length < len(source)
-                and summary[start + length] == source[place + length]
+                and position + length < len(source)
+                and summary[start + length] == source[position + length]
             ):
                 length += 1
             longest = max(longest, length)

@@ -1,7 +1,7 @@
-"""Whether texts support a sentence: by the values in it, or by any other test of the same shape.
+"""Whether texts support a sentence: by the values in it, or by another test with the same interface.
 
-The test by values is necessary and not sufficient: texts that hold every name and number of a sentence may join them
-otherwise. It needs no model, and its answer can be checked by eye.
+The test by values is necessary but not sufficient: texts with every name and number of a sentence may relate them
+differently. It needs no model, and people can check its answer.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ ENOUGH_WORDS = 0.5  # of the content words of a sentence without values
 
 
 class Support(Protocol):
-    """Says whether texts support a sentence, as an entailment model would."""
+    """A test of whether texts support a sentence, such as an entailment model."""
 
     def __call__(self, premises: Sequence[str], sentence: str) -> bool:
         """Return whether the premises, taken together, support the sentence; no premises support nothing."""
@@ -24,12 +24,12 @@ class Support(Protocol):
 class ValueSupport:
     """Support by values: all names, numbers and dates of a sentence occur in the premises together.
 
-    The article's title is known to every premise. A sentence without values beyond the title's is supported where
-    the premises hold half of its content words, the title's not counted unless it has no others.
+    The article's title counts as part of every premise. A sentence without values other than the title's is supported
+    if the premises contain half of its content words; words of the title count only if there are no others.
 
     Args:
         title: of the article.
-        context: texts on the same matter, by which names that open a sentence are told from other words.
+        context: texts on the same subject, to distinguish names at the start of a sentence from other words.
     """
 
     def __init__(self, title: str, context: Evidence | None = None) -> None:
@@ -42,19 +42,19 @@ class ValueSupport:
             return False
         if values := self.values(sentence):
             return not self.missing(premises, values)
-        held = frozenset[str]().union(*map(content_words, premises))
-        return overlap(self.words(sentence), held) >= ENOUGH_WORDS
+        premise_words = frozenset[str]().union(*map(content_words, premises))
+        return overlap(self.words(sentence), premise_words) >= ENOUGH_WORDS
 
     def values(self, sentence: str) -> list[Value]:
-        """Return the values of a sentence that the title does not hold: those which need a source."""
+        """Return the values of a sentence that are not in the title, so that they need a source."""
         return [value for value in find_values(sentence, self._context) if value not in self._known]
 
     def missing(self, premises: Sequence[str], values: Sequence[Value]) -> list[Value]:
-        """Return the values that the premises and the title do not hold."""
+        """Return the values that are neither in the premises nor in the title."""
         if not premises:
             return list(values)
-        held = Evidence([self._title, *premises])
-        return [value for value in values if value not in held]
+        evidence = Evidence([self._title, *premises])
+        return [value for value in values if value not in evidence]
 
     def words(self, sentence: str) -> frozenset[str]:
         """Return the content words of a sentence, without the title's unless it has no others."""

@@ -1,6 +1,6 @@
-"""Truth by values: which names, numbers and dates of a summary its sources hold, and which of the lead's it has.
+"""Truth by values: which names, numbers and dates of a summary occur in its sources, and which of the lead's it has.
 
-Entity-level factual consistency (Nan et al. 2021) with numbers and dates beside entities. Every value counts once.
+Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once.
 """
 
 from collections.abc import Collection

@@ -1,9 +1,9 @@
-"""Values of a text: the names, numbers and dates in it, and whether other texts hold them.
+"""Values of a text: its names, numbers and dates, and whether other texts contain them.
 
-A summary is true to its sources only if the values in it stand there (entity-level factual consistency, Nan et al.
-2021). Numbers and dates are compared by value ("1.8 million" is 1,800,000, "ten" is 10), names word by word, with or
-without the words around them that the other text writes in lower case ("the River Tavil" is "the Tavil" where that
-text speaks of "the river").
+A summary is true to its sources only if its values occur there (entity-level factual consistency, Nan et al. 2021).
+Numbers and dates are compared by value ("1.8 million" is 1,800,000, "ten" is 10), names word by word, with or without
+surrounding words that the other text writes in lower case ("the River Tavil" matches "the Tavil" if that text also
+contains "the river").
 """
 
 import re
@@ -43,7 +43,7 @@ _NUMBER = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:[’'.&-][^\W_]+)*")
 _PARTICLE_NAMES = "al bin da de del della den der di du ibn la le van von zu"
 _PARTICLES = frozenset(_PARTICLE_NAMES.split())
-# Words that open a sentence and are no part of a name there.
+# Words that may open a sentence and then are not part of a name.
 _OPENER_NAMES = """
     a about after again all also although among an and another any around as at because before below besides
     between both but by despite during each even every few first for from half he her here his how however if in
@@ -58,7 +58,7 @@ _INFLECTED = re.compile(r"(?:ing|ed|ly)$")
 
 @dataclass(frozen=True)
 class Value:
-    """A name, number or date; two are equal where they are the same value, however they are written.
+    """A name, number or date; two are equal if they have the same value, however they are written.
 
     Attributes:
         kind: name | number | date.
@@ -77,7 +77,7 @@ class Value:
 
 
 class Evidence:
-    """Texts in which values are looked up.
+    """Texts in which values can be looked up.
 
     Args:
         texts: sources, a lead or a summary.
@@ -86,8 +86,8 @@ class Evidence:
     def __init__(self, texts: Iterable[str]) -> None:
         texts = list(texts)
         words = [_words(text) for text in texts]
-        self._line = "\n".join(f" {' '.join(map(_folded, found))} " for found in words)
-        self.lower = frozenset(_folded(word) for found in words for word in found if word[:1].islower())
+        self._line = "\n".join(f" {' '.join(map(_folded, text_words))} " for text_words in words)
+        self.lower = frozenset(_folded(word) for text_words in words for word in text_words if word[:1].islower())
         self.inner_names = frozenset(
             _folded(word)
             for text in texts
@@ -120,23 +120,23 @@ class Evidence:
 
 
 def find_values(text: str, context: Evidence | None = None) -> list[Value]:
-    """Return the different values of a text, in order of their first place; dates and numbers before names.
+    """Return the distinct values of a text in order of first occurrence; dates and numbers before names.
 
     Args:
         text: a summary or a lead.
-        context: texts on the same matter. A word that opens a sentence tells by its capital nothing: it belongs to a
-            name where `context` or the text itself has it capitalised within a sentence, and does not where one of
-            them has it in lower case.
+        context: texts on the same subject. The capital of a word that opens a sentence is no evidence: the word belongs
+            to a name if `context` or the text capitalises it within a sentence, and does not if one of them has it in
+            lower case.
     """
     own = Evidence([text])
     dates, rest = _dates(text)
-    found = [Value("date", date) for date in dates]
-    found += [Value("number", number) for number in _numbers(rest)]
+    result = [Value("date", date) for date in dates]
+    result += [Value("number", number) for number in _numbers(rest)]
     inner = own.inner_names | (context.inner_names if context else frozenset())
     lower = own.lower | (context.lower if context else frozenset())
     for sentence in split_sentences(rest):
-        found += [Value("name", words) for words in _names(sentence, inner, lower)]
-    return list(dict.fromkeys(found))
+        result += [Value("name", words) for words in _names(sentence, inner, lower)]
+    return list(dict.fromkeys(result))
 
 
 def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[tuple[str, ...]]:
@@ -165,7 +165,7 @@ def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[
 
 
 def _close(names: list[tuple[str, ...]], run: list[str]) -> None:
-    """Keep the run as a name, without an article before it and particles behind it, and begin a new one."""
+    """Add the run as a name, without an article before it and particles after it, and start a new run."""
     while run and run[-1] in _PARTICLES:
         run.pop()
     if run and run[0] in {"the", "a", "an"}:
@@ -176,7 +176,7 @@ def _close(names: list[tuple[str, ...]], run: list[str]) -> None:
 
 
 def _opens_only(word: str, inner: frozenset[str], lower: frozenset[str]) -> bool:
-    """Return whether the first word of a sentence owes its capital to its place."""
+    """Return whether the first word of a sentence has a capital only because of its position."""
     if word in _OPENERS:
         return True
     return word not in inner and (word in lower or _INFLECTED.search(word) is not None)
@@ -184,25 +184,25 @@ def _opens_only(word: str, inner: frozenset[str], lower: frozenset[str]) -> bool
 
 def _dates(text: str) -> tuple[list[tuple[int, int, int | None]], str]:
     """Return the dates of a text, and the text without them."""
-    found = []
+    dates = []
     for match in _DATE.finditer(text):
         parts = {name.rstrip("123"): part for name, part in match.groupdict().items() if part is not None}
         month = parts["month"].lower()
         day = int(parts["day"]) if "day" in parts else None
-        found.append((int(parts["year"]), _MONTHS.get(month) or int(month), day))
-    return found, _DATE.sub(" ; ", text)
+        dates.append((int(parts["year"]), _MONTHS.get(month) or int(month), day))
+    return dates, _DATE.sub(" ; ", text)
 
 
 def _numbers(text: str) -> list[Decimal]:
-    """Return the numbers of a text; a lone "one", which mostly counts nothing, is left out."""
-    found = []
+    """Return the numbers of a text; a lone "one" is left out, because it is mostly not a number."""
+    numbers = []
     for match in _NUMBER.finditer(text):
         if match["digits"]:
             scale = _SCALES[match["scale"].lower()] if match["scale"] else 1
-            found.append((Decimal(match["digits"].replace(",", "")) * scale).normalize())
+            numbers.append((Decimal(match["digits"].replace(",", "")) * scale).normalize())
         elif (number := _spelled(match["words"].lower())) is not None:
-            found.append(Decimal(number).normalize())
-    return found
+            numbers.append(Decimal(number).normalize())
+    return numbers
 
 
 def _spelled(words: str) -> int | None:
@@ -225,5 +225,5 @@ def _words(text: str) -> list[str]:
 
 
 def _folded(word: str) -> str:
-    """Return a word as it is compared: without case, without a possessive s."""
+    """Return a word in the form used for comparison: case-folded, without a possessive s."""
     return re.sub(r"[’']s$", "", word.replace("’", "'")).casefold()

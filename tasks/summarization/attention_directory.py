@@ -1,4 +1,4 @@
-"""A trained attention predictor on disk: its weights, its shape, and which summarizer's attention it learned."""
+"""A trained attention predictor on disk: its weights, its configuration, and the summarizer it belongs to."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ _ARCHITECTURE = "attention-predictor"
 
 
 def describe_predictor(directory: Path, predictor: AttentionPredictor, *, summarizer: str) -> None:
-    """Write `config.json` beside the weights: the predictor's shape, and the `weights_digest` of its summarizer."""
+    """Write `config.json` beside the weights: the configuration, and the `weights_digest` of the summarizer."""
     record = {"architecture": _ARCHITECTURE, "config": predictor.to_config_dict(), "summarizer": summarizer}
     write_text_atomically(directory / CONFIG, json.dumps(record, indent=1) + "\n")
 
@@ -26,12 +26,12 @@ def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | 
     """Read the predictor in `directory` onto `device`, in evaluation mode.
 
     Args:
-        directory: as training left it.
-        summarizer: directory of the summarizer whose attention is to be predicted.
-        device: where the predictor goes.
+        directory: written by training.
+        summarizer: directory of the summarizer whose attention is predicted.
+        device: device of the predictor.
 
     Raises:
-        ValueError: the directory holds no attention predictor, one of another summarizer, or a damaged file.
+        ValueError: the directory has no attention predictor, one of another summarizer, or a damaged file.
     """
     try:
         record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
@@ -39,11 +39,11 @@ def load_predictor(directory: Path, summarizer: Path, *, device: torch.device | 
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"expected an attention predictor in {directory}: {error!r}") from error
     if architecture != _ARCHITECTURE:
-        raise ValueError(f"{directory} holds a model of architecture {architecture!r}, expected {_ARCHITECTURE!r}")
-    if learned != (found := weights_digest(summarizer / SUMMARIZER_WEIGHTS)):
+        raise ValueError(f"{directory}: expected a model of architecture {_ARCHITECTURE!r}, got {architecture!r}")
+    if learned != (actual := weights_digest(summarizer / SUMMARIZER_WEIGHTS)):
         raise ValueError(
             f"{directory} predicts the attention of the summarizer with weights {learned}, expected those in "
-            f"{summarizer}: {found}"
+            f"{summarizer}: {actual}"
         )
     predictor = AttentionPredictor.from_config_dict(config)
     load_weights(predictor, directory / WEIGHTS)

@@ -1,8 +1,8 @@
-"""The attention predictor's stage: learns from a trained summarizer where a good summary looks
+"""The attention predictor's stage: learn from a trained summarizer how much attention each paragraph gets
 (Ma & Zong 2022, sec. 4.2.1).
 
-The summarizer stands still. A step draws on nothing but the seed, its number and its place in the data, all of which a
-checkpoint holds; so a run that was killed and started again ends in the same weights.
+The summarizer is not trained. A step depends only on the seed, its number and its position in the data, all of which
+are in a checkpoint; so a run that was killed and started again ends with the same weights.
 """
 
 from collections.abc import Callable, Iterator
@@ -84,28 +84,28 @@ def train_attention(
     seed: int,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
-    """Train the attention predictor of a summarizer in `directory`, or go on with the one that is being trained there.
+    """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there.
 
-    Memory holds a window of training examples and the validation examples.
+    A window of training examples and the validation examples are in memory.
 
     Args:
-        shards: (EXAMPLES[, GRAPHS]) of each article shard, graphs where the summarizer reads one; rows of the split
-            `train` are learned from, those of `valid` choose the best checkpoint.
+        shards: (EXAMPLES[, GRAPHS]) of each article shard, graphs if the summarizer reads one. Rows of the split
+            `train` are for training, those of `valid` choose the best checkpoint.
         summarizer: directory of a trained summarizer with paragraph embeddings (PHT, GraphSum).
         settings: see the class.
         directory: gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile.
         seed: of weights, dropout and the order of examples.
-        progress: told where training stands, every `log_interval` steps and after a validation.
+        progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
-        `published`, the files that make up the model, and what is worth keeping of the run: `validation_error`, and
-        `uniform_error`, that of expecting as much attention to each paragraph.
+        `published`, the files of the model, and metrics of the run: `validation_error`, and `uniform_error`, the error
+        of predicting equal attention to all paragraphs.
 
     Raises:
-        ValueError: no such summarizer, one without paragraph embeddings, settings that contradict it or the run in
-            `directory`, or no training examples.
-        TrainingError: training cannot go on, see its message.
-        TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
+        ValueError: there is no such summarizer, it has no paragraph embeddings, the settings contradict it or the run
+            in `directory`, or there are no training examples.
+        TrainingError: training cannot continue, see its message.
+        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
     trained = load_summarizer(summarizer, device=find_device(settings.device))
     check_predictable(to_config_dict(trained.model)["architecture"])
@@ -138,14 +138,14 @@ def train_attention(
 
 
 def _fingerprint(settings: AttentionSettings, seed: int, summarizer: str) -> dict[str, Any]:
-    """What a run cannot change half-way; it may be made longer, and validated more often."""
+    """Settings that must not change during a run; its length and the validation interval may."""
     free = {"steps", "validation_interval"}
     fixed = {name: value for name, value in settings.recipe().items() if name not in free}
     return {**fixed, "seed": seed, "summarizer": summarizer}
 
 
 class AttentionObjective(Objective[Batch]):
-    """The squared error of the attention that is expected of a trained decoder (Ma & Zong 2022, sec. 4.2.1)."""
+    """The squared error of the predicted attention of a trained decoder (Ma & Zong 2022, sec. 4.2.1)."""
 
     measures = ("error",)
     unit = "squared error/paragraph"
@@ -174,7 +174,7 @@ class AttentionObjective(Objective[Batch]):
         return self.stream.batches(start)
 
     def units(self, batch: Batch) -> int:
-        """Return the paragraphs of a batch."""
+        """Return the number of paragraphs of a batch."""
         return int(batch.source.paragraph_mask.sum())
 
     @torch.no_grad()
@@ -186,11 +186,11 @@ class AttentionObjective(Objective[Batch]):
             memory = model.encode(batch.source.to(device))
             target = batch.target.to(device, non_blocking=True)
             labels_BP = attention_labels(model, memory, target, batch.source.pad)
-        known = paragraph_memory(memory)
-        return known.paragraphs.float(), known.paragraph_mask, labels_BP.float()
+        with_paragraphs = paragraph_memory(memory)
+        return with_paragraphs.paragraphs.float(), with_paragraphs.paragraph_mask, labels_BP.float()
 
     def loss(self, paragraphs_BPD: Tensor, mask_BP: Tensor, labels_BP: Tensor) -> tuple[Tensor, ...]:
-        """Return the squared error summed over paragraphs, to minimise and to tell; no further units."""
+        """Return the squared error summed over paragraphs, both as loss and as measure; no further units."""
         error = attention_loss(self.model(paragraphs_BPD, mask_BP), labels_BP, mask_BP) * mask_BP.sum()
         return error, error.detach(), torch.zeros_like(error)
 
@@ -201,7 +201,7 @@ class AttentionObjective(Objective[Batch]):
 
     @torch.no_grad()
     def error(self, expected: Callable[[Tensor, Tensor], Tensor]) -> float | None:
-        """Return the mean squared error of any prediction from paragraph embeddings and their mask."""
+        """Return the mean squared error of a prediction made from paragraph embeddings and their mask."""
         total, paragraphs = 0.0, 0
         for batch in sweep(self.valid, self.trained.layout, batch_tokens=self.settings.batch_tokens):
             paragraphs_BPD, mask_BP, labels_BP = self.inputs(batch, self.device)
@@ -211,5 +211,5 @@ class AttentionObjective(Objective[Batch]):
         return total / paragraphs if paragraphs else None
 
     def remedy(self, batch: Batch) -> str:
-        """Name the token budget."""
+        """Return the shape of the batch and advise a smaller token budget."""
         return f"sources {tuple(batch.source.tokens.shape)}: lower batch_tokens (now {self.settings.batch_tokens})"

@@ -31,7 +31,7 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import load_predictor
 from tasks.summarization.directory import TrainedSummarizer, load_summarizer, with_graphs
 
-_THREADS = 1  # of torch: shards are decoded side by side, one a core
+_THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 
 class DecodingSettings(Settings):
@@ -129,11 +129,11 @@ class DecodingSettings(Settings):
 
 @dataclass(frozen=True)
 class DecodingProgress:
-    """Where decoding stands.
+    """The progress of decoding.
 
     Attributes:
         articles: articles decoded.
-        total: articles to decode.
+        total: articles to decode in all.
         tokens: summary tokens written.
         seconds: since decoding began.
     """
@@ -171,17 +171,17 @@ def decode_shard(
         examples: EXAMPLES rows of a shard; other splits are left out.
         directory: a trained summarizer, see `tasks/summarization/directory.py`.
         settings: of the search.
-        graphs: GRAPHS rows of the shard where the summarizer reads a graph.
-        predictor: directory of the summarizer's attention predictor, where the settings need one.
-        ranked: RANKED rows of the shard, where the settings need the ranker's scores.
+        graphs: GRAPHS rows of the shard, if the summarizer reads a graph.
+        predictor: directory of the summarizer's attention predictor, if the settings need one.
+        ranked: RANKED rows of the shard, if the settings need the ranker's scores.
         system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
-        progress: told after each batch.
+        progress: called after each batch.
 
     Returns:
         PREDICTIONS rows in the order of the examples.
 
     Raises:
-        ValueError: a directory holds no such model, a graph, predictor or score is missing, or the settings
+        ValueError: a directory does not contain the model, a graph, predictor or score is missing, or the settings
             contradict each other.
     """
     search = settings.search()
@@ -204,10 +204,10 @@ def decode_shard(
         working_on(f"articles {', '.join(test.column('article_id')[row].as_py() for row in batch)}")
         laid_out = [rows.example(row) for row in batch]
         source = source_batch(laid_out, rows.layout)
-        given = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
-        hypotheses, read = _decode(source, given, trained, attention, settings, search)
+        batch_scores = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
+        hypotheses, lengths = _decode(source, batch_scores, trained, attention, settings, search)
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
-            ranks = read.ranks[b][read.paragraph_mask[b]].cpu().numpy()
+            ranks = lengths.ranks[b][lengths.paragraph_mask[b]].cpu().numpy()
             summaries[row] = _prediction(example, hypothesis, ranks, trained.vocabulary)
             tokens += len(hypothesis.tokens)
         if progress is not None:
@@ -239,35 +239,35 @@ def _rows(
 
 
 def _batches(rows: ExampleTable, size: int) -> list[tuple[int, list[int]]]:
-    """Return (rows done after it, rows) of each batch: alike in shape, the largest first, for memory runs out there."""
+    """Return (rows done after it, rows) of each batch of similar shapes, the largest first, to fail early if at all."""
     shapes = rows.shapes()
     order = np.lexsort((shapes[:, 1], shapes[:, 0]))[::-1].tolist()
     return [(min(start + size, len(order)), order[start : start + size]) for start in range(0, len(order), size)]
 
 
 def _check_lengths(settings: DecodingSettings, trained_on: Layout) -> None:
-    """Refuse longer input that a limit on tokens would cut off again, unsaid."""
+    """Reject longer input that a limit on tokens would silently cut off again."""
     limit = trained_on.max_source_tokens
     if limit is None or settings.max_source_tokens is not None:
         return
     for name in ("max_paragraphs", "max_paragraph_tokens"):
-        asked, known = getattr(settings, name), getattr(trained_on, name)
-        if asked is not None and asked > known:
+        asked, trained = getattr(settings, name), getattr(trained_on, name)
+        if asked is not None and asked > trained:
             raise ValueError(
-                f"decoding.{name} is {asked}, and {known} in training, but this summarizer reads {limit} tokens of all "
-                "paragraphs together: expected decoding.max_source_tokens to say how many it shall read now"
+                f"decoding.{name} is {asked}, and {trained} in training, but this summarizer reads {limit} tokens of "
+                "all paragraphs together: expected decoding.max_source_tokens to say how many it shall read now"
             )
 
 
 def _check_inputs(settings: DecodingSettings, predictor: Path | None, ranked: pa.Table | None) -> None:
     if settings.guidance.reads_predictor and predictor is None:
         raise ValueError(
-            f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} go by "
+            f"alignment {settings.alignment!r} and compressed_paragraphs {settings.compressed_paragraphs} need "
             "predicted attention: expected the directory of an attention predictor, got none"
         )
     if settings.guidance.reads_scores and ranked is None:
         raise ValueError(
-            "alignment 'ranked' goes by the ranker's scores: expected a table of ranked paragraphs, got none"
+            "alignment 'ranked' needs the ranker's scores: expected a table of ranked paragraphs, got none"
         )
 
 
@@ -282,25 +282,25 @@ def _scores(test: pa.Table, ranked: pa.Table | None) -> list[Numbers]:
     assert ranked is not None
     best = ranked.select(["article_id", "rank", "score"]).sort_by("rank")
     lists = best.group_by("article_id", use_threads=False).aggregate([("score", "list")])
-    known = dict(zip(lists["article_id"].to_pylist(), lists["score_list"].to_pylist(), strict=True))
+    by_article = dict(zip(lists["article_id"].to_pylist(), lists["score_list"].to_pylist(), strict=True))
     scores = []
     for article, source in zip(test["article_id"].to_pylist(), test["source"], strict=True):
-        if len(known.get(article, ())) < len(source):
+        if len(by_article.get(article, ())) < len(source):
             raise ValueError(
                 f"article {article} has {len(source)} paragraphs: expected a score for each, got "
-                f"{len(known.get(article, ()))}"
+                f"{len(by_article.get(article, ()))}"
             )
-        scores.append(np.array(known.get(article, ()), dtype=np.float32))
+        scores.append(np.array(by_article.get(article, ()), dtype=np.float32))
     return scores
 
 
 def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: SourceBatch) -> Tensor:
-    """Return the ranker's scores [B, P] of the paragraphs of a batch; one that only holds the title has none: 0."""
-    given = torch.zeros(source.ranks.shape)
-    for b, (known, example) in enumerate(zip(scores, examples, strict=True)):
-        ranks = example.ranks[example.ranks < len(known)]
-        given[b, : len(ranks)] = torch.from_numpy(known[ranks])
-    return given
+    """Return the ranker's scores [B, P] of the paragraphs of a batch; 0 for one with only the title."""
+    padded = torch.zeros(source.ranks.shape)
+    for b, (article_scores, example) in enumerate(zip(scores, examples, strict=True)):
+        ranks = example.ranks[example.ranks < len(article_scores)]
+        padded[b, : len(ranks)] = torch.from_numpy(article_scores[ranks])
+    return padded
 
 
 def _decode(
@@ -311,13 +311,13 @@ def _decode(
     settings: DecodingSettings,
     search: SearchSettings,
 ) -> tuple[list[Hypothesis], SourceBatch]:
-    """Return the summaries of a batch, and what was read of its source."""
+    """Return the summaries of a batch, and the source that was read, perhaps compressed."""
     model, vocabulary = trained.model, trained.vocabulary
     device = next(model.parameters()).device
     source = source.to(device)
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
-        given = None if scores is None else scores.to(device)
-        source, scorers = guide(source, settings.guidance, model, predictor=predictor, scores_BP=given)
+        device_scores = None if scores is None else scores.to(device)
+        source, scorers = guide(source, settings.guidance, model, predictor=predictor, scores_BP=device_scores)
         hypotheses = beam_search(
             model,
             source,
@@ -334,7 +334,7 @@ def _decode(
 
 
 def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return the columns of a summary; its attention stands at the ranks of the paragraphs that were read."""
+    """Return the columns of a summary; its attention is placed at the ranks of the paragraphs that were read."""
     attention = np.zeros((len(hypothesis.tokens), int(example.ranks[-1]) + 1), dtype=np.float32)
     attention[:, ranks] = hypothesis.attention[:, : len(ranks)].numpy()
     return {
@@ -345,6 +345,6 @@ def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabu
 
 
 def _commas(vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The ids of commas, which may stand close to each other (Ma & Zong's (2020) released code)."""
+    """The ids of commas, which may repeat within a short distance (Ma & Zong's (2020) released code)."""
     pieces = vocabulary.pieces(range(vocabulary.size))
     return tuple(id_ for id_, piece in enumerate(pieces) if piece.lstrip("\u2581") == ",")

@@ -1,8 +1,8 @@
-"""A trained summarizer on disk: all that is needed to go on with it or to write summaries, in one directory.
+"""A trained summarizer on disk: everything needed to continue its training or to write summaries, in one directory.
 
-`model.safetensors` holds the best weights by validation loss, `config.json` the architecture and what it reads of an
-article, `vocabulary.model` its vocabulary; `best.json` names the best of `checkpoints/`, and `metrics.jsonl` tells how
-training went.
+`model.safetensors` has the best weights by validation loss, `config.json` the architecture and what it reads of an
+article, `vocabulary.model` the vocabulary; `best.json` names the best of `checkpoints/`, and `metrics.jsonl` records
+the training.
 """
 
 import json
@@ -26,7 +26,7 @@ Graph = Literal["none", "similarity", "discourse"]
 
 @dataclass(frozen=True)
 class TrainedSummarizer:
-    """A summarizer and what it has to be fed.
+    """A summarizer and how to prepare its input.
 
     Attributes:
         model: on its device, in evaluation mode.
@@ -44,7 +44,7 @@ class TrainedSummarizer:
 
     @property
     def name(self) -> str:
-        """What tables call it: its preset, and the graph it reads if it does."""
+        """Its name in tables: its preset, and its graph if it reads one."""
         return self.preset if self.graph == "none" else f"{self.preset}+{self.graph}"
 
 
@@ -63,14 +63,14 @@ def load_summarizer(
     """Load a trained summarizer.
 
     Args:
-        directory: as training left it.
-        device: where the model goes.
+        directory: written by training.
+        device: device of the model.
         checkpoint: which of the best checkpoints, 0 being the best.
-        source_tokens: tokens of an article that are read, by a summarizer that has a limit of its own too; None = as
-            in training.
+        source_tokens: maximum tokens of an article, for a summarizer whose architecture has such a limit; None = as in
+            training.
 
     Raises:
-        ValueError: the directory holds no summarizer, or no such checkpoint, or a file of it is damaged.
+        ValueError: the directory has no summarizer, or no such checkpoint, or one of its files is damaged.
     """
     if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
         raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")
@@ -92,7 +92,7 @@ def load_summarizer(
 
 
 def published_files(directory: Path) -> list[str]:
-    """Return the files that decoding depends on, relative to `directory`; weights of the best ones too."""
+    """Return the files on which decoding depends, relative to `directory`, with weights of the best checkpoints."""
     best = [f"{entry['checkpoint']}/{WEIGHTS}" for entry in _best(directory)]
     return [WEIGHTS, CONFIG, VOCABULARY, *([BEST] if best else []), *best]
 
@@ -110,12 +110,12 @@ def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
     """
     if kind == "none":
         return examples
-    places = {article: row for row, article in enumerate(graphs.column("article_id").to_pylist())}
+    row_of = {article: row for row, article in enumerate(graphs.column("article_id").to_pylist())}
     rows: list[int | None] = []
     for article, paragraphs in zip(examples.column("article_id").to_pylist(), examples.column("source"), strict=True):
-        if article not in places and len(paragraphs) > 1:
+        if article not in row_of and len(paragraphs) > 1:
             raise ValueError(f"article {article} has {len(paragraphs)} paragraphs and no row among the graphs")
-        rows.append(places.get(article))
+        rows.append(row_of.get(article))
     edges = graphs.column(kind).combine_chunks().take(pa.array(rows, pa.int64()))
     filled = edges.fill_null([]) if edges.null_count else edges
     return examples.append_column("graph", filled)

@@ -1,4 +1,4 @@
-"""The examples stage: what summarizers read and are to write, as token ids."""
+"""The examples stage: input and target of summarizers, as token ids."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,12 +40,12 @@ def build_examples(
     Args:
         articles: ARTICLES rows of a shard, sorted by article_id.
         ranked: RANKED rows of the shard, sorted by article_id and rank.
-        vocabulary: the VOCABULARY table, or what was read from it.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it.
         settings: see the class.
 
     Returns:
-        EXAMPLES rows sorted by article_id. Paragraph i of `source` is the one of rank i, an empty list where it has
-        no token, so that ranks and graph nodes hold.
+        EXAMPLES rows sorted by article_id. Paragraph i of `source` is the one of rank i, an empty list if it has no
+        token, so that ranks and graph nodes still match.
 
     Raises:
         ValueError: a table is not sorted.

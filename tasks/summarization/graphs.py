@@ -1,7 +1,7 @@
 """Graphs over an article's ranked paragraphs, for graph-informed attention (Liu & Lapata 2019, app. A, eq. 24-26).
 
-ranked -> graphs. Node i is the paragraph of rank i. The similarity graph joins paragraphs that use the same words,
-the approximate discourse graph (ADG) those that name the same entities or follow each other by a discourse marker.
+ranked -> graphs. Node i is the paragraph of rank i. The similarity graph connects paragraphs that use the same words,
+the approximate discourse graph (ADG) those that name the same entities or are connected by a discourse marker.
 """
 
 from collections.abc import Sequence
@@ -59,14 +59,14 @@ def pipeline_label(settings: GraphSettings) -> str:
     """Return name and version of the entity pipeline in use, for shard records and the report.
 
     Raises:
-        ValueError: the pipeline is not installed or finds no entities, or none of a type that is to count.
+        ValueError: the pipeline is not installed or finds no entities, or none of a requested type.
     """
     check_types(settings.spacy_pipeline, settings.entity_types)
     return pipeline_name(settings.spacy_pipeline)
 
 
 def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
-    """Draw both graphs of every article.
+    """Compute both graphs of every article.
 
     Args:
         ranked: table of the `ranked` dataset, sorted by article and rank.
@@ -106,7 +106,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
 def similarity_edges(texts: Sequence[str], settings: GraphSettings) -> Edges:
     """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (Liu & Lapata 2019, app. A.1).
 
-    N_d of eq. 25 is the number of paragraphs given: those of one article, the pile a word must stand out of.
+    N_d of eq. 25 is the number of given paragraphs, those of one article.
     """
     vectors = tfidf_matrix(texts, settings.words)
     cosines = (vectors @ vectors.T).toarray().clip(max=1.0)
@@ -126,10 +126,10 @@ def discourse_edges(
 
     Args:
         urls: page of each of N paragraphs.
-        positions: place of each in its page.
+        positions: position of each in its page.
         texts: the paragraphs.
         entities: entities of each, E_i.
-        settings: weights, and where markers are looked for.
+        settings: weights, and where markers are searched.
     """
     weights = settings.entity_weight * _shared(entities)
     for i, j in marked_pairs(urls, positions, texts, settings.marker_scope):

@@ -129,20 +129,20 @@ class TrainingSettings(Settings):
 
 
 class ArticleShards(Protocol):
-    """Shards of `examples`, and of `graphs` where the summarizer reads one, that go by the same articles."""
+    """Shards of `examples` and, if the summarizer reads a graph, of `graphs` for the same articles."""
 
     def __len__(self) -> int:
         """Number of shards."""
         ...
 
     def read(self, shard: int) -> tuple[pa.Table, ...]:
-        """Return the EXAMPLES rows of a shard and, where there are graphs, its GRAPHS rows."""
+        """Return the EXAMPLES rows of a shard and, if there are graphs, its GRAPHS rows."""
         ...
 
 
 @dataclass(frozen=True)
 class TrainingShards:
-    """The examples of the training split with their graphs, as batches are made of them."""
+    """The examples of the training split with their graphs, from which batches are made."""
 
     shards: ArticleShards
     graph: Graph
@@ -166,30 +166,29 @@ def train_summarizer(
     initial: Path | None = None,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
-    """Train a summarizer in `directory`, or go on with the one that is being trained there.
+    """Train a summarizer in `directory`, or continue an interrupted training there.
 
-    Memory holds a window of training examples and the validation examples. Under `torchrun` every process calls
-    this, and they train one model together.
+    A window of training examples and the validation examples are in memory. Under `torchrun` every process calls this,
+    and they train one model together.
 
     Args:
-        shards: see the class; rows of the split `train` are learned from, those of `valid` choose the best
-            checkpoints.
-        vocabulary: the VOCABULARY table, or what was read from it.
+        shards: see the class; rows of the split `train` are for training, those of `valid` choose the best checkpoints.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it.
         settings: which summarizer.
         training: how it is trained.
         directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
         seed: of weights, order of examples and dropout.
-        initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start again.
-        progress: told where training stands, every `log_interval` steps and after a validation.
+        initial: a trained summarizer from whose weights training starts; the optimizer and the schedule start anew.
+        progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
-        What is worth keeping of the run; `published` names the files that decoding depends on.
+        Metrics of the run; `published` names the files on which decoding depends.
 
     Raises:
-        ValueError: settings that contradict each other or the run in `directory`, no training examples, or `initial` is
-            a summarizer of another vocabulary or architecture.
-        TrainingError: training cannot go on, see its message.
-        TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
+        ValueError: the settings contradict each other or the run in `directory`, there are no training examples, or
+            `initial` is a summarizer with another vocabulary or architecture.
+        TrainingError: training cannot continue, see its message.
+        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
     words = read_vocabulary(vocabulary)
     layout = layout_of(settings, words)
@@ -243,7 +242,7 @@ def train_summarizer(
 
 
 def validation_examples(shards: ArticleShards, graph: Graph, articles: int) -> pa.Table:
-    """Return the first `articles` rows of the split `valid`; shards go by hash, so they are a fair sample."""
+    """Return the first `articles` rows of the split `valid`; articles are sharded by hash, so this is a fair sample."""
     tables = [_rows_of(shards, 0, "valid", graph)] if len(shards) else [EXAMPLES.schema.empty_table()]
     for i in range(1, len(shards)):
         if sum(table.num_rows for table in tables) >= articles:
@@ -253,9 +252,9 @@ def validation_examples(shards: ArticleShards, graph: Graph, articles: int) -> p
 
 
 def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
-    """Return how the examples are laid out for a settings.
+    """Return the layout of examples for a summarizer.
 
-    Tokens that the summarizer would cut off itself are left out here, where they cost and count nothing.
+    Tokens that the summarizer would cut off itself are already left out here, so that they take no space in a batch.
     """
     limits = (settings.max_source_tokens, source_limit(settings.preset, settings.overrides))
     return Layout(
@@ -287,10 +286,10 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
     """Put the weights of a trained summarizer into a fresh one."""
     trained = load_summarizer(directory)
     if trained.vocabulary != vocabulary:
-        raise ValueError(f"the summarizer in {directory} has another vocabulary: training cannot start from it")
-    found, expected = to_config_dict(trained.model), to_config_dict(model)
-    if found | {"dropout": None} != expected | {"dropout": None}:
-        raise ValueError(f"training cannot start from {directory}: {found} is not {expected}")
+        raise ValueError(f"training cannot start from the summarizer in {directory}: it has another vocabulary")
+    actual, expected = to_config_dict(trained.model), to_config_dict(model)
+    if actual | {"dropout": None} != expected | {"dropout": None}:
+        raise ValueError(f"training cannot start from {directory}: {actual} is not {expected}")
     model.load_state_dict(trained.model.state_dict())
 
 
@@ -309,7 +308,7 @@ def _trainer_settings(training: TrainingSettings, seed: int) -> TrainerSettings:
 def _fingerprint(
     settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
 ) -> dict[str, Any]:
-    """What a run cannot change half-way; it may be made longer, validated more often or given more time."""
+    """Settings that must not change during a run; its length, validation interval and time budget may."""
     free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
     start = None if initial is None else weights_digest(initial / WEIGHTS)
@@ -319,7 +318,7 @@ def _fingerprint(
 def _evaluator(
     chosen: pa.Table, layout: Layout, vocabulary: Vocabulary, ranks: Ranks
 ) -> Callable[[Summarizer], Mapping[str, float]] | None:
-    """Return what decodes some validation articles greedily and gives their mean ROUGE F1, 0-1."""
+    """Return a function that decodes some validation articles greedily and returns their mean ROUGE F1, 0-1."""
     if chosen.num_rows == 0:
         return None
     settings = SearchSettings(beam=1, min_length=0, max_length=layout.max_target_tokens)
@@ -328,7 +327,7 @@ def _evaluator(
     references = [Reference(lead, _ROUGE) for lead in chosen.column("target_text").to_pylist()]
 
     def evaluate(model: Summarizer) -> Mapping[str, float]:
-        found = beam_search(
+        hypotheses = beam_search(
             model,
             source.to(ranks.device),
             settings,
@@ -336,7 +335,7 @@ def _evaluator(
             end=vocabulary.end,
             unknown=vocabulary.unk,
         )
-        summaries = [vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+        summaries = [vocabulary.decode(hypothesis.tokens) for hypothesis in hypotheses]
         scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]
         return {metric: float(np.mean([score[metric].f1 for score in scores])) for metric in _ROUGE}
 
@@ -344,7 +343,7 @@ def _evaluator(
 
 
 def _rows_of(shards: ArticleShards, shard: int, split: str, graph: Graph) -> pa.Table:
-    """Return the rows of one split in a shard, with the column `graph` where there is to be one."""
+    """Return the rows of one split in a shard, with the column `graph` if the summarizer reads one."""
     examples, *graphs = shards.read(shard)
     chosen = examples.filter(pc.equal(examples.column("split"), split))
     if graph == "none":

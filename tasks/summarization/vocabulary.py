@@ -1,8 +1,8 @@
 """The vocabulary stage: one SentencePiece model, estimated on a sample of the training split
 (Liu & Lapata 2019, sec. 4).
 
-Text of the valid and test splits is never read. What enters the sample depends on the seed and on the names of articles
-and paragraphs alone, so neither the number of shards nor their order changes the model.
+Text of the valid and test splits is never read. The sample depends only on the seed and on the ids of articles and
+paragraphs, so neither the number of shards nor their order changes the model.
 """
 
 import heapq
@@ -69,7 +69,7 @@ class VocabularySettings(Settings):
 
 
 class _Sample:
-    """Keeps the texts that draw lowest, as few as have `characters` together, whatever order they come in."""
+    """Keeps the texts with the lowest draws, as few as have `characters` together, in whatever order they arrive."""
 
     def __init__(self, characters: int) -> None:
         self._wanted = characters
@@ -78,20 +78,20 @@ class _Sample:
 
     @property
     def bound(self) -> int:
-        """A text has to draw below this to be kept."""
+        """A text is kept only if its draw is below this."""
         if not self._wanted:
             return 0
         return -self._heap[0][0] if self._held >= self._wanted else 2**64
 
     def add(self, drawn: int, name: str, text: str) -> None:
-        """Keep a text that drew below `bound`, and let go of those that are not needed any more."""
+        """Keep a text whose draw is below `bound`, and remove those that are no longer needed."""
         heapq.heappush(self._heap, (-drawn, name, text))
         self._held += len(text)
         while self._held - len(self._heap[0][2]) >= self._wanted:
             self._held -= len(heapq.heappop(self._heap)[2])
 
     def drain(self) -> Iterator[str]:
-        """Yield the texts in order of their draws, letting go of each."""
+        """Yield the texts in order of their draws, removing each."""
         self._heap.sort()
         while self._heap:
             yield self._heap.pop()[2]
@@ -102,25 +102,25 @@ def train_vocabulary(
 ) -> pa.Table:
     """Estimate the vocabulary; the same input gives the same bytes.
 
-    Memory holds one shard and the sample, and then what SentencePiece makes of the sample.
+    One shard and the sample are in memory, later the sample and SentencePiece's data.
 
     Args:
         shards: pairs of an ARTICLES and a PARAGRAPHS table of the same articles; only kept rows of the training split
             are used. Read once.
         settings: see the class.
-        seed: decides which texts are sampled where there are more than the settings allow.
+        seed: decides which texts are sampled if there are more than the settings allow.
 
     Returns:
         A VOCABULARY table of one row.
 
     Raises:
-        ValueError: there is no training text, or it has more distinct characters than `pieces` has room for.
+        ValueError: there is no training text, or it has more distinct characters than `pieces` allows.
     """
     leads, paragraphs = _Sample(settings.lead_characters), _Sample(settings.paragraph_characters)
     for articles_table, paragraphs_table in shards:
         _sample_leads(leads, articles_table, seed)
         _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
-        articles_table = paragraphs_table = None  # the next shard needs their room, and SentencePiece that of the last
+        articles_table = paragraphs_table = None  # frees their memory for the next shard and for SentencePiece
     pa.default_memory_pool().release_unused()
     lines = _Lines([leads, paragraphs], settings.line_bytes)
     model = _estimate(lines, settings)
@@ -129,7 +129,7 @@ def train_vocabulary(
 
 
 def read_vocabulary(vocabulary: pa.Table | Vocabulary) -> Vocabulary:
-    """Return the vocabulary that a VOCABULARY table holds; one already read is returned as it is."""
+    """Return the vocabulary in a VOCABULARY table; a vocabulary is returned unchanged."""
     if isinstance(vocabulary, Vocabulary):
         return vocabulary
     return Vocabulary(vocabulary["model"][0].as_py())
@@ -145,18 +145,18 @@ def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:
 
 
 def _sample_paragraphs(sample: _Sample, articles: pa.Table, paragraphs: pa.Table, seed: int) -> None:
-    """Draw for every kept paragraph; texts become Python strings only where they enter the sample."""
+    """Draw for every kept paragraph; texts become Python strings only if they enter the sample."""
     chosen = candidates(articles, paragraphs, "train")
     drawn = chosen.draw(seed, "vocabulary", "paragraph")
-    for place in np.argsort(drawn, kind="stable"):
-        if int(drawn[place]) >= sample.bound:
+    for index in np.argsort(drawn, kind="stable"):
+        if int(drawn[index]) >= sample.bound:
             break
-        name = f"{chosen.ids[chosen.article[place]]}/{chosen.number[place]}"
-        sample.add(int(drawn[place]), name, paragraphs["text"][int(chosen.row[place])].as_py())
+        name = f"{chosen.ids[chosen.article[index]]}/{chosen.number[index]}"
+        sample.add(int(drawn[index]), name, paragraphs["text"][int(chosen.row[index])].as_py())
 
 
 class _Lines:
-    """The lines of samples, none longer than SentencePiece reads; `count` says how many were read."""
+    """The lines of samples, cut to the length that SentencePiece reads; `count` is the number of lines read."""
 
     def __init__(self, samples: list[_Sample], line_bytes: int) -> None:
         self._samples = samples

@@ -47,8 +47,8 @@ def test_every_switch_does_something(switch: str) -> None:
         ({"inter_projections": "both"}, "unknown inter_projections 'both'"),
         ({"global_residual": "x"}, "unknown global_residual 'x'"),
         ({"graph": "random"}, "unknown graph 'random'"),
-        ({"graph": "similarity", "pooling_heads": 1}, "expected at least two heads"),
-        ({"graph": "similarity", "global_layers": 0}, "expected at least two heads"),
+        ({"graph": "similarity", "pooling_heads": 1}, "expected at least one global layer of two heads"),
+        ({"graph": "similarity", "global_layers": 0}, "expected at least one global layer of two heads"),
     ],
 )
 def test_nonsense_is_refused(fields: dict[str, object], message: str) -> None:
