@@ -1,7 +1,7 @@
-"""Wiring only: which stage reads which. What a stage does is in `tasks`."""
+"""Wiring only: which stage reads which. The work of a stage is in `tasks`."""
 
 import os
 
-# Threads of torch that spin while they wait starve each other when the machine has other work. OpenMP reads this once,
-# when torch is loaded; child processes inherit it.
+# Waiting torch threads must not spin: on a busy machine they would take the processor from each other. OpenMP reads
+# this once, when torch is loaded; child processes inherit it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -22,7 +22,7 @@ def build_corpus(config: BuildConfig = DEFAULT) -> str:
     """Build the corpus and name it as a build without models; finished shards are skipped.
 
     Returns:
-        What each stage kept and refused, as text.
+        Rows kept and refused by each stage, as text.
     """
     return walk_flow(config, build)
 

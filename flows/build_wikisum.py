@@ -31,7 +31,7 @@ def build_wikisum(config: BuildConfig = DEFAULT) -> str:
 
 
 def build(session: Session) -> str:
-    """Walk the DAG of `flows.dag` stretch by stretch, and name the build."""
+    """Walk the DAG of `flows.dag` up to the report, and write the build's manifest."""
     config, dag, run = session.config, dag_of(session), session.run
     check_splits(run.store, dag.articles)
     corpus = dag.corpus

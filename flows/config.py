@@ -1,4 +1,4 @@
-"""Everything a build can be told: one section a stage, each documented beside its stage."""
+"""The configuration of a build: one section per stage, each documented beside its stage."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -40,8 +40,8 @@ PRESETS = Path(__file__).parent / "presets"
 Preset = Literal["miniweb", "records", "paper"]
 
 
-_MOST_SHARDS = 100_000  # each is a file and a record of every stage, looked at by every walk
-_MOST_SEED = 2**32 - 1  # the narrowest of what it is handed to
+_MOST_SHARDS = 100_000  # each is a file and a record of every stage, which every walk reads
+_MOST_SEED = 2**32 - 1  # the smallest limit of the libraries that take the seed
 
 
 class ShardSettings(Settings):
@@ -95,11 +95,11 @@ class BuildConfig(Settings):
 
     @property
     def miniweb(self) -> MiniwebSettings | None:
-        """The embedded web where the corpus comes from it: then its facts are known."""
+        """The settings of the embedded web, if the corpus comes from it: then its facts are known."""
         return self.source.miniweb if self.source.kind == "miniweb" and self.imported is None else None
 
     def manifest(self) -> dict[str, Any]:
-        """Return the JSON-able configuration as manifests keep it: without the webhook, whose URL may be a secret."""
+        """Return the JSON-able configuration for manifests: without the webhook, whose URL may be a secret."""
         return self.model_dump(mode="json", exclude={"notification": {"webhook"}})
 
     @model_validator(mode="before")
@@ -110,7 +110,7 @@ class BuildConfig(Settings):
         preset = given.get("preset", cls.model_fields["preset"].default)
         file = PRESETS / f"{preset}.yaml"
         if not file.exists():
-            return given  # the field's own validation names the presets there are
+            return given  # the field's own validation lists the presets
         settings = merge(yaml.safe_load(file.read_text()) or {}, given)
         return merge(recipe_of(settings), settings)
 
@@ -152,15 +152,15 @@ class BuildConfig(Settings):
     def _scores_are_at_hand(self) -> Self:
         if self.decoding.guidance.reads_scores and (self.imported is not None or self.ranking.method == "found"):
             raise ValueError(
-                "decoding.alignment is 'ranked', but paragraphs that are imported or stand as found have no scores: "
-                "expected a ranking of one's own, or 'predicted' or 'none'"
+                "decoding.alignment is 'ranked', but imported or unranked paragraphs have no scores: expected a "
+                "ranking method that scores, or 'predicted' or 'none'"
             )
         return self
 
 
 def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return how the paper of the summarizer that is asked for trained it and what it read, where Liu & Lapata (2019)
-    did otherwise.
+    """Return the settings with which the chosen summarizer's paper trained it, where they differ from Liu & Lapata
+    (2019).
     """
     summarizer = settings.get("summarizer")
     name = summarizer.get("preset") if isinstance(summarizer, dict) else None
@@ -169,7 +169,7 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge(under: Any, over: Any) -> Any:
-    """Return nested settings `under` with those of `over` in their place."""
+    """Return nested settings `under`, overridden by those of `over`."""
     if isinstance(over, Settings):
         over = over.model_dump(exclude_unset=True)
     if not (isinstance(under, dict) and isinstance(over, dict)):

@@ -1,11 +1,11 @@
 """The whole DAG in the order of the work: a line names a stage, and its arguments are the stages that it reads.
 
-A stage is walked when it is first asked for, after those that it reads: shards that are done are found by their keys,
-the others are computed. So asking for the ranker trains no summarizer, and asking for the report builds everything.
+A stage is walked on first access, after the stages that it reads: finished shards are found by their keys, the others
+are computed. So accessing the ranker trains no summarizer, and accessing the report builds everything.
 """
 
 from collections.abc import Mapping
-from functools import cached_property as stage  # walked once, when it is first asked for
+from functools import cached_property as stage  # walked once, on first access
 
 from flows.running.session import Session
 from flows.stages import archives, crawling, evaluation, examples, imported, intake, ranking, reporting, texts, training
@@ -13,16 +13,16 @@ from tasks.engine.inputs import DirectoryResult, Input
 
 
 class Dag:
-    """The stages of a build whose corpus is our own."""
+    """The stages of a build with its own corpus."""
 
-    ranks = True  # whether a ranker of our own puts the paragraphs in order
+    ranks = True  # whether the build ranks the paragraphs itself
     can_have_graphs = stage(lambda dag: True)  # of the training articles
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.config = session.config
 
-    # The articles, and the documents that their source holds itself; retraining names articles to keep out.
+    # The articles, and the documents that their source contains; retraining names articles to keep out.
     kept_out: stage[Mapping[str, Input]] = stage(lambda dag: {})
     articles = stage(lambda dag: intake.articles(dag.session, dag.kept_out))
     given = stage(lambda dag: intake.given_documents(dag.session))
@@ -38,13 +38,13 @@ class Dag:
     features = stage(lambda dag: texts.features(dag.session, dag.articles, dag.paragraphs))
     vocabulary = stage(lambda dag: texts.vocabulary(dag.session, dag.articles, dag.paragraphs))
     corpus = stage(lambda dag: texts.Corpus(dag.articles, dag.paragraphs, dag.features, dag.vocabulary))
-    # The best paragraphs of each article in order, and what is made of them.
+    # The best paragraphs of each article in order, their graphs and token ids.
     ranker: stage[DirectoryResult | None] = stage(lambda dag: ranking.ranker(dag.session, dag.corpus))
     ranked = stage(lambda dag: ranking.ranked(dag.session, dag.corpus, dag.ranker))
     ranking_scores = stage(lambda dag: ranking.scores(dag.session, dag.corpus, dag.ranker, dag.ranked))
     graphs = stage(lambda dag: examples.graphs(dag.session, dag.ranked))
     examples = stage(lambda dag: examples.examples(dag.session, dag.articles, dag.ranked, dag.vocabulary))
-    # The summarizer, the predictor of its attention, and the graphs where it reads some.
+    # The summarizer, its attention predictor, and the graphs if it reads one.
     read_graphs = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
     summarizer = stage(lambda dag: training.summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary))
     attention = stage(lambda dag: training.attention(dag.session, dag.read_graphs, dag.examples, dag.summarizer))
@@ -75,7 +75,7 @@ class Dag:
 
 
 class ImportedDag(Dag):
-    """The same where other people's ranked shards are the corpus: nothing is crawled, ranked or cut into pieces."""
+    """The stages of a build on imported ranked shards: nothing is crawled, ranked or tokenised."""
 
     ranks = False
     ranker = stage(lambda dag: None)
@@ -89,5 +89,5 @@ class ImportedDag(Dag):
 
 
 def dag_of(session: Session) -> Dag:
-    """Return the session's DAG. Here, and nowhere else, it is decided whether the corpus is our own or imported."""
+    """Return the session's DAG. Only here is it decided whether the corpus is the build's own or imported."""
     return session.once(Dag if session.config.imported is None else ImportedDag)

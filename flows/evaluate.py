@@ -12,7 +12,7 @@ from tasks.reporting.publishing import publish_report
 
 @flow(name="evaluate", flow_run_name="evaluate-{config.preset}", on_failure=[notify], on_crashed=[notify])
 def evaluate(config: BuildConfig = DEFAULT) -> str:
-    """Decode, score, report and publish the report, building what is missing before that.
+    """Decode, score, and publish the report, building missing stages first.
 
     Returns:
         The score table and the path of the report, as text.
@@ -21,7 +21,7 @@ def evaluate(config: BuildConfig = DEFAULT) -> str:
 
 
 def published(session: Session) -> str:
-    """Write the report and keep its parts as artifacts; return its summary and path as text."""
+    """Write the report and publish its parts as artifacts; return its summary and path as text."""
     dag, run = dag_of(session), session.run
     check_splits(run.store, dag.articles)
     report = dag.report

@@ -18,7 +18,7 @@ def promote(root: str, to: int) -> str:
     """Make version `to` below `root` the champion; return what happened.
 
     Raises:
-        StorageError: there is no such root or version, it has been pruned, or another run holds the root.
+        StorageError: there is no such root or version, the version has been pruned, or another run holds the root.
     """
     store = Store(root)
     store.check_exists()
@@ -30,9 +30,9 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=int, required=True, metavar="VERSION", help="number of the version")
 
 
-def _act(given: argparse.Namespace) -> int:
+def _act(options: argparse.Namespace) -> int:
     use_prefect_api()
-    print(promote(given.root, given.to))
+    print(promote(options.root, options.to))
     return 0
 
 

@@ -18,19 +18,19 @@ from tasks.retraining.outcome import describe_pruning
 
 @flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])
 def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Prune the root, or with `dry_run` only say what would go; return what happened.
+    """Prune the root, or with `dry_run` only list what would be deleted; return what happened.
 
-    Builds named in `pin` are kept from now on, those in `unpin` no longer.
+    Builds named in `pin` are protected from now on, those in `unpin` no longer.
     """
     return prune_root(root, keep, dry_run=dry_run, pin=pin, unpin=unpin)
 
 
 def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), unpin: Sequence[str] = ()) -> str:
-    """Do what the flow does, outside a flow run too.
+    """Do the work of the flow; it can be called outside a flow run.
 
     Raises:
-        StorageError: there is no such root, another run holds it, a manifest is damaged, or there is no build to pin.
-        ValueError: `keep` is less than 1, a build to unpin is not pinned, or pins are to change in a dry run.
+        StorageError: there is no such root, another run holds it, a manifest is damaged, or a build to pin is missing.
+        ValueError: `keep` is less than 1, a build to unpin is not pinned, or pins would change in a dry run.
     """
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
@@ -41,28 +41,30 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
             pin_build(store, name)
         for name in unpin:
             unpin_build(store, name)
-        found = plan_pruning(store, keep)
+        pruning = plan_pruning(store, keep)
         if not dry_run:
-            carry_out(store, found)
+            carry_out(store, pruning)
         pinned = pinned_builds(store)
-    return "\n".join([describe_pruning(found, done=not dry_run), *([f"pinned: {', '.join(pinned)}"] if pinned else [])])
+    return "\n".join(
+        [describe_pruning(pruning, done=not dry_run), *([f"pinned: {', '.join(pinned)}"] if pinned else [])]
+    )
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--keep", type=int, default=3, help="newest builds that differ, and model versions, to keep (default: 3)"
+        "--keep", type=int, default=3, help="newest distinct builds, and model versions, to keep (default: 3)"
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
     parser.add_argument("--pin", action="append", default=[], metavar="BUILD", help="keep this build from now on")
-    parser.add_argument("--unpin", action="append", default=[], metavar="BUILD", help="let go of a pinned build")
+    parser.add_argument("--unpin", action="append", default=[], metavar="BUILD", help="no longer keep a pinned build")
 
 
-def _act(given: argparse.Namespace) -> int:
-    if given.dry_run:
-        print(prune_root(given.root, given.keep, dry_run=True, pin=given.pin, unpin=given.unpin))
+def _act(options: argparse.Namespace) -> int:
+    if options.dry_run:
+        print(prune_root(options.root, options.keep, dry_run=True, pin=options.pin, unpin=options.unpin))
     else:
         use_prefect_api()
-        print(prune(given.root, given.keep, pin=given.pin, unpin=given.unpin))
+        print(prune(options.root, options.keep, pin=options.pin, unpin=options.unpin))
     return 0
 
 

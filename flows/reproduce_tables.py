@@ -1,4 +1,4 @@
-"""The papers' tables: train and evaluate every system under one trainer, one search and one evaluator."""
+"""The papers' tables: train and evaluate every system with the same trainer, search and evaluator."""
 
 import sys
 
@@ -26,7 +26,7 @@ from tasks.tables.tables import PAGE, write_tables
     on_crashed=[notify],
 )
 def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
-    """Train and evaluate what is missing of the systems asked for, and publish the tables.
+    """Train and evaluate the requested systems that are not done yet, and publish the tables.
 
     Returns:
         The tables and the path of their page, as text.
@@ -35,18 +35,18 @@ def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
 
 
 def publish(session: Session) -> str:
-    """Walk everything and publish the tables; return their text. Pruning spares what a manifest names."""
+    """Walk everything and publish the tables; return their text. The manifest protects the results from pruning."""
     check_splits(session.run.store, dag_of(session).articles)
-    made = session.once(tables)
+    directory = session.once(tables)
     if session.run.planning:
         return ""
-    text = publish_report(session.run.store, made, PAGE)
-    session.run.record_build(session.config.manifest(), made.record, latest=False)
+    text = publish_report(session.run.store, directory, PAGE)
+    session.run.record_build(session.config.manifest(), directory.record, latest=False)
     return text
 
 
 def chosen(session: Session) -> tuple[list[str], dict[str, str]]:
-    """Return the systems that are run, and of the others why they are not."""
+    """Return the systems to run, and for the others the reason why they are not run."""
     config = session.config
     return systems_to_run(config.tables, config.baselines.systems, impossible(dag_of(session)))
 
@@ -69,8 +69,8 @@ def tables(session: Session) -> DirectoryResult:
             arguments={
                 "reporting": config.report,
                 "parameters": {name: record.metrics["parameters"] for name, record in models.items() if record},
-                "validation": {name: [told["seconds"], told["articles"]] for name, told in timed.items()},
-                "batches": {name: [told["batch"], told["way"]] for name, told in timed.items()},
+                "validation": {name: [figures["seconds"], figures["articles"]] for name, figures in timed.items()},
+                "batches": {name: [figures["batch"], figures["way"]] for name, figures in timed.items()},
                 "reasons": reasons,
                 "steps": steps_of(config.tables, config.training),
                 "seed": config.seed,

@@ -1,4 +1,4 @@
-"""A challenger a week: the corpus brought up to date, both models trained on from the champion, and the better kept."""
+"""Retrain every week: update the corpus, train both models further from the champion's, and keep the better version."""
 
 import sys
 import time
@@ -25,38 +25,37 @@ from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_
     on_crashed=[notify],
 )
 def retrain(config: BuildConfig = DEFAULT) -> str:
-    """Take in what is new, train a challenger, judge it against the champion, and promote it if it is better.
+    """Add new data, train a challenger, judge it against the champion, and promote it if it is better.
 
     Returns:
-        The verdict, what was computed, the champion and what was pruned, as text.
+        The verdict, the computed shards, the champion and the pruning, as text.
     """
     return walk_flow(config, challenge)
 
 
 def challenge(session: Session) -> str:
-    """Walk everything; a period that has its version already is only settled.
+    """Walk everything; if the period has its version already, only finish its promotion and pruning.
 
     Raises:
-        ValueError: the corpus is imported, so that there is nothing to bring up to date, or the metric that decides is
-            not among those scored.
+        ValueError: the corpus is imported, so that it cannot be updated, or the deciding metric is not scored.
     """
-    started, store, given = time.monotonic(), session.run.store, session.config
-    if given.imported is not None:
-        raise ValueError(f"imported.folder is {given.imported.folder!r}: expected a corpus of your own to retrain on")
+    started, store, initial = time.monotonic(), session.run.store, session.config
+    if initial.imported is not None:
+        raise ValueError(f"imported.folder is {initial.imported.folder!r}: expected a corpus of your own to retrain on")
     for name, metric in [
-        ("metric", given.retraining.metric),
-        *(("guards", guard) for guard in given.retraining.guards),
+        ("metric", initial.retraining.metric),
+        *(("guards", guard) for guard in initial.retraining.guards),
     ]:
-        if metric not in given.scoring.metrics:
-            scored = ", ".join(given.scoring.metrics)
+        if metric not in initial.scoring.metrics:
+            scored = ", ".join(initial.scoring.metrics)
             raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
-    # The week it is now, also of a run that ends in the next one or finds a damaged shard there and walks again.
-    settings = given.retraining.model_copy(update={"week": given.retraining.period})
-    crawl = given.crawl.model_copy(update={"refresh": settings.period})
-    session.config = config = given.model_copy(update={"crawl": crawl, "retraining": settings})
-    made = version_of(store, settings.period)
-    if made is not None:
-        return settle(store, made, settings, planning=session.run.planning)
+    # Fixed at the start, so that a run that ends next week, or walks again after damage, stays in its week.
+    settings = initial.retraining.model_copy(update={"week": initial.retraining.period})
+    crawl = initial.crawl.model_copy(update={"refresh": settings.period})
+    session.config = config = initial.model_copy(update={"crawl": crawl, "retraining": settings})
+    version = version_of(store, settings.period)
+    if version is not None:
+        return settle(store, version, settings, planning=session.run.planning)
     if not session.run.planning:
         move_late_pointer(store)
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
@@ -67,7 +66,7 @@ def challenge(session: Session) -> str:
     dag.kept_out = judged_before(session)
     splits = judged_on(session)
     dag.ranker = new_ranker(dag, start)
-    _ = dag.ranking_scores  # for people: nothing reads them
+    _ = dag.ranking_scores  # computed for people: no stage reads them
     dag.summarizer = new_summarizer(dag, start)
     models = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
     if dag.predictor is not None:

@@ -19,7 +19,7 @@ from flows.running.serve_options import Options, environment_of, read_options
 
 _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
-_WORKER_STOP_SECONDS = 90.0  # a training that is told to stop saves its checkpoint first
+_WORKER_STOP_SECONDS = 90.0  # a training saves a checkpoint before it stops
 _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
@@ -27,7 +27,7 @@ _PREFECT = (sys.executable, "-m", "prefect")
 def main() -> int:
     """Serve until a signal comes; return the exit code."""
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell starts what is in its background deaf to SIGINT
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell makes background processes ignore SIGINT
         signal.signal(number, _interrupt)
     try:
         options = read_options(sys.argv[1:], os.environ)
@@ -35,12 +35,12 @@ def main() -> int:
             while all(child.poll() is None for child in children.values()):
                 time.sleep(_POLL_SECONDS)
         ended = next(name for name, child in children.items() if child.returncode is not None)
-        raise RuntimeError(f"the {ended} ended by itself; its last words are above")
+        raise RuntimeError(f"the {ended} ended unexpectedly; its output is above")
     except (ValueError, RuntimeError) as error:
         console.print(f"[red]make serve stopped[/red]: {escape(str(error))}")
         return 1
     except KeyboardInterrupt:
-        console.print("stopped; what is done is kept")
+        console.print("stopped; finished shards are kept")
         return 0
 
 
@@ -49,8 +49,8 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
     """Run server and worker until the block ends, then stop the worker and its runs first, the server last.
 
     Raises:
-        RuntimeError: one of them does not start, or a deployment is refused.
-        ValueError: the work pool exists and is of another kind.
+        RuntimeError: one of them does not start, or a deployment is rejected.
+        ValueError: the work pool exists with another kind.
     """
     environment = environment_of(options)
     with ExitStack() as stack:

@@ -14,7 +14,7 @@ from tasks.engine.inputs import DirectoryResult
 
 @flow(name="train-ranker", flow_run_name="train-ranker-{config.preset}", on_failure=[notify], on_crashed=[notify])
 def train_ranker(config: BuildConfig = DEFAULT) -> None:
-    """Train the paragraph ranker on the corpus, building what of the corpus is missing."""
+    """Train the paragraph ranker on the corpus, building missing stages first."""
     walk_flow(config, ranker)
 
 
@@ -22,12 +22,12 @@ def train_ranker(config: BuildConfig = DEFAULT) -> None:
     name="train-summarizer", flow_run_name="train-summarizer-{config.preset}", on_failure=[notify], on_crashed=[notify]
 )
 def train_summarizer(config: BuildConfig = DEFAULT) -> None:
-    """Rank, draw the graphs, and train the summarizer, building what is missing before that."""
+    """Rank, compute graphs, and train the summarizer, building missing stages first."""
     walk_flow(config, summarizer)
 
 
 def ranker(session: Session) -> DirectoryResult | None:
-    """Walk the DAG as far as the ranker; None where the paragraphs came ranked."""
+    """Walk the DAG as far as the ranker; None if the paragraphs were imported ranked."""
     return dag_of(session).ranker
 
 

@@ -1,6 +1,4 @@
-"""Read every file below the root and hold it against its record; what is damaged is computed again by the next
-build.
-"""
+"""Read every file below the root and compare it with its record; the next build computes damaged ones again."""
 
 import argparse
 import sys
@@ -19,10 +17,10 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
 @flow(name="verify", flow_run_name="verify", on_failure=[notify], on_crashed=[notify])
 def verify(root: str, dry_run: bool = False) -> str:
-    """Verify the root, and set aside what is damaged unless it is a `dry_run`; return what happened.
+    """Verify the root, and set damaged files aside unless it is a `dry_run`; return what happened.
 
     Raises:
-        CorruptShardError: something is damaged: the first file, and what is wrong with it.
+        CorruptShardError: a file is damaged; the message names the first one and its problem.
     """
     log_expected_failures_in_one_line()
     damaged, summary = verify_root(root, dry_run=dry_run)
@@ -33,7 +31,7 @@ def verify(root: str, dry_run: bool = False) -> str:
 
 
 def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
-    """Do what the flow does, outside a flow run too; return file -> damage, and what happened as text.
+    """Do the work of the flow; it can be called outside a flow run. Return file -> damage, and a summary as text.
 
     Raises:
         StorageError: another run holds the root, or the store does not answer.
@@ -45,27 +43,27 @@ def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
 
 def verify_held(store: Store, *, dry_run: bool) -> tuple[dict[str, str], str]:
     """Do the same on a root that the caller holds."""
-    found = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
-    lines = [f"{path}: {problem}" for path, problem in sorted(found.damaged.items())]
+    result = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
+    lines = [f"{path}: {problem}" for path, problem in sorted(result.damaged.items())]
     done = "found" if dry_run else "found and set aside: the next build computes it again"
     lines.append(
-        f"{found.files:,} files, {found.bytes / 1e6:,.1f} MB read in {found.seconds:,.1f} s; "
-        + (f"{len(found.damaged)} damaged, {done}" if found.damaged else "nothing is damaged")
+        f"{result.files:,} files, {result.bytes / 1e6:,.1f} MB read in {result.seconds:,.1f} s; "
+        + (f"{len(result.damaged)} damaged, {done}" if result.damaged else "nothing is damaged")
     )
-    return found.damaged, "\n".join(lines)
+    return result.damaged, "\n".join(lines)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only say what is damaged, set nothing aside")
+    parser.add_argument("--dry-run", action="store_true", help="only report damaged files, set none aside")
 
 
-def _act(given: argparse.Namespace) -> int:
-    if given.dry_run:
-        damaged, summary = verify_root(given.root, dry_run=True)
+def _act(options: argparse.Namespace) -> int:
+    if options.dry_run:
+        damaged, summary = verify_root(options.root, dry_run=True)
         print(summary)
         return 1 if damaged else 0
     use_prefect_api()
-    verify(given.root)
+    verify(options.root)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Processes that belong to this one: started in a group of their own, ended whole, and waited for until they answer."""
+"""Child processes: start them in their own session, wait until they answer, and end them with all their children."""
 
 import contextlib
 import os
@@ -17,25 +17,25 @@ _LAST_PORT = 65535
 def start(
     command: Sequence[str], environment: Mapping[str, str] | None = None, *, quiet: bool = False
 ) -> "subprocess.Popen[bytes]":
-    """Start a process in a session of its own, so that a Ctrl-C in the terminal reaches this process alone.
+    """Start a process in its own session, so that a Ctrl-C in the terminal reaches only this process.
 
     Args:
-        command: what to run.
+        command: the command.
         environment: its environment; None = that of this process.
-        quiet: show its errors only.
+        quiet: show only its errors.
     """
     output = subprocess.DEVNULL if quiet else None
     return subprocess.Popen(command, env=environment, stdout=output, start_new_session=True)
 
 
 def stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """Ask a process to end, wait for it, and end what is left of its session then."""
+    """Ask a process to end, wait for it, and then kill the rest of its session."""
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGTERM)
     try:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
-    finally:  # also where a second Ctrl-C says that this takes too long
+    finally:  # also after a second Ctrl-C
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -68,7 +68,7 @@ def free_port(host: str, wanted: int = 0) -> int:
             try:
                 probe.bind((host, port))
             except PermissionError as error:
-                raise ValueError(f"port {port} is not this user's to open: expected one above 1023") from error
+                raise ValueError(f"this user may not open port {port}: expected one above 1023") from error
             except OSError as error:
                 if port == 0:
                     raise ValueError(f"host {host!r} is not an address of this machine: {error}") from error

@@ -1,4 +1,4 @@
-"""`python -m flows.NAME`: the fields of BuildConfig as options, without a Prefect server of one's own."""
+"""`python -m flows.NAME`: the fields of BuildConfig as options; no running Prefect server is needed."""
 
 import signal
 import sys
@@ -39,7 +39,7 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
     """Parse the options, then plan or run; return the exit code.
 
     Args:
-        program: how people call it, for the usage line.
+        program: name of the command, for the usage line.
         run: the flow.
         wiring: the flow's walk, for `--dry-run`.
     """
@@ -72,13 +72,13 @@ def main(program: str, run: Callable[[BuildConfig], Any], wiring: Callable[[Sess
         errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}", highlight=False)
         return 1
     except KeyboardInterrupt:
-        errors.print(f"{program} interrupted; what is done is kept: run the same command again to go on")
+        errors.print(f"{program} interrupted; finished shards are kept: run the same command again to continue")
         return 130
 
 
 @contextmanager
 def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Store]:
-    """Find what is wrong with machine, root and inputs before a server is started, and hold the root from then on.
+    """Check machine, root and inputs before a server is started, and hold the root during the block.
 
     Yields:
         The root.
@@ -86,7 +86,7 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
     Raises:
         StorageError: the root cannot be written, or another run holds it.
         FileNotFoundError: an input is missing.
-        ValueError: an input cannot be what the settings say it is.
+        ValueError: an input is not what the settings say.
     """
     check_machine(config)
     store = Store(config.root)
@@ -98,7 +98,7 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """Turn SIGTERM into an orderly end: open jobs are told, locks and servers are let go."""
+    """Turn SIGTERM into an orderly end: running jobs are stopped, locks and servers released."""
     raise KeyboardInterrupt
 
 
@@ -108,7 +108,7 @@ def parse(program: str, arguments: list[str]) -> CommandLine:
     Raises:
         ValidationError: a setting has a bad value.
         FileNotFoundError: the file does not exist.
-        ValueError: there is no such setting, or the file is no YAML or holds something else than settings.
+        ValueError: there is no such setting, or the file is not YAML or does not contain settings.
     """
     source: CliSettingsSource[Any] = CliSettingsSource(
         CommandLine,  # type: ignore[arg-type]  # any pydantic model will do; the stub asks for BaseSettings
@@ -119,12 +119,12 @@ def parse(program: str, arguments: list[str]) -> CommandLine:
         cli_hide_none_type=True,
     )
     check_names(CommandLine, arguments)
-    given = source(args=arguments)()
-    file = given.get("config")
+    values = source(args=arguments)()
+    file = values.get("config")
     under: dict[str, Any] = {}
     if file is not None:
         under = _settings_in(file)
-    return CommandLine.model_validate(merge(under, given))
+    return CommandLine.model_validate(merge(under, values))
 
 
 def _settings_in(file: str) -> dict[str, Any]:
@@ -132,31 +132,31 @@ def _settings_in(file: str) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"--config {file}: no such file")
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        settings = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(f"--config {file}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
     except yaml.YAMLError as error:
         raise ValueError(f"--config {file}: expected YAML, but {' '.join(str(error).split())}") from error
-    if given is None:  # an empty file
+    if settings is None:  # an empty file
         return {}
-    if not isinstance(given, dict):
+    if not isinstance(settings, dict):
         raise ValueError(
-            f"--config {file}: expected names of settings and their values, got a {type(given).__name__}: "
-            f"{repr(given)[:80]}"
+            f"--config {file}: expected names of settings and their values, got a {type(settings).__name__}: "
+            f"{repr(settings)[:80]}"
         )
-    return given
+    return settings
 
 
 def explain(error: Exception) -> str:
-    """Return a validation error as one line a setting: its name, what was given, what is expected."""
+    """Return a validation error as one line per setting: its name, the given value, what is expected."""
     if not isinstance(error, ValidationError):
         return f"  {error}"
     lines = []
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])
         message = problem["msg"].removeprefix("Value error, ")
-        # A rule over several settings names their values itself: its input is the whole section.
+        # The message of a rule over several settings names their values itself; its input is the whole section.
         whole = problem["type"] == "missing" or isinstance(problem["input"], dict | Settings)
-        given = "" if whole else f" (given: {problem['input']!r})"
-        lines.append(f"  {name + ': ' if name else ''}{message}{given}")
+        shown_input = "" if whole else f" (given: {problem['input']!r})"
+        lines.append(f"  {name + ': ' if name else ''}{message}{shown_input}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What the missing shards of a plan would cost, at rates that this root's own records tell."""
+"""Estimate the cost of a plan's missing shards, at rates measured in this root's records."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ CORPUS_ARTICLES = 1_579_360  # training articles of the released ranked WikiSum
 ARTICLE_PARAGRAPHS = 525  # candidates of an article, mean (Liu & Lapata 2019, sec. 4)
 REFERENCE_RATE = 51.8  # articles of 525 paragraphs a second on one core: `python -m benchmarks.labels`
 
-_SAMPLE = 50  # records looked at, where none of the plan's own shards is done
+_SAMPLE = 50  # records read, if none of the plan's own shards is done
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is left of a stage.
+    """The cost of a stage's missing shards.
 
     Attributes:
-        shard_seconds: mean time of a shard, as records of this root tell; None = none has been made here yet.
-        hours: worker-hours that the shards not done would take at that; None = unknown.
+        shard_seconds: mean time of a shard in records of this root; None = none has been made here yet.
+        hours: worker-hours of the missing shards at this rate; None = unknown.
     """
 
     shard_seconds: float | None
@@ -32,18 +32,18 @@ class Estimate:
 
 def estimate(run: Run) -> dict[str, Estimate]:
     """Return the estimate of each stage and directory of a planned walk."""
-    found = {}
+    estimates = {}
     for plan in run.plans:
         seconds = _shard_seconds(run, plan.stage)
         left = plan.shards - plan.done
-        found[plan.stage] = Estimate(seconds, None if left and seconds is None else left * (seconds or 0.0) / 3600)
-    return found
+        estimates[plan.stage] = Estimate(seconds, None if left and seconds is None else left * (seconds or 0.0) / 3600)
+    return estimates
 
 
 def queries(run: Run, settings: SearchSettings) -> int | None:
-    """Return how many titles the missing shards of `search` would ask a provider for, at most; None = not known yet.
+    """Return the maximum number of queries for the missing shards of `search`; None = not known yet.
 
-    Articles that bring search results of their own are not told apart before their shard is read.
+    Articles that have search results from their source need none, but are counted, because their shard is not read.
     """
     articles, search = run.stages.get(ARTICLES.name), run.stages.get(SEARCH.name)
     if settings.provider == "none" or (articles and search and search.complete):
@@ -61,14 +61,14 @@ def _shard_seconds(run: Run, name: str) -> float | None:
 
 
 def _records_of(run: Run, dataset: Dataset) -> list[ShardRecord]:
-    """Return the records of the plan's own shards, else of some that were made here otherwise."""
+    """Return the records of the plan's own shards, or of other shards of the dataset if there are none."""
     result = run.stages.get(dataset.name)
     own = list(result.records.values()) if result else []
     return own or list(_shard_records(run.store, dataset.name))
 
 
 def _shard_records(store: Store, stage: str) -> Iterator[ShardRecord]:
-    """Yield some records of a stage, whatever they were made from."""
+    """Yield some records of a stage, of any recipe."""
     for name in sorted(file for file in store.sizes(stage) if file.endswith(".json"))[:_SAMPLE]:
         try:
             yield ShardRecord.from_json(store.read_bytes(f"{stage}/{name}"))
@@ -82,9 +82,9 @@ def _directory_records(store: Store, name: str) -> list[DirectoryRecord]:
 
 
 def label_rate(run: Run) -> float | None:
-    """Return how many paragraphs a second one core takes from documents to clones, labels and tf-idf.
+    """Return the paragraphs per second that one core processes, from documents to clones, labels and tf-idf.
 
-    From the records of `paragraphs` and `features`; None before there are some.
+    Measured in the records of `paragraphs` and `features`; None if there are none.
     """
     candidates, labelled = (_records_of(run, dataset) for dataset in (PARAGRAPHS, FEATURES))
     rows = sum(record.written.rows for record in candidates)
@@ -92,12 +92,12 @@ def label_rate(run: Run) -> float | None:
     if not rows or not labels:
         return None
     kept = 1 - sum(sum(record.drops.values()) for record in candidates) / rows
-    each = sum(record.seconds for record in candidates) / rows
-    return 1 / (each + kept * sum(record.seconds for record in labelled) / labels)
+    seconds = sum(record.seconds for record in candidates) / rows
+    return 1 / (seconds + kept * sum(record.seconds for record in labelled) / labels)
 
 
 def corpus_hours(rate: float | None) -> float:
-    """Return the core-hours that clones, labels and tf-idf of the whole WikiSum take.
+    """Return the core-hours for clones, labels and tf-idf of the whole WikiSum.
 
     Args:
         rate: paragraphs a second; None = the benchmark's.

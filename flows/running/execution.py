@@ -1,4 +1,4 @@
-"""Running jobs as Prefect tasks, on threads, processes or Dask, and showing people what became of them."""
+"""Run jobs as Prefect tasks, on threads, processes or Dask, and show their outcomes in the UI."""
 
 import logging
 import multiprocessing
@@ -39,9 +39,9 @@ from tasks.reporting.publishing import publish_stage, publish_training
 
 _HEARTBEAT_SECONDS = 15.0
 _SAVE_SECONDS = 60
-_KILL_SECONDS = 30  # a pool whose processes were killed notices, and closes
+_KILL_SECONDS = 30  # time for a pool to notice that its processes were killed, and to close
 _INTERRUPTED = 130  # exit code of the command line after a Ctrl-C
-_SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: a server that is started again takes a while
+_SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: restarting a server takes a while
 _log = logging.getLogger(__name__)
 
 
@@ -67,10 +67,10 @@ class EngineSettings(Settings):
 
 
 def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
-    """Return the Prefect task runner the settings ask for.
+    """Return the Prefect task runner of the settings.
 
     Raises:
-        ValueError: Dask is asked for and not installed.
+        ValueError: the settings need Dask, which is not installed.
     """
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
@@ -90,17 +90,17 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
 
 
 def _start_worker(parent: int) -> None:
-    """Make a process that computes shards ready, before the first of them."""
+    """Prepare a worker process before its first shard."""
     end_with_parent(parent)
     end_when_output_is_lost()
 
 
 def _stop_jobs(ended: threading.Event) -> None:
-    """Let jobs finish, or save what they have, for a minute at most; the runner waits for them, and `ended` is set.
+    """Give jobs a minute to finish or to save their state; the runner waits for them and then `ended` is set.
 
-    SIGTERM is sent again and again: a job that handles it returns to a pool whose other workers are gone, and would
-    wait there for ever. A thread cannot be ended: trainings on threads are told, and whatever still runs after the
-    minute, a long crawl, ends with the process. What is done is kept, whenever that happens.
+    SIGTERM is sent repeatedly: a job that handles it returns to a pool whose other workers have ended, where it would
+    wait for ever. A thread cannot be ended: trainings on threads are asked to stop, and whatever still runs after the
+    minute, such as a long crawl, ends with the process. Finished work is kept in any case.
     """
     stop_trainings()
     children = multiprocessing.active_children()
@@ -112,12 +112,12 @@ def _stop_jobs(ended: threading.Event) -> None:
     for child in children:
         child.kill()
     if not ended.wait(_KILL_SECONDS if children else 0):
-        _log.warning("jobs that cannot be stopped were left after %d s; what is done is kept", _SAVE_SECONDS)
+        _log.warning("some jobs did not stop within %d s; finished work is kept", _SAVE_SECONDS)
         os._exit(_INTERRUPTED)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether trying again may help: the network or the storage failed, not the work."""
+    """Whether a retry may help: the network or the storage failed, not the computation."""
     if isinstance(error, CorruptShardError | RootBusyError | StorageFullError):
         return False
     if isinstance(error, StorageError):
@@ -134,7 +134,7 @@ def _retry(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
 def compute(pickled: bytes) -> Any:
     """Make one shard or directory (`tasks.engine.shard`) from a pickled (make, job).
 
-    As bytes, because Prefect and Dask look through every parameter for futures, and a job can name thousands of parts.
+    Pickled, because Prefect and Dask search every parameter for futures, and a job can have thousands of parts.
     """
     log_expected_failures_in_one_line()
     make, job = cloudpickle.loads(pickled)
@@ -144,9 +144,9 @@ def compute(pickled: bytes) -> Any:
 
 @contextmanager
 def _finished_before_sigterm(job: Job) -> Iterator[None]:
-    """Let SIGTERM wait until the job is done; what can be resumed, and who handles it otherwise, sees to it itself.
+    """Delay SIGTERM until the job is done, except for jobs that can be resumed or handle it themselves.
 
-    A process that was told to stop then ends at once, since the pool has handed out the next job already.
+    After the job the process ends at once, because the pool has already assigned its next job.
     """
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if not ours or job.scratch:
@@ -159,40 +159,40 @@ def _finished_before_sigterm(job: Job) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if stopping.is_set():
-            os._exit(1)  # the shard is recorded; the pool would hand out another one
+            os._exit(1)  # the shard is recorded; otherwise the pool would assign another one
 
 
 def _outcome(future: PrefectFuture[Any]) -> Outcome:
-    """Return what a task returned or raised; also where its process died under it."""
+    """Return what a task returned or raised, also if its process died."""
     try:
         outcome: Outcome = future.result(raise_on_failure=False)
     except BrokenProcessPool:
         return RuntimeError(
-            "its process was killed, or did not start and said why above. If the machine ran out of memory, lower "
-            "engine.workers, the number of articles a shard (raise shards.articles), or batch_tokens of the stage"
+            "its process was killed, or did not start for the reason logged above. If the machine ran out of memory, "
+            "lower engine.workers, the articles per shard (raise shards.articles), or the stage's batch_tokens"
         )
-    except Exception as error:  # noqa: BLE001 - what ended the task from outside, or the server's refusal of its tag
+    except Exception as error:  # noqa: BLE001 - the task was ended from outside, or the server rejected its tag
         return error
     return outcome
 
 
 class PrefectExecutor:
-    """Runs jobs as tasks of the flow run it is used in, on a runner of its own.
+    """Runs jobs as tasks of the current flow run, on its own task runner.
 
-    The flow's own runner is fixed when the module is imported; this one follows the settings of the run.
+    The flow's runner is fixed when the module is imported; this one follows the settings of the run.
     """
 
     def __init__(self, settings: EngineSettings) -> None:
         """Take the kind of runner, its size and the retries."""
         self.settings = settings
         self._runner: TaskRunner[Any] | None = None
-        self._shown: Shown | None = None  # what stands for the jobs that were run last
+        self._shown: Shown | None = None  # the task run that represents the last jobs
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Serve the flow run that this is called in until the block ends; sub-flows share the runner of the first.
+        """Keep a task runner open for the current flow run until the block ends; sub-flows share it.
 
-        Starting processes, and importing torch in each, costs more than a small sub-flow's work.
+        Starting processes and importing torch in each costs more than the work of a small sub-flow.
         """
         if self._runner is not None:
             self._serve_another_flow_run()
@@ -217,13 +217,13 @@ class PrefectExecutor:
             ended.set()
 
     def _serve_another_flow_run(self) -> None:
-        if isinstance(self._runner, ProcessPool):  # the other runners take the context with every task
+        if isinstance(self._runner, ProcessPool):  # the other runners pass the context with every task
             self._runner.serve_another_flow_run()
 
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Shown] = ()) -> dict[str, Outcome]:
-        """Submit every job and wait for all; an exception is an outcome, never raised.
+        """Submit every job and wait for all; an exception is an outcome and is not raised.
 
-        Several jobs are shown as children of one task run, which stands for the stage while they run.
+        Several jobs are shown as children of one task run that represents the stage.
         """
         edges, stage = edges_from(after), jobs[0].called
         self._shown = None
@@ -231,7 +231,7 @@ class PrefectExecutor:
             return self._attempt(make, jobs, edges)
         with unless_prefect_is_away(f"stage {stage} in the graph of the run"):
             self._shown = show(stage, Running(), edges)
-        end: State[Any] = Crashed(message="interrupted; what is done is kept")
+        end: State[Any] = Crashed(message="interrupted; finished shards are kept")
         try:
             outcomes = self._attempt(make, jobs, edges if self._shown is None else edges_from([self._shown]))
             failed = sum(isinstance(outcome, BaseException) for outcome in outcomes.values())
@@ -243,16 +243,16 @@ class PrefectExecutor:
         return outcomes
 
     def _attempt(self, make: Callable[[Job], Any], jobs: Sequence[Job], edges: set[RunInput]) -> dict[str, Outcome]:
-        """Submit jobs; what was not started because the Prefect server was away is submitted again.
+        """Submit jobs; those not started because the Prefect server did not answer are submitted again.
 
-        Only people need the server.
+        The jobs themselves do not need the server.
         """
         outcomes = self._submit(make, jobs, edges)
         for seconds in _SERVER_WAITS:
             lost = [job for job in jobs if isinstance(outcomes[job.name], ConcurrencySlotAcquisitionError)]
             if not lost:
                 break
-            get_run_logger().warning("the Prefect server is away; trying again in %.0f s", seconds)
+            get_run_logger().warning("the Prefect server does not answer; trying again in %.0f s", seconds)
             time.sleep(seconds)
             outcomes.update(self._submit(make, lost, edges))
         return outcomes
@@ -281,7 +281,7 @@ class PrefectExecutor:
         if self._shown is None and (flow_run := current_flow_run()) is not None:
             self._shown = Shown(futures[0].task_run_id, flow_run)
         outcomes: dict[str, Outcome] = {}
-        said = started
+        logged = started
         for future in as_completed(futures):
             name = names[future.task_run_id]
             outcome = outcomes[name] = _outcome(future)
@@ -290,14 +290,14 @@ class PrefectExecutor:
             elif isinstance(outcome, DirectoryRecord):
                 with unless_prefect_is_away(f"the artifact of {name}"):
                     publish_training(Store(jobs[0].root), outcome)
-            if time.monotonic() - said > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
-                said = time.monotonic()
-                remaining = (said - started) / len(outcomes) * (len(jobs) - len(outcomes))
+            if time.monotonic() - logged > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
+                logged = time.monotonic()
+                remaining = (logged - started) / len(outcomes) * (len(jobs) - len(outcomes))
                 log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
         return outcomes
 
     def show(self, planned: StagePlan, after: Sequence[Shown]) -> Shown | None:
-        """Show a stage that was found done as cached; return what stands for it, or for the jobs that made it."""
+        """Show a finished stage as cached; return its task run, or that of the jobs that have just made it."""
         shown, self._shown = self._shown, None
         if planned.done == planned.shards:
             cached: State[Any] = Completed(name="Cached", message=f"all {planned.shards} were done before")
@@ -306,6 +306,6 @@ class PrefectExecutor:
         return shown
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
-        """Log a stage's counts and keep them as an artifact."""
+        """Log a stage's counts and publish them as an artifact."""
         with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
             get_run_logger().info("%s", publish_stage(result, planned))

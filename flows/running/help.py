@@ -1,4 +1,4 @@
-"""`--help`: one screen of what people change, `--help SECTION` and `--help all` for the rest; and unknown options."""
+"""`--help`: one screen of common options, `--help SECTION` and `--help all` for the rest; and unknown options."""
 
 import difflib
 import re
@@ -15,7 +15,7 @@ from rich.padding import Padding
 
 from tasks.engine.settings import Settings
 
-# What most people change, in the order of the pipeline; the rest is one `--help SECTION` away.
+# Common options, in the order of the pipeline; `--help SECTION` shows the others.
 _FIRST = {
     "what and where": ("preset", "root", "seed", "engine.workers", "shards.articles"),
     "corpus": ("source.kind", "source.records.paths", "search.provider", "crawl.contact", "crawl.archive"),
@@ -33,15 +33,15 @@ _ALL = "all"
 
 
 def print_help(program: str, settings: type[Settings], asked: Sequence[str], console: Console) -> None:
-    """Print the first screen, or what is said of the sections asked for.
+    """Print the first screen, or the help of the requested sections.
 
     Args:
-        program: how people call it.
+        program: name of the command.
         settings: every option.
         asked: sections, single settings, or `all`; none = the first screen.
 
     Raises:
-        ValueError: there is no such section or setting; names those that are near.
+        ValueError: there is no such section or setting; the message lists similar names.
     """
     fields = dict(options(settings))
     if not asked:
@@ -49,15 +49,19 @@ def print_help(program: str, settings: type[Settings], asked: Sequence[str], con
         return
     for name in asked:
         wanted = name.removeprefix("--").replace("-", "_")
-        found = [each for each in fields if wanted == _ALL or each == wanted or each.startswith(f"{wanted}.")]
-        if not found:
-            raise ValueError(f"--help {name}: no such section or setting{_near(wanted, _sections(fields))}")
-        for each in found:
-            _print_setting(each, fields[each], console)
+        matches = [
+            candidate
+            for candidate in fields
+            if wanted == _ALL or candidate == wanted or candidate.startswith(f"{wanted}.")
+        ]
+        if not matches:
+            raise ValueError(f"--help {name}: no such section or setting{_similar_names(wanted, _sections(fields))}")
+        for candidate in matches:
+            _print_setting(candidate, fields[candidate], console)
 
 
 def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Yield dotted names of settings and their fields, sections taken apart."""
+    """Yield the dotted names and fields of all settings, nested sections included."""
     for name, field in settings.model_fields.items():
         section = _section(field.annotation)
         if section is None:
@@ -67,24 +71,24 @@ def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, Fi
 
 
 def check_names(settings: type[Settings], arguments: Sequence[str]) -> None:
-    """See that every option exists.
+    """Check that every option exists.
 
     Raises:
-        ValueError: one does not; names those that are near.
+        ValueError: one does not; the message lists similar names.
     """
-    known = set(_sections(name for name, _ in options(settings)))
+    sections = set(_sections(name for name, _ in options(settings)))
     for argument in arguments:
         if not argument.startswith("--") or argument == "--":
             continue
         name = argument[2:].partition("=")[0].replace("-", "_")
-        if name not in known and name.removeprefix("no_") not in known:
-            raise ValueError(f"{argument.partition('=')[0]}: no such setting{_near(name, known)}")
+        if name not in sections and name.removeprefix("no_") not in sections:
+            raise ValueError(f"{argument.partition('=')[0]}: no such setting{_similar_names(name, sections)}")
 
 
 def _section(annotation: Any) -> type[Settings] | None:
-    for each in (annotation, *typing.get_args(annotation)):
-        if isinstance(each, type) and issubclass(each, Settings):
-            return each
+    for candidate in (annotation, *typing.get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, Settings):
+            return candidate
     return None
 
 
@@ -94,16 +98,20 @@ def _sections(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name[:end] for name, end in ends))
 
 
-def _near(name: str, known: typing.Collection[str]) -> str:
-    """Return the names that are near in writing, or that end in the same word."""
+def _similar_names(name: str, names: typing.Collection[str]) -> str:
+    """Return a hint with names that are similar, or that end in the same word."""
     last = name.rpartition(".")[2]
-    same_end = [each for each in sorted(known, key=_rank) if each.rpartition(".")[2] == last]
-    near = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(name, known, n=3)]))
-    return f"; near it: {', '.join('--' + _dashed(each) for each in near)}" if near else "; --help lists them"
+    same_end = [candidate for candidate in sorted(names, key=_rank) if candidate.rpartition(".")[2] == last]
+    similar = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(name, names, n=3)]))
+    return (
+        f"; similar: {', '.join('--' + _dashed(candidate) for candidate in similar)}"
+        if similar
+        else "; --help lists them"
+    )
 
 
 def _rank(name: str) -> tuple[bool, str]:
-    """Sort what stands on the first screen in front."""
+    """Sort settings of the first screen before the others."""
     return not any(name in names for names in _FIRST.values()), name
 
 
@@ -113,16 +121,18 @@ def _print_first_screen(program: str, fields: dict[str, FieldInfo], console: Con
         console.print(f"[bold]{title}[/bold]", highlight=False)
         for name in names:
             field = fields[name]
-            said = " | ".join(_choices(field)) or (field.description or "").split(";")[0]
+            choices = " | ".join(_choices(field)) or (field.description or "").split(";")[0]
             console.print(
-                f"  --{_dashed(name):<22} {escape(said)} [dim]\\[{escape(_default(field))}][/dim]",
+                f"  --{_dashed(name):<22} {escape(choices)} [dim]\\[{escape(_default(field))}][/dim]",
                 highlight=False, no_wrap=True, overflow="ellipsis",
             )  # fmt: skip
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
-    console.print("[dim]In brackets: what holds where neither the preset nor you say otherwise.[/dim]", highlight=False)
+    console.print("[dim]In brackets: the default, unless the preset or you change it.[/dim]", highlight=False)
     console.print("[bold]examples[/bold]", highlight=False)
-    for arguments, what in _EXAMPLES:
-        console.print(f"  {program} {arguments}".rstrip() + f"  [dim]# {what}[/dim]", highlight=False, soft_wrap=True)
+    for arguments, comment in _EXAMPLES:
+        console.print(
+            f"  {program} {arguments}".rstrip() + f"  [dim]# {comment}[/dim]", highlight=False, soft_wrap=True
+        )
     console.print("[bold]more[/bold]: --help SECTION, or --help all", highlight=False)
     listed = ", ".join(f"{_dashed(name)} ({count})" for name, count in counts.items())
     console.print(Padding(listed, (0, 0, 0, 2)), highlight=False)

@@ -1,4 +1,4 @@
-"""What happens when nobody reads a run's output any more: `| head` has ended, or a terminal or its session is gone."""
+"""End a run when its output is no longer read: after `| head` has ended, or a terminal was closed."""
 
 import os
 import signal
@@ -9,10 +9,10 @@ from rich.console import Console
 
 
 def end_when_output_is_lost() -> None:
-    """Have a run whose output has lost its reader end as SIGTERM ends it; may be called again.
+    """Make a run whose output is lost end as on SIGTERM; may be called again.
 
-    Rich's consoles, Prefect's log handler among them, raise SystemExit in whichever thread happens to write: that
-    ends a thread that others wait for, and not the run.
+    Rich's consoles, and so Prefect's log handler, raise SystemExit in the thread that writes: that ends a thread for
+    which others wait, but not the run.
     """
     Console.on_broken_pipe = _fall_silent  # type: ignore[method-assign]
 
@@ -20,8 +20,8 @@ def end_when_output_is_lost() -> None:
 def _fall_silent(self: Console) -> None:
     self.quiet = True
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, self.file.fileno())  # other consoles write to the same stream, and the interpreter's end does
+    os.dup2(nowhere, self.file.fileno())  # other consoles and the interpreter's shutdown also write to this stream
     os.close(nowhere)
     main = threading.main_thread().ident
-    if parent_process() is None and main is not None:  # else this process computes for another, which will find out
+    if parent_process() is None and main is not None:  # else it is a worker process, and its parent notices
         signal.pthread_kill(main, signal.SIGTERM)

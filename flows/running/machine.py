@@ -1,4 +1,4 @@
-"""What the settings name that this machine must have: looked for before any work starts."""
+"""Check before any work that this machine has the devices, files and ports that the settings name."""
 
 import socket
 import ssl
@@ -10,12 +10,12 @@ from tasks.engine.settings import Settings
 
 
 def check_machine(config: BuildConfig) -> None:
-    """See that devices, authorities and the embedded web's port are to be had.
+    """Check that devices, certificate authorities and the embedded web's port are available.
 
-    Where a Dask cluster computes, its machines have the devices and files, and nothing is known of them here.
+    With a Dask cluster nothing is checked, because its machines need the devices and files, not this one.
 
     Raises:
-        ValueError: one is not; it names the setting.
+        ValueError: one is not available; the message names the setting.
     """
     if config.engine.kind != "dask":
         for name, device in _devices(config):

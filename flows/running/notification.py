@@ -1,4 +1,4 @@
-"""Telling somebody that a run failed: a POST of JSON to any webhook, from Prefect's hooks."""
+"""Notify people that a run failed: Prefect's hooks POST JSON to a webhook."""
 
 import os
 from typing import Any
@@ -15,7 +15,7 @@ from tasks.engine.settings import Settings, tuning
 
 WEBHOOK = "WIKISUM_WEBHOOK"
 _SECONDS = 10.0
-_MESSAGE_CHARACTERS = 2000  # chat services refuse long ones
+_MESSAGE_CHARACTERS = 2000  # chat services reject long ones
 
 
 class NotificationSettings(Settings):
@@ -36,17 +36,17 @@ class NotificationSettings(Settings):
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Tell the webhook of the run's settings, or of the environment, that a run failed; a hook of Prefect's.
+    """Send a failed run to the webhook of its settings or of the environment; a hook for Prefect.
 
-    A run within another one says nothing, for the outer one fails as well. A webhook that cannot be reached is
-    logged and changes nothing; its URL, which may be a secret, is not.
+    A run within another one sends nothing, because the outer one fails as well. An unreachable webhook is logged and
+    has no other effect; its URL, which may be a secret, is not logged.
     """
     url = _webhook(flow_run.parameters)
     if url is None or flow_run.parent_task_run_id is not None:
         return
     message = (state.message or "")[:_MESSAGE_CHARACTERS]
     link = url_for(flow_run)
-    told = {
+    payload = {
         "text": f"{flow.name}: run {flow_run.name} is {state.name}. {message}{f' {link}' if link else ''}",
         "flow": flow.name,
         "run": flow_run.name,
@@ -56,17 +56,17 @@ def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
     }
     log = flow_run_logger(flow_run, flow)
     try:
-        requests.post(url, json=told, timeout=_SECONDS).raise_for_status()
+        requests.post(url, json=payload, timeout=_SECONDS).raise_for_status()
     except requests.RequestException as error:
         answer = error.response.status_code if error.response is not None else type(error).__name__
-        log.warning("the webhook at %s was not told: %s", urlsplit(url).hostname, answer)
+        log.warning("notifying the webhook at %s failed: %s", urlsplit(url).hostname, answer)
     else:
-        log.info("told the webhook at %s", urlsplit(url).hostname)
+        log.info("notified the webhook at %s", urlsplit(url).hostname)
 
 
 def _webhook(parameters: dict[str, Any]) -> str | None:
-    """Return the URL of the parameter `config` (JSON where the run came from a server), or the environment's."""
+    """Return the URL in the parameter `config` (JSON if the run came from a server), or the environment's."""
     config = parameters.get("config")
     section = config.get("notification") if isinstance(config, dict) else getattr(config, "notification", None)
-    given = section.get("webhook") if isinstance(section, dict) else getattr(section, "webhook", None)
-    return given or os.environ.get(WEBHOOK) or None
+    url = section.get("webhook") if isinstance(section, dict) else getattr(section, "webhook", None)
+    return url or os.environ.get(WEBHOOK) or None

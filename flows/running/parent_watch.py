@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them. Imports nothing heavy: it must run before anything that does."""
+"""End a process when its parent ends. Imports nothing heavy, because it must run before heavy imports."""
 
 import os
 import threading
@@ -8,10 +8,10 @@ _WATCH_SECONDS = 1.0
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process when `parent`, the process id of the one that started it, is gone, however that ended.
+    """End this process when the process with id `parent`, which started it, has ended for any reason.
 
-    Otherwise a killed build would go on computing, and training, beside the one that was started in its place. The id
-    is given, because the parent may be gone by the time this process can ask for it.
+    Otherwise the workers of a killed build would continue beside the build that replaces it. The id is passed as an
+    argument, because the parent may have ended before this process could ask for it.
     """
 
     def watch() -> None:

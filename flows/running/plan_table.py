@@ -1,4 +1,4 @@
-"""What `--dry-run` prints: stages, what of them is done, what would run, and what that would cost."""
+"""The output of `--dry-run`: stages, their finished and missing shards, and the cost of the missing ones."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,11 +21,11 @@ from flows.running.session import Session, planning_session
 from tasks.engine.stage import Run
 from tasks.search.settings import SearchSettings
 
-_HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s a shard", "hours left")
+_HEADINGS = ("stage", "shards", "done", "would run", "waits for a stage above", "s per shard", "hours left")
 
 
 def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Console) -> None:
-    """Print what a build would find done, what it would compute, and what that costs."""
+    """Print the finished shards of a build, those it would compute, and their cost."""
     session = planning_session(config)
     session.once(wiring)
     run, estimates = session.run, estimate(session.run)
@@ -34,8 +34,8 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         table.add_column(heading, justify="left" if heading == "stage" else "right")
     for plan in run.plans:
         counts = [str(count) if count else "-" for count in (plan.shards, plan.done, plan.missing, plan.waiting)]
-        told = estimates[plan.stage]
-        table.add_row(plan.stage, *counts, _number(told.shard_seconds, 1), _number(told.hours, 2))
+        costs = estimates[plan.stage]
+        table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
     for line in (_hours_line(estimates), _search_line(run, config.search), _labels_line(run)):
@@ -43,14 +43,14 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
 
 
 def _hours_line(estimates: Mapping[str, Estimate]) -> str:
-    known = [told.hours for told in estimates.values() if told.hours is not None]
-    unknown = len(estimates) - len(known)
-    if not known:
-        return "How long it takes is known once a shard of each stage has been made on this root."
+    hours = [stage_estimate.hours for stage_estimate in estimates.values() if stage_estimate.hours is not None]
+    unknown = len(estimates) - len(hours)
+    if not hours:
+        return "Times are known once a shard of each stage has been made on this root."
     beside = f", beside {unknown} stages not measured here yet" if unknown else ""
     return (
-        f"{sum(known):,.2f} worker-hours are left at the rates of this root's records{beside}. A shard that waits may "
-        "turn out to be done: its key is known once the stage above it is."
+        f"{sum(hours):,.2f} worker-hours are left at the rates of this root's records{beside}. A waiting shard may "
+        "turn out to be done: its key is known once the stage above it is done."
     )
 
 
@@ -58,23 +58,26 @@ def _search_line(run: Run, settings: SearchSettings) -> str:
     asked, price = queries(run, settings), settings.query_price
     if settings.provider == "none":
         return "Search: off."
-    each = (
-        "at a price that search.price_per_thousand does not tell"
+    price_each = (
+        "at an unknown price (search.price_per_thousand)"
         if price is None
-        else f"at ${1000 * price:g} a thousand"
+        else f"at ${1000 * price:g} per thousand"
         if price
-        else "for nothing"
+        else "for free"
     )
     if asked is None:
-        return f"Search: one query an article to {settings.provider} {each}; how many is known once articles are read."
+        return (
+            f"Search: one query per article to {settings.provider} {price_each}; their number is known once articles "
+            "are read."
+        )
     cost = "" if not price else f", ${asked * price:,.2f}"
-    return f"Search: at most {asked:,} queries to {settings.provider} {each}{cost}."
+    return f"Search: at most {asked:,} queries to {settings.provider} {price_each}{cost}."
 
 
 def _labels_line(run: Run) -> str:
     rate = label_rate(run)
     source = (
-        "as benchmarks.labels measured" if rate is None else f"at the {rate:,.0f} paragraphs a second measured here"
+        "as benchmarks.labels measured" if rate is None else f"at the {rate:,.0f} paragraphs per second measured here"
     )
     return (
         f"Clones, labels and tf-idf of all {CORPUS_ARTICLES:,} articles of {ARTICLE_PARAGRAPHS} paragraphs: "
@@ -82,5 +85,5 @@ def _labels_line(run: Run) -> str:
     )
 
 
-def _number(value: float | None, places: int) -> str:
-    return "?" if value is None else f"{value:,.{places}f}" if value else "-"
+def _number(value: float | None, decimals: int) -> str:
+    return "?" if value is None else f"{value:,.{decimals}f}" if value else "-"

@@ -1,4 +1,4 @@
-"""What a Prefect server needs before it can run builds: a work pool, the deployments, and an eye on dead runs."""
+"""Prepare a Prefect server for builds: a work pool, the deployments, and an automation for dead runs."""
 
 import subprocess
 import sys
@@ -17,31 +17,31 @@ from prefect.exceptions import ObjectNotFound
 
 PROJECT = Path(__file__).parents[2]
 ZOMBIES = "Mark runs that went silent as crashed"
-HEARTBEAT_SECONDS = 30  # the most often Prefect sends them
+HEARTBEAT_SECONDS = 30  # the shortest interval that Prefect allows
 _LAPSE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two
 
 
 def create_work_pool(name: str, kind: str) -> None:
-    """Create a work pool unless there is one.
+    """Create a work pool if it does not exist.
 
     Raises:
-        ValueError: there is one of another kind.
+        ValueError: it exists with another kind.
     """
     with get_client(sync_client=True) as client:
         try:
-            found = client.read_work_pool(name)
+            pool = client.read_work_pool(name)
         except ObjectNotFound:
             client.create_work_pool(WorkPoolCreate(name=name, type=kind))
             return
-    if found.type != kind:
-        raise ValueError(f"work pool {name!r} is of type {found.type}, expected {kind}: give another --pool")
+    if pool.type != kind:
+        raise ValueError(f"work pool {name!r} is of type {pool.type}, expected {kind}: give another --pool")
 
 
 def deploy(environment: Mapping[str, str]) -> None:
     """Create or renew every deployment of prefect.yaml.
 
     Raises:
-        RuntimeError: Prefect refuses one; its output says why.
+        RuntimeError: Prefect rejects one; the message has its output.
     """
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
     done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
@@ -50,15 +50,15 @@ def deploy(environment: Mapping[str, str]) -> None:
 
 
 def create_zombie_automation() -> None:
-    """Have runs marked crashed whose heartbeats lapse: the machine or its worker died without a word.
+    """Mark runs without heartbeats as crashed: their machine or worker died.
 
-    Else such a run stays Running for ever and keeps its deployment's only slot. Prefect's documentation of zombie
-    flows has the trigger; a server of one's own does not come with it.
+    Otherwise such a run stays Running for ever and occupies its deployment's only slot. The trigger is from Prefect's
+    documentation of zombie flows; a self-hosted server does not include it.
     """
     ends = ("Completed", "Failed", "Cancelled", "Crashed")
     automation = Automation(
         name=ZOMBIES,
-        description=f"A run sends a heartbeat every {HEARTBEAT_SECONDS} s; none in {_LAPSE.seconds} s: it is gone.",
+        description=f"A run whose last heartbeat (every {HEARTBEAT_SECONDS} s) is {_LAPSE.seconds} s old is dead.",
         trigger=EventTrigger(
             after={"prefect.flow-run.heartbeat"},
             expect={"prefect.flow-run.heartbeat", *(f"prefect.flow-run.{state}" for state in ends)},
@@ -77,6 +77,6 @@ def create_zombie_automation() -> None:
         ],
     )
     with get_client(sync_client=True) as client:
-        for found in client.read_automations_by_name(ZOMBIES):
-            client.delete_automation(found.id)
+        for existing in client.read_automations_by_name(ZOMBIES):
+            client.delete_automation(existing.id)
     automation.create()

@@ -1,4 +1,4 @@
-"""How to serve: from the command line, and what is secret from the environment."""
+"""Options of `make serve`: from the command line, secrets from the environment."""
 
 import argparse
 import os
@@ -19,10 +19,10 @@ class Options:
 
     Attributes:
         host: address the server listens on.
-        port: port it listens on; another one where that is taken.
+        port: port it listens on.
         pool: name of the work pool.
         database: URL of a PostgreSQL database; None = SQLite in Prefect's home.
-        auth: user:password that the API asks for; None = nothing is asked for.
+        auth: user:password for the API; None = no authentication.
     """
 
     host: str
@@ -38,7 +38,7 @@ class Options:
 
     @property
     def ui(self) -> str:
-        """URL of the UI on this machine; elsewhere its name stands in place of a loopback address."""
+        """URL of the UI on this machine; other machines need its host name instead of a loopback address."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
@@ -51,43 +51,43 @@ def read_options(arguments: list[str], environment: Mapping[str, str]) -> Option
     """
     parser = argparse.ArgumentParser(prog="python -m flows.serve", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument("--port", type=int, default=4200, help="port; a free one is taken where it is not")
-    parser.add_argument("--pool", default="wikisum", help="work pool, as prefect.yaml names it")
-    given = parser.parse_args(arguments)
+    parser.add_argument("--port", type=int, default=4200, help="port; if it is taken, a free one is used")
+    parser.add_argument("--pool", default="wikisum", help="work pool, as named in prefect.yaml")
+    values = parser.parse_args(arguments)
     database = environment.get("DATABASE_URL") or None
     return Options(
-        given.host, free_port(given.host, given.port), given.pool, database and database_url(database),
-        authentication(given.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
+        values.host, free_port(values.host, values.port), values.pool, database and database_url(database),
+        authentication(values.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
     )  # fmt: skip
 
 
-def database_url(given: str) -> str:
-    """Return a PostgreSQL URL as Prefect wants it.
+def database_url(url: str) -> str:
+    """Return a PostgreSQL URL in the form that Prefect needs.
 
     Raises:
-        ValueError: it is of another database; the message leaves the password out.
+        ValueError: it is for another database; the message does not contain the password.
     """
-    scheme, separator, rest = given.partition("://")
+    scheme, separator, rest = url.partition("://")
     if scheme not in ("postgres", "postgresql", "postgresql+asyncpg") or not separator:
         begins = f"begins with {scheme[:20]!r}" if separator else "names no kind of database"
         raise ValueError(f"DATABASE_URL {begins}: expected postgresql://user:password@host/database")
     return f"postgresql+asyncpg://{rest}"
 
 
-def authentication(host: str, given: str | None) -> str | None:
-    """Return what the API asks for: nothing on loopback unless it was given, elsewhere what was given or a new one.
+def authentication(host: str, credentials: str | None) -> str | None:
+    """Return the user:password for the API: the given one; else None on loopback, and a new one elsewhere.
 
     Raises:
-        ValueError: what was given is not user:password, or the password is short.
+        ValueError: it is not user:password, or the password is too short.
     """
-    if not given:
+    if not credentials:
         return None if _is_loopback(host) else f"admin:{secrets.token_urlsafe(18)}"
-    user, _, password = given.partition(":")
+    user, _, password = credentials.partition(":")
     if not user or len(password) < _LEAST_PASSWORD:
         raise ValueError(
             f"PREFECT_SERVER_API_AUTH_STRING: expected user:password with a password of at least {_LEAST_PASSWORD}"
         )
-    return given
+    return credentials
 
 
 def _is_loopback(host: str) -> bool:
@@ -98,7 +98,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def environment_of(options: Options) -> dict[str, str]:
-    """Return the environment of server, worker and flow runs; secrets stand nowhere else."""
+    """Return the environment of server, worker and flow runs; secrets are passed only here."""
     environment = {
         **os.environ,
         "PREFECT_API_URL": options.api,

@@ -1,4 +1,4 @@
-"""A Prefect server for as long as its parent lives: `python -m flows.running.server_process PORT PARENT`."""
+"""A Prefect server that ends with its parent: `python -m flows.running.server_process PORT PARENT`."""
 
 import sys
 
@@ -6,7 +6,7 @@ from flows.running.parent_watch import end_with_parent
 
 
 def main(port: int, parent: int) -> None:
-    """Serve on 127.0.0.1; what takes seconds to import is imported once the parent is watched."""
+    """Serve on 127.0.0.1; slow imports come after the start of the parent's watch."""
     end_with_parent(parent)
     import uvicorn
     from prefect.server.api.server import create_app

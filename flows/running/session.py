@@ -1,4 +1,4 @@
-"""What the flows of one process share: the root's lock, the embedded web, and what has been walked already."""
+"""The state that the flows of one process share: the root's lock, the embedded web, and finished stages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -27,7 +27,7 @@ class Session:
 
     Attributes:
         config: the build's configuration.
-        executor: what runs the jobs.
+        executor: runs the jobs.
         run: the walk over the DAG.
         connect_to: host pattern -> address:port of the embedded web, if that is the source.
     """
@@ -39,21 +39,21 @@ class Session:
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     def once(self, wiring: Callable[["Session"], T]) -> T:
-        """Return what `wiring` returned the first time it was walked in this session."""
+        """Return the result of `wiring`, which is walked only once per session."""
         if wiring not in self._walked:
             self._walked[wiring] = wiring(self)
         result: T = self._walked[wiring]
         return result
 
     def forget(self) -> None:
-        """Walk everything again; what is done is found again by its key."""
+        """Forget the results, so that everything is walked again; finished shards are found by their keys."""
         self._walked.clear()
         self.run.plans.clear()
 
 
 @contextmanager
 def holding(store: Store) -> Iterator[None]:
-    """Hold the root for the session that is opened in the block: the command line does so from its checks on.
+    """Hold the root for the session opened in the block; the command line does so from its checks on.
 
     Raises:
         RootBusyError: another run holds it.
@@ -72,13 +72,13 @@ def session(config: BuildConfig) -> Iterator[Session]:
 
     Raises:
         StorageError: the root cannot be written.
-        RootBusyError: another run held it for all of `engine.wait_for_root_seconds`.
-        ValueError: the settings name what this machine has not, or are not those of the flow around this one.
+        RootBusyError: another run held it during all of `engine.wait_for_root_seconds`.
+        ValueError: the settings name something that this machine lacks, or differ from those of the outer flow.
     """
-    around = _current.get()
-    if around is not None:
-        _check_same(config, around.config)
-        yield around
+    outer = _current.get()
+    if outer is not None:
+        _check_same(config, outer.config)
+        yield outer
         return
     check_machine(config)
     store = Store(config.root)
@@ -94,8 +94,8 @@ def session(config: BuildConfig) -> Iterator[Session]:
         yield opened
 
 
-def _check_same(given: BuildConfig, around: BuildConfig) -> None:
-    sections = [name for name in type(given).model_fields if getattr(given, name) != getattr(around, name)]
+def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
+    sections = [name for name in type(inner).model_fields if getattr(inner, name) != getattr(outer, name)]
     if sections:
         raise ValueError(
             f"a flow within another was given a configuration that differs in {', '.join(sections)}: expected that of "
@@ -113,7 +113,7 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk a flow's wiring in its session; the outermost flow repairs damaged shards by walking again.
 
     Raises:
-        StageFailedError: some shards could not be made; it says which and how to go on.
+        StageFailedError: some shards could not be made; it says which and how to continue.
     """
     nested = _current.get() is not None
     with session(config) as opened, opened.executor.serving():

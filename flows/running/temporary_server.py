@@ -1,8 +1,8 @@
-"""A Prefect server for one process and its children, where nobody runs a lasting one.
+"""A Prefect server for one process and its children, if there is no permanent one.
 
-Prefect can start one by itself, but every process that computes shards would start another, and a Ctrl-C in the
-terminal would end the server together with the build, which then could not say that it was interrupted. This one runs
-in a session of its own and ends when its process does, however that ends.
+Prefect can start one by itself, but every worker process would start another, and a Ctrl-C in the terminal would end
+the server together with the build, which then could not report that it was interrupted. This one runs in its own
+session and ends with its process, however that ends.
 """
 
 import atexit
@@ -14,7 +14,7 @@ from prefect.settings import PREFECT_API_URL
 
 from flows.running.child_processes import free_port, start, stop, wait_for_api
 
-_START_SECONDS = 600.0  # it takes 6 to 9 on a quiet machine; a busy one is no fault
+_START_SECONDS = 600.0  # it takes 6 to 9 on an idle machine; a busy one must not be an error
 _STOP_SECONDS = 10.0
 
 
@@ -26,9 +26,9 @@ def use_prefect_api() -> None:
     """
     if PREFECT_API_URL.value():
         return
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # it would report an error without a network
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # without a network it would log an error
     url = _start()
-    # Through the environment, so that processes that compute shards see it as well as every thread of this one.
+    # In the environment, so that worker processes and all threads of this one see it.
     os.environ["PREFECT_API_URL"] = url
     refresh_global_settings_context()
 
@@ -36,7 +36,7 @@ def use_prefect_api() -> None:
 def _start() -> str:
     port = free_port("127.0.0.1")
     server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
-    # At the very end, because Prefect sends its last logs and events when the interpreter is already shutting down.
+    # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
     atexit.register(stop, server, _STOP_SECONDS)
     url = f"http://127.0.0.1:{port}/api"
     if not wait_for_api(url, server, _START_SECONDS):

@@ -1,4 +1,4 @@
-"""Where archives hold pages: index of the archive files that the settings name, and look-ups in Common Crawl's."""
+"""Captures of pages in archives: an index of the settings' archive files, and look-ups in Common Crawl's index."""
 
 from flows.running.session import Session
 from storage import schemas
@@ -10,7 +10,7 @@ from tasks.engine.recipe import Recipe
 
 
 def captures(session: Session) -> StageResult | None:
-    """Index the archive files that the settings name; None where they name none."""
+    """Index the archive files that the settings name; None if they name none."""
     files = find_archives(session.config.crawl)
     if not files:
         return None
@@ -28,7 +28,7 @@ def captures(session: Session) -> StageResult | None:
 
 
 def indexed_captures(session: Session, frontier: StageResult) -> StageResult | None:
-    """Look the frontier's URLs up in the indexes of Common Crawl; None where the settings name none."""
+    """Look up the frontier's URLs in the indexes of Common Crawl; None if the settings name none."""
     if not session.config.crawl.common_crawl.indexes:
         return None
     return session.run.stage(
@@ -47,5 +47,5 @@ def indexed_captures(session: Session, frontier: StageResult) -> StageResult | N
 
 
 def part_of(crawl: CrawlSettings, *names: str) -> CrawlSettings:
-    """Return the crawl's settings that a stage reads, the others at their defaults, so that they change no key."""
+    """Return the crawl's settings that a stage reads; the others have their defaults, so that they change no key."""
     return CrawlSettings.model_validate({name: getattr(crawl, name) for name in names})

@@ -42,12 +42,12 @@ def frontier(session: Session, articles: StageResult, search: StageResult) -> St
 def pages(
     session: Session, frontier: StageResult, captures: StageResult | None, indexed: StageResult | None
 ) -> StageResult:
-    """Fetch every URL once, from archives where they have it."""
-    read: dict[str, Input] = {"frontier": gathered(frontier)}
+    """Fetch every URL once, from archives if they have it."""
+    inputs: dict[str, Input] = {"frontier": gathered(frontier)}
     if captures is not None:
-        read["captures"] = gathered(captures)
+        inputs["captures"] = gathered(captures)
     if indexed is not None:
-        read["indexed"] = same(indexed)
+        inputs["indexed"] = same(indexed)
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": ProgressLog("pages")}
     return session.run.stage(
         Recipe(
@@ -58,7 +58,7 @@ def pages(
             per_shard={"shard": range(session.config.shards.hosts)},
         ),
         shards=session.config.shards.hosts,
-        inputs=read,
+        inputs=inputs,
         context=context,
         scratch="scratch",
     )

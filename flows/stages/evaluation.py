@@ -13,7 +13,7 @@ from tasks.summarization.decoding import DecodingSettings, decode_shard
 
 
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
-    """Summarize the test articles with the systems that need no training."""
+    """Summarize the test articles with the systems without training."""
     return session.run.stage(
         Recipe(schemas.PREDICTIONS, predict_baselines, settings=session.config.baselines),
         shards=len(ranked.shards),
@@ -38,31 +38,31 @@ def predictions(
     """Summarize the test articles with a trained model.
 
     Args:
-        session: its configuration says how, unless the caller does.
-        graphs: those of the examples; None where the model reads none.
-        examples: what it reads.
+        session: the session, whose configuration is the default of `settings`.
+        graphs: graphs of the examples; None if the model reads none.
+        examples: input of the model.
         ranked: the paragraphs of the examples, whose scores some settings read.
         summarizer: the model.
-        predictor: of its attention; None where the settings read none.
-        settings: how it decodes.
-        system: what tables call it; None = its preset.
-        name: of the stage.
-        progress: what people know it by while it runs.
+        predictor: predictor of its attention; None if the settings need none.
+        settings: how to decode.
+        system: its name in tables; None = its preset.
+        name: name of the stage.
+        progress: name of the progress artifact.
     """
     settings = settings or session.config.decoding
-    read: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
+    inputs: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
     if graphs is not None:
-        read["graphs"] = same(graphs)
+        inputs["graphs"] = same(graphs)
     if predictor is not None:
-        read["predictor"] = contents(predictor)
+        inputs["predictor"] = contents(predictor)
     if settings.guidance.reads_scores:
-        read["ranked"] = same(ranked)
+        inputs["ranked"] = same(ranked)
     return session.run.stage(
         Recipe(
             schemas.PREDICTIONS, decode_shard, settings=settings, arguments={} if system is None else {"system": system}
         ),
         shards=len(examples.shards),
-        inputs=read,
+        inputs=inputs,
         context={"progress": ProgressLog(progress)},
         name=name,
     )
@@ -76,7 +76,7 @@ def scores(
     name: str,
     world: MiniwebSettings | None = None,
 ) -> StageResult:
-    """Score every summary; where the corpus is of a mini web, by the facts of its `world` too."""
+    """Score every summary; if the corpus is a mini web, also by the facts of its `world`."""
     return session.run.stage(
         Recipe(
             schemas.SCORES,

@@ -1,4 +1,4 @@
-"""What a summarizer reads: token ids of the ranked paragraphs, and graphs of them."""
+"""The input of summarizers: token ids of the ranked paragraphs, and graphs over them."""
 
 from flows.running.session import Session
 from storage import schemas
@@ -9,7 +9,7 @@ from tasks.summarization.graphs import build_graphs, pipeline_label
 
 
 def graphs(session: Session, ranked: StageResult, name: str | None = None) -> StageResult:
-    """Draw the graphs of the ranked paragraphs."""
+    """Compute the graphs of the ranked paragraphs."""
     return session.run.stage(
         Recipe(
             schemas.GRAPHS,

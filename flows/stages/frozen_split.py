@@ -1,4 +1,4 @@
-"""The frozen test split: articles and paragraphs that the models of all weeks are judged on, pinned once."""
+"""The frozen test split: articles and paragraphs on which the models of all weeks are judged, fixed once."""
 
 from flows.dag import dag_of
 from flows.running.session import Session
@@ -12,17 +12,17 @@ from tasks.retraining.warm_start import frozen_stages
 
 
 def freeze(session: Session) -> TestSplit:
-    """Return articles and paragraphs of the frozen test split: as pinned, or copied now from the corpus.
+    """Return articles and paragraphs of the frozen test split: the fixed ones, or a first copy of the corpus.
 
     Raises:
         ValueError: no article could be frozen, so that no version could ever be judged.
     """
-    found = read_frozen(session.run.store)
-    if found is not None:
-        return TestSplit(*frozen_stages(session.run.store, found, session.config.seed))
-    built, chosen = dag_of(session).corpus, session.config.retraining
+    frozen = read_frozen(session.run.store)
+    if frozen is not None:
+        return TestSplit(*frozen_stages(session.run.store, frozen, session.config.seed))
+    corpus, chosen = dag_of(session).corpus, session.config.retraining
     count = min(chosen.test_shards, session.config.shards.articles)
-    shards: dict[str, Input] = {"shards": every(built.articles, built.paragraphs)}
+    shards: dict[str, Input] = {"shards": every(corpus.articles, corpus.paragraphs)}
     articles = session.run.stage(
         Recipe(
             schemas.ARTICLES,
@@ -31,7 +31,7 @@ def freeze(session: Session) -> TestSplit:
             per_shard={"shard": range(count)},
         ),
         shards=count,
-        inputs={**shards, "corpus": every(built.articles)},
+        inputs={**shards, "corpus": every(corpus.articles)},
         name="frozen_articles",
     )
     if not session.run.planning and not any(record.written.rows for record in articles.in_order):

@@ -1,4 +1,4 @@
-"""Other people's ranked shards as the corpus: their examples and vocabulary, and the texts told from them."""
+"""Imported ranked shards as the corpus: their examples and vocabulary, and texts decoded from these."""
 
 from flows.running.session import Session
 from storage import schemas
@@ -8,41 +8,41 @@ from tasks.exchange.ranked_wikisum import Imported, ImportSettings, import_corpu
 
 
 def shards(session: Session) -> Imported:
-    """Import what is missing of the shards."""
+    """Import the missing shards."""
     return import_corpus(session.run, settings(session))
 
 
-def paragraphs(session: Session, given: Imported) -> StageResult:
-    """Decode the paragraphs of the articles whose texts are asked for."""
+def paragraphs(session: Session, imported: Imported) -> StageResult:
+    """Decode the paragraphs of the articles whose texts are needed."""
     return session.run.stage(
         Recipe(schemas.PARAGRAPHS, paragraphs_of, arguments={"texts": settings(session).texts}),
-        shards=len(given.examples.shards),
-        inputs={"examples": same(given.examples), "vocabulary": only(given.vocabulary)},
+        shards=len(imported.examples.shards),
+        inputs={"examples": same(imported.examples), "vocabulary": only(imported.vocabulary)},
     )
 
 
-def graphs(session: Session, given: Imported) -> StageResult | None:
-    """Return the graphs that came with the examples; None where they are to be drawn.
+def graphs(session: Session, imported: Imported) -> StageResult | None:
+    """Return the graphs that were imported with the examples; None if they must be computed.
 
     Raises:
-        ValueError: the summarizer reads a graph that neither came nor can be drawn, for want of texts.
+        ValueError: the summarizer reads a graph that was not imported and cannot be computed without texts.
     """
     graph = session.config.summarizer.graph
-    if graph != "none" and not can_have_graphs(session, given):
+    if graph != "none" and not can_have_graphs(session, imported):
         raise ValueError(
-            f"summarizer.graph is {graph!r}, but the shards of {settings(session).folder} hold no graphs: expected "
-            "imported.texts to be 'all', so that they can be drawn"
+            f"summarizer.graph is {graph!r}, but the shards of {settings(session).folder} have no graphs: expected "
+            "imported.texts to be 'all', so that graphs can be computed"
         )
-    return given.graphs
+    return imported.graphs
 
 
-def can_have_graphs(session: Session, given: Imported) -> bool:
-    """Whether graphs of the training articles came, or can be drawn."""
-    return given.graphs is not None or settings(session).texts == "all"
+def can_have_graphs(session: Session, imported: Imported) -> bool:
+    """Whether graphs of the training articles were imported or can be computed."""
+    return imported.graphs is not None or settings(session).texts == "all"
 
 
 def settings(session: Session) -> ImportSettings:
     """Return the settings of the import."""
-    found = session.config.imported
-    assert found is not None, "an imported corpus has its settings"
-    return found
+    imported = session.config.imported
+    assert imported is not None, "an imported corpus has its settings"
+    return imported

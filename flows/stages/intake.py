@@ -1,4 +1,4 @@
-"""What the source gives: its articles, and the documents of them that it holds itself."""
+"""Read the source: its articles, and their documents if it contains them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,10 @@ from tasks.sources import Partition, check_beginnings, open_source
 
 
 def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
-    """Read the source's partitions and regroup its articles by shard, refusing those that are to be kept out.
+    """Read the source's partitions and regroup its articles by shard, refusing those of `kept_out`.
 
-    Retraining keeps out the test articles of other weeks: in its first week none, but an input all the same, so that
-    what is kept out later changes the articles' key only where a row is refused.
+    Retraining keeps out the test articles of other weeks. In its first week there are none, but the input exists, so
+    that later only shards with a refused row get another key.
     """
     config, stage = session.config, session.run.stage
     partitions = session.once(_partitions)
@@ -46,7 +46,7 @@ def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
 
 
 def given_documents(session: Session) -> StageResult | None:
-    """Read the documents that the source itself has for its articles; None where it has none."""
+    """Read the documents that the source has for its articles; None if it has none."""
     config = session.config
     if not open_source(config.source).gives_documents:
         return None
@@ -60,13 +60,13 @@ def given_documents(session: Session) -> StageResult | None:
 
 
 def _partitions(session: Session) -> list[Partition]:
-    found = open_source(session.config.source).partitions()
-    if not found:
+    partitions = open_source(session.config.source).partitions()
+    if not partitions:
         kind = session.config.source.kind
         raise ValueError(f"the source (source.{kind}) is empty: expected at least one article, found none")
     if session.run.planning:
-        check_beginnings(session.config.source, found)
-    return found
+        check_beginnings(session.config.source, partitions)
+    return partitions
 
 
 def _arguments(config: BuildConfig) -> dict[str, Any]:

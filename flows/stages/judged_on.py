@@ -1,4 +1,4 @@
-"""What versions are judged on: the frozen test split, pinned once, and the recent one, which every week adds to."""
+"""The test splits on which versions are judged: the frozen one, fixed once, and the recent one, which grows weekly."""
 
 import logging
 from collections.abc import Mapping
@@ -19,25 +19,25 @@ _log = logging.getLogger(__name__)
 
 
 def judged_before(session: Session) -> Mapping[str, Input]:
-    """Return the articles that earlier weeks pinned to be judged on; none before the first champion."""
+    """Return the test articles that earlier weeks fixed; none before the first champion."""
     store = session.run.store
-    found, before = read_frozen(store), newest_version(store)
+    frozen, before = read_frozen(store), newest_version(store)
     articles = StageResult(schemas.ARTICLES.name, range(0), {})
-    if found is not None:
-        articles = frozen_stages(store, found, session.config.seed)[0]
+    if frozen is not None:
+        articles = frozen_stages(store, frozen, session.config.seed)[0]
     return {"frozen": every(joined(articles, *(split.articles for split in _carried(session, before).values())))}
 
 
 def judged_on(session: Session) -> JudgedOn:
-    """Return the frozen test split and, after the first week, the recent one with what has come in this week."""
+    """Return the frozen test split and, after the first week, the recent one with this week's new articles."""
     frozen, before = freeze(session), newest_version(session.run.store)
     recent = _carried(session, before)
-    new = None if before is None else _new_split(session, before, JudgedOn(frozen, recent))
-    return JudgedOn(frozen, recent if new is None else {**recent, session.config.retraining.period: new})
+    new_split = None if before is None else _new_split(session, before, JudgedOn(frozen, recent))
+    return JudgedOn(frozen, recent if new_split is None else {**recent, session.config.retraining.period: new_split})
 
 
 def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
-    """Return the weeks of the recent split that stay in it, oldest first."""
+    """Return the weeks that remain in the recent split, oldest first."""
     weeks = {} if before is None else before.recent
     store, stay = session.run.store, session.config.retraining.recent_weeks - 1
     return {
@@ -46,14 +46,14 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
     }
 
 
-def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit | None:
-    """Pin the test articles that have come in since a version; None where its own articles are gone."""
-    built, chosen, store = dag_of(session).corpus, session.config.retraining, session.run.store
+def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> TestSplit | None:
+    """Fix the test articles that have come in since a version; None if the version's articles are missing."""
+    corpus, chosen, store = dag_of(session).corpus, session.config.retraining, session.run.store
     try:
         files = read_build(store, before.build).stages["articles"]
         earlier = pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
     except (StorageError, KeyError) as error:
-        _log.warning("what came in since version %d cannot be told, and is not judged on: %s", before.number, error)
+        _log.warning("the articles since version %d are unknown and not used for judging: %s", before.number, error)
         return None
     articles = session.run.stage(
         Recipe(
@@ -62,13 +62,13 @@ def _new_split(session: Session, before: Version, known: JudgedOn) -> TestSplit 
             arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
         ),
         shards=1,
-        inputs={"now": every(built.articles), "before": every(earlier), "known": every(known.articles)},
+        inputs={"now": every(corpus.articles), "before": every(earlier), "known": every(pinned_splits.articles)},
         name="recent_articles",
     )
     paragraphs = session.run.stage(
         Recipe(schemas.PARAGRAPHS, new_paragraphs),
         shards=1,
-        inputs={"articles": same(articles), "shards": every(built.paragraphs)},
+        inputs={"articles": same(articles), "shards": every(corpus.paragraphs)},
         name="recent_paragraphs",
     )
     return TestSplit(articles, paragraphs)

@@ -1,4 +1,4 @@
-"""What a version's models make of the test splits: the stages of any build, on other articles."""
+"""Evaluate a version's models on the test splits: the stages of any build, on other articles."""
 
 from flows.running.session import Session
 from flows.stages import evaluation, ranking, texts
@@ -18,10 +18,10 @@ def judge(
     corpus = texts.Corpus(articles, paragraphs, features, vocabulary)
     ranked = ranking.ranked(session, corpus, models[RANKER], f"{name}_ranked")
     drawn = graphs(session, ranked, f"{name}_graphs")
-    read = examples(session, articles, ranked, vocabulary, f"{name}_examples")
+    token_ids = examples(session, articles, ranked, vocabulary, f"{name}_examples")
     predictor = models[PREDICTOR] if session.config.decoding.guidance.reads_predictor else None
     predictions = evaluation.predictions(
-        session, drawn, read, ranked, models[SUMMARIZER], predictor,
+        session, drawn, token_ids, ranked, models[SUMMARIZER], predictor,
         name=f"{name}_predictions", progress=f"decoding-{name}",
     )  # fmt: skip
     scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores")

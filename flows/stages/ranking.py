@@ -1,4 +1,4 @@
-"""The ranker (Liu & Lapata 2019, sec. 3.1), and the paragraphs that it puts in order."""
+"""The ranker (Liu & Lapata 2019, sec. 3.1), and the ranked paragraphs."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ def ranker(
     settings: RankerSettings | None = None,
     initial: DirectoryResult | None = None,
 ) -> DirectoryResult:
-    """Train the ranker on ROUGE-2 recall; under other settings, or from the weights of `initial`, where given."""
+    """Train the ranker on ROUGE-2 recall, optionally with other settings or from the weights of `initial`."""
     return session.run.directory(
         Recipe(
             "models/ranker",
@@ -38,7 +38,7 @@ def ranker(
 
 
 def ranked(session: Session, corpus: Corpus, ranker: DirectoryResult | None, name: str | None = None) -> StageResult:
-    """Keep the L' best paragraphs of every article; without a ranker they stay in the order they were found in."""
+    """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found."""
     settings = session.config.ranking
     return session.run.stage(
         Recipe(

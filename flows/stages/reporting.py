@@ -1,4 +1,4 @@
-"""The report: what was built, what it scored, and what the papers found."""
+"""The report: content and scores of the build, beside the papers' figures."""
 
 from flows.running.session import Session
 from flows.stages.texts import Corpus
@@ -21,7 +21,7 @@ def report(
     predictions: StageResult,
     scores: StageResult,
 ) -> DirectoryResult:
-    """Write the report and the artifacts on all that was walked before."""
+    """Write the report and the artifacts on all earlier stages."""
     config = session.config
     counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
     took = {name: {field: count.pop(field) for field in ("seconds", "peak_bytes")} for name, count in counts.items()}

@@ -1,4 +1,4 @@
-"""Whether there are articles to learn from and to be judged on."""
+"""Check that there are articles for training and for testing."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from tasks.engine.inputs import StageResult
 
 
 def check_splits(store: Store, articles: StageResult) -> None:
-    """See that both splits have articles, as soon as articles are known.
+    """Check that both splits have articles, as soon as the articles are known.
 
     Raises:
         ValueError: a split has none.

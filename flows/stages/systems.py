@@ -1,4 +1,4 @@
-"""The systems of the papers' tables: each trained, decoded and scored, equal work done once."""
+"""The systems of the papers' tables: train, decode and score each, and do equal work only once."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Evaluated:
 
 
 def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]:
-    """Train, decode and score those of some systems that are trained; equal work is done once."""
+    """Train, decode and score those of the given systems that need training; equal work is done once."""
     dag, config = dag_of(session), session.config
     models: dict[str, DirectoryResult] = {}
     predictors: dict[str, DirectoryResult] = {}
@@ -36,12 +36,12 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
         owner = system.model or name
         settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
         how = training_of(SYSTEMS[owner], config.tables, config.training)
-        read = dag.examples if system.ranked else session.once(unranked_examples)
+        token_ids = dag.examples if system.ranked else session.once(unranked_examples)
         graphs = dag.graphs if settings.graph != "none" else None
         recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
         if recipe not in models:
             models[recipe] = training.summarizer(
-                session, graphs, read, dag.vocabulary, settings=settings, training=how, name=owner
+                session, graphs, token_ids, dag.vocabulary, settings=settings, training=how, name=owner
             )
         decoding = decoding_of(system, config.tables, config.decoding)
         if (work := (recipe, decoding.model_dump_json())) in decoded:
@@ -50,9 +50,9 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
             predicted = decoding.guidance.reads_predictor
             if predicted and recipe not in predictors:
                 learning = attention_of(config.tables, config.attention)
-                predictors[recipe] = training.attention(session, graphs, read, models[recipe], learning)
+                predictors[recipe] = training.attention(session, graphs, token_ids, models[recipe], learning)
             summaries = decoded[work] = evaluation.predictions(
-                session, graphs, read, dag.ranked, models[recipe], predictors[recipe] if predicted else None,
+                session, graphs, token_ids, dag.ranked, models[recipe], predictors[recipe] if predicted else None,
                 settings=decoding, system=name, name=f"predictions-{name}", progress=name,
             )  # fmt: skip
         scores = evaluation.scores(session, dag.corpus, dag.ranked, summaries, f"scores-{name}", config.miniweb)
@@ -61,7 +61,7 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
 
 
 def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
-    """Return the summaries of a system that decodes just as `name` does, under this name."""
+    """Return the summaries of a system with the same decoding as `name`, under this name."""
     return session.run.stage(
         Recipe(schemas.PREDICTIONS, rename_system, arguments={"system": name}),
         shards=len(summaries.shards),
@@ -71,26 +71,26 @@ def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
 
 
 def unranked_examples(session: Session) -> StageResult:
-    """Return examples whose paragraphs stand as they were found (Liu & Lapata 2019, Table 2, no ranking)."""
+    """Return examples with paragraphs in the order they were found (Liu & Lapata 2019, Table 2, no ranking)."""
     corpus = dag_of(session).corpus
-    found = ranking.ranked(session, corpus, None, "unranked")
-    return examples(session, corpus.articles, found, corpus.vocabulary, "unranked-examples")
+    unranked = ranking.ranked(session, corpus, None, "unranked")
+    return examples(session, corpus.articles, unranked, corpus.vocabulary, "unranked-examples")
 
 
 def impossible(dag: Dag) -> dict[str, str]:
-    """Return the systems that read what there is not under these settings, and what that is."""
+    """Return the systems that cannot run with these settings, and why."""
     reasons = {}
     tables, kept = dag.config.tables, dag.config.ranking.keep
     for name, system in SYSTEMS.items():
         wanted = tables.scaled(system.test_paragraphs or system.paragraphs)
         if not dag.ranks and not system.ranked:
-            reasons[name] = "imported paragraphs came ranked"
+            reasons[name] = "imported paragraphs are already ranked"
         elif dag.ranks and system.kind != "extractive" and wanted > kept:
             reasons[name] = f"it reads {wanted} paragraphs and ranking.keep is {kept}"
         elif system.graph != "none" and not dag.can_have_graphs:
-            reasons[name] = "the imported shards hold no graphs, and no texts of the training split to draw them from"
+            reasons[name] = "the imported shards have no graphs, and no texts of the training split to compute them"
         elif system.decoding.get("alignment") == "ranked" and not (dag.ranks and dag.config.ranking.method != "found"):
             reasons[name] = "no ranker scored the paragraphs"
         elif system.decoding.get("alignment") == "predicted" and dag.config.decoding.checkpoint:
-            reasons[name] = "its attention predictor knows the best checkpoint alone"
+            reasons[name] = "its attention predictor was trained only for the best checkpoint"
     return reasons

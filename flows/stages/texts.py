@@ -23,7 +23,7 @@ class Corpus:
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
-        """All of them."""
+        """All stages of the corpus."""
         return (self.articles, self.paragraphs, self.features, self.vocabulary)
 
 
@@ -39,19 +39,19 @@ def documents(session: Session, frontier: StageResult, pages: StageResult) -> St
 def paragraphs(
     session: Session, articles: StageResult, documents: StageResult, given: StageResult | None
 ) -> StageResult:
-    """Take the documents of each article apart: those of the crawl, and those that the source gives."""
-    read: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
+    """Split the documents of each article into paragraphs: those of the crawl, and those of the source."""
+    inputs: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
     if given is not None:
-        read["given"] = gathered(given)
+        inputs["given"] = gathered(given)
     return session.run.stage(
         Recipe(schemas.PARAGRAPHS, build_paragraphs, settings=session.config.paragraphs),
         shards=len(articles.shards),
-        inputs=read,
+        inputs=inputs,
     )
 
 
 def features(session: Session, articles: StageResult, paragraphs: StageResult, name: str | None = None) -> StageResult:
-    """Label every paragraph by what it shares with the lead, and compare it with the title."""
+    """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
     return session.run.stage(
         Recipe(schemas.FEATURES, compute_features, settings=session.config.features),
         shards=len(articles.shards),

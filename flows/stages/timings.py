@@ -13,7 +13,7 @@ from tasks.tables.systems import MOST_PARAGRAPHS
 
 
 def timings(session: Session, evaluated: Mapping[str, Evaluated]) -> dict[str, DirectoryResult]:
-    """Measure the systems of the efficiency tables, one after another so that none slows another."""
+    """Measure the systems of the efficiency tables, one after another, so that they do not slow each other."""
     config, examples = session.config, dag_of(session).examples
     return {
         name: session.run.directory(

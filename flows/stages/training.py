@@ -1,4 +1,4 @@
-"""A summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs."""
+"""Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs."""
 
 from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
@@ -23,14 +23,14 @@ def summarizer(
     """Train a summarizer on the ranked paragraphs, as models/NAME.
 
     Args:
-        session: its configuration says what is trained, and how, unless the caller does.
-        graphs: those of the examples; None where it reads none.
-        examples: what it learns from.
+        session: the session, whose configuration is the default of `settings` and `training`.
+        graphs: graphs of the examples; None if it reads none.
+        examples: training and validation examples.
         vocabulary: of the examples.
-        settings: what it is.
-        training: how it is trained.
-        initial: a model whose weights it starts from.
-        name: what tables call it.
+        settings: which summarizer.
+        training: how to train it.
+        initial: a model from whose weights training starts.
+        name: its name in tables.
     """
     return session.run.directory(
         Recipe(

@@ -1,4 +1,4 @@
-"""A challenger's models: trained on from the champion's where there is one that fits, else from scratch."""
+"""A challenger's models: trained from the champion's if these fit, else from scratch."""
 
 from flows.dag import Dag
 from flows.stages.ranking import ranker
@@ -17,9 +17,7 @@ from tasks.retraining.warm_start import (
 
 
 def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the ranker on from the champion's and take it up if it is better; from scratch where there is none that
-    fits.
-    """
+    """Train the ranker from the champion's and use it if it is better; from scratch if the champion's does not fit."""
     settings, retraining = dag.config.ranker, dag.config.retraining
     if start is None or not ranker_fits(start.version, settings):
         return ranker(dag.session, dag.corpus)
@@ -29,7 +27,7 @@ def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
 
 
 def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the summarizer on from the champion's; from scratch where there is none that fits."""
+    """Train the summarizer from the champion's, or from scratch if the champion's does not fit."""
     if start is None or not summarizer_fits(start.version, dag.config.summarizer):
         return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
     training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]

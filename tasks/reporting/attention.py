@@ -1,4 +1,4 @@
-"""What a summarizer looked at while it wrote: its attention laid out by token, paragraph and sentence.
+"""The attention of a summarizer while it wrote, by token, paragraph and sentence.
 
 Shapes: T tokens of a summary, P ranked paragraphs.
 """
@@ -22,8 +22,8 @@ class Span:
 
     Attributes:
         sentence: the sentence.
-        start: place of its first token.
-        stop: place after its last token; a sentence no token ends in has none.
+        start: index of its first token.
+        stop: index after its last token; equal to `start` for a sentence in which no token ends.
         ranks: 0-based ranks of the paragraphs that are cited for it.
     """
 
@@ -38,7 +38,7 @@ class Attention:
     """The attention of one summary.
 
     Attributes:
-        tokens: [T] the pieces, as people read them.
+        tokens: [T] the pieces, in a readable form.
         weights: [T, P] of each token to each paragraph, 0-1.
         hosts: [P] host of each paragraph's page, or an empty string.
         spans: its sentences.
@@ -53,7 +53,7 @@ class Attention:
 def lay_out(
     summary: str, tokens: Sequence[str], weights: Floats, urls: Sequence[str], cited: Sequence[CitedSentence]
 ) -> Attention | None:
-    """Return the attention of a summary; None for a system without any, or one that wrote nothing.
+    """Return the attention of a summary; None for a system without attention, or an empty summary.
 
     Args:
         summary: the text.
@@ -66,16 +66,16 @@ def lay_out(
         return None
     hosts = [host_of(url) for url in urls[: weights.shape[1]]]
     hosts += [""] * (weights.shape[1] - len(hosts))
-    places = sentence_pieces(summary, tokens)
+    sentence_spans = sentence_pieces(summary, tokens)
     spans = [
-        Span(sentence, piece.start, piece.stop, found.ranks)
-        for (sentence, piece), found in zip(places, cited, strict=True)
+        Span(sentence, piece.start, piece.stop, citation.ranks)
+        for (sentence, piece), citation in zip(sentence_spans, cited, strict=True)
     ]
     return Attention([readable(token) for token in tokens], weights, hosts, spans)
 
 
 def readable(token: str) -> str:
-    """Return a piece for people: the beginning of a word as it is, letters that go on with one after a dot."""
+    """Return a piece in a readable form: the beginning of a word unchanged, a continuation with a dot before it."""
     if token == SPACE_MARK:
         return "\u2423"
     begins = token.startswith(SPACE_MARK) or not token[:1].isalnum()
@@ -83,7 +83,7 @@ def readable(token: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL; an empty string where it has none."""
+    """Return the host of a URL; an empty string if it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""A picture of paragraph attention over time: which page a summarizer looked at, token by token."""
+"""A picture of paragraph attention over time: how much attention each page got, token by token."""
 
 import math
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from tasks.reporting.attention import Attention
 from tasks.reporting.blocks import clean
 from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
 
-_STRIP = 36  # tokens side by side, so that each can be read where the picture is 700 pixels wide
-_STRIPS = 5  # one under the other; a summary of more tokens is drawn as far as they go
-_ROWS = 15  # paragraphs drawn one by one: those cited, and of the others those looked at most
+_STRIP = 36  # tokens per strip, so that each is legible in a picture 700 pixels wide
+_STRIPS = 5  # strips below each other; of a longer summary only the first tokens are drawn
+_ROWS = 15  # paragraphs with a row of their own: those cited, and of the others those with most attention
 _ROW_INCHES, _TOKEN_INCHES = 0.185, 0.9
 _HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
@@ -25,8 +25,8 @@ _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and
 def attention_picture(attention: Attention) -> bytes:
     """Draw paragraph attention over time: a column for each token, a row for each paragraph, a box for each citation.
 
-    Of many paragraphs those that are not cited and looked at least share a row, of many tokens the first are drawn
-    (`drawn_tokens`).
+    If there are many paragraphs, uncited ones with least attention share one row; of many tokens only the first are
+    drawn (`drawn_tokens`).
     """
     looked = attention.weights.mean(axis=0)
     cited = {rank for span in attention.spans for rank in span.ranks}
@@ -90,12 +90,12 @@ def _head(text: str, most: int) -> str:
 
 
 def _tail(text: str, most: int) -> str:
-    """Return the end of a host, which says more of whose it is than its beginning."""
+    """Return the end of a host name, because the end identifies its owner better than the beginning."""
     return text if len(text) <= most else f"…{text[1 - most :]}"
 
 
 def _shown(text: str) -> str:
-    """Return a text in the letters that the font has; a sign stands for any other."""
+    """Return a text with each character that the font lacks replaced by a sign."""
     return "".join(letter if ord(letter) in _letters() else "\u25a1" for letter in clean(text))
 
 

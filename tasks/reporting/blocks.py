@@ -1,6 +1,6 @@
-"""What a report is made of, whichever way it is shown: sections of blocks, with no markup in them.
+"""The elements of a report, independent of the output format: sections of blocks, without markup.
 
-Every string may come from a page of the web; what shows it (`page`, `markdown`, `text`) escapes it.
+Every string may come from a page of the web; the renderers (`page`, `markdown`, `text`) escape it.
 """
 
 import re
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from tasks.reporting.samples import Sentence, Source
 
-# Control characters, which terminals obey, and direction marks, which turn the text around them.
+# Control characters, which terminals interpret, and direction marks, which change the order of the text around them.
 _UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _SHOWN_URL = 80  # characters
 
@@ -21,10 +21,10 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        text: what it says.
-        note: said smaller, beneath or beside it, such as an interval.
-        strong: whether it stands out.
-        share: 0-1, drawn as a bar where pictures are drawn.
+        text: its content.
+        note: smaller text below or beside it, such as an interval.
+        strong: whether it is emphasised.
+        share: 0-1, drawn as a bar in formats with pictures.
     """
 
     text: str
@@ -57,8 +57,8 @@ class Table:
     Attributes:
         caption: what it shows, with the unit of its numbers.
         columns: headings; the first column names the row.
-        rows: the cells, as many a row as there are columns.
-        numeric: places of the columns that hold numbers.
+        rows: the cells, one per column.
+        numeric: indices of the columns with numbers.
     """
 
     kind: ClassVar[str] = "table"
@@ -70,12 +70,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG picture with its caption, which also says what it shows to those who cannot see it.
+    """A PNG picture with its caption, which is also its alternative text.
 
     Attributes:
         caption: what it shows.
         png: the picture.
-        wide: whether it needs the whole width of a page to be legible.
+        wide: whether it needs the full width of a page to be legible.
     """
 
     kind: ClassVar[str] = "picture"
@@ -95,7 +95,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class Cited:
-    """A summary: its sentences with the pages that support them, the pages looked at most, and what is left out."""
+    """A summary: its sentences with their citations, the pages with most attention, and the characters left out."""
 
     kind: ClassVar[str] = "cited"
     sentences: Sequence[Sentence]
@@ -105,7 +105,7 @@ class Cited:
 
 @dataclass(frozen=True)
 class Lines:
-    """Text whose line breaks count, such as settings."""
+    """Text whose line breaks are kept, such as settings."""
 
     kind: ClassVar[str] = "lines"
     lines: Sequence[str]
@@ -121,7 +121,7 @@ class Section:
     Attributes:
         key: short name, for links and files.
         title: its heading.
-        blocks: what is in it.
+        blocks: its content.
     """
 
     key: str
@@ -130,12 +130,12 @@ class Section:
 
 
 def clean(text: str) -> str:
-    """Return a text as it may be shown: without control characters, white space collapsed."""
+    """Return a text that can be shown safely: without control characters, white space collapsed."""
     return " ".join(_UNSHOWN.sub(" ", text).split())
 
 
 def web_url(url: str | None) -> str | None:
-    """Return a URL that may become a link, http or https with a host, else None."""
+    """Return the URL if it may become a link (http or https, with a host), else None."""
     if url is None or url != clean(url):
         return None
     try:
@@ -146,7 +146,7 @@ def web_url(url: str | None) -> str | None:
 
 
 def shown_url(url: str) -> str:
-    """Return a URL as people read it: without the scheme of the web, and not too long."""
+    """Return a URL for display: without http(s)://, and shortened."""
     shown = re.sub(r"^https?://", "", clean(url))
     return shown if len(shown) <= _SHOWN_URL else f"{shown[: _SHOWN_URL - 1]}…"
 

@@ -1,6 +1,6 @@
 """Champion against challenger: two models on the same test articles, as numbers, a verdict and an artifact.
 
-It knows nothing of versions or of where models are kept: it takes two tables of scores and two of predictions.
+It does not depend on the registry: it takes two tables of scores and two of predictions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,15 @@ from tasks.reporting.verdicts import few_articles
 
 CHALLENGE_ARTIFACT = "champion-challenger"
 _CHAMPION, _CHALLENGER = "champion", "challenger"
-_SHOWN_CHARACTERS = 1200  # of each text of an example, for three of them stand side by side
+_SHOWN_CHARACTERS = 1200  # of each text of an example, because three of them are shown side by side
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A model and what it did on the test articles.
+    """A model and its results on the test articles.
 
     Attributes:
-        name: what people know it by, such as `version 7`.
+        name: its name for people, such as `version 7`.
         scores: SCORES rows of one system.
         predictions: PREDICTIONS rows of one system.
     """
@@ -41,14 +41,14 @@ class Contender:
 
 @dataclass(frozen=True)
 class Measure:
-    """Both contenders under one metric, on the articles both were scored on.
+    """Both contenders under one metric, on the articles on which both were scored.
 
     Attributes:
         metric: as in the `scores` dataset.
         champion: its score with intervals.
         challenger: likewise.
         difference: mean figure of the challenger minus that of the champion, with its paired bootstrap interval.
-        p_value: two-sided, by approximate randomisation; each metric is tested by itself.
+        p_value: two-sided, by approximate randomisation; each metric is tested separately.
     """
 
     metric: str
@@ -60,7 +60,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Example:
-    """A test article and what both wrote.
+    """A test article with both summaries.
 
     Attributes:
         why: why it was chosen.
@@ -79,18 +79,18 @@ class Example:
 
 @dataclass(frozen=True)
 class Challenge:
-    """What came of comparing two models.
+    """The result of comparing two models.
 
     Attributes:
-        champion: name of the model that is in its place.
-        challenger: name of the model that would take it.
+        champion: name of the model in use.
+        challenger: name of the model that may replace it.
         headline: the metric that decides.
-        articles: test articles both were scored on.
-        left_out: test articles only one of them was scored on.
-        measures: one a metric, in their usual order.
-        differences: the challenger's figure minus the champion's in the headline metric, of each article, rising.
-        examples: where the challenger does best against the champion, the middle, and where it does worst.
-        confidence: probability the intervals are to cover, 0-1.
+        articles: number of test articles on which both were scored.
+        left_out: number of test articles on which only one of them was scored.
+        measures: one per metric, in their usual order.
+        differences: the challenger's figure minus the champion's in the headline metric, per article, ascending.
+        examples: the article where the challenger does best, the middle one, and the one where it does worst.
+        confidence: coverage probability of the intervals, 0-1.
     """
 
     champion: str
@@ -117,25 +117,25 @@ class Challenge:
 def compare_contenders(
     champion: Contender, challenger: Contender, articles: pa.Table, settings: ReportSettings, seed: int
 ) -> Challenge:
-    """Compare two models on the test articles both were scored on.
+    """Compare two models on the test articles on which both were scored.
 
     Args:
-        champion: the model that is in its place.
-        challenger: the model that would take it.
+        champion: the model in use.
+        challenger: the model that may replace it.
         articles: ARTICLES rows (article_id, title and lead are read), at least of the articles that were scored.
         settings: headline metric and significance.
         seed: decides resamples and sign flips.
 
     Raises:
-        ValueError: a table is of no system or of several, an article is scored twice, the headline metric was not
-            scored for both on a common article, or an example's article or summary is missing.
+        ValueError: a table has no system or several, an article is scored twice, the headline metric was not scored
+            for both on a common article, or an example's article or summary is missing.
     """
-    own = {_CHAMPION: _one_system(champion), _CHALLENGER: _one_system(challenger)}
-    ids = {side: set(scores["article_id"].to_pylist()) for side, scores in own.items()}
+    tables = {_CHAMPION: _one_system(champion), _CHALLENGER: _one_system(challenger)}
+    ids = {side: set(scores["article_id"].to_pylist()) for side, scores in tables.items()}
     both = ids[_CHAMPION] & ids[_CHALLENGER]
     common = pa.array(sorted(both), pa.string())
     scores = pa.concat_tables(
-        _as_system(table.filter(pc.is_in(table["article_id"], common)), side) for side, table in own.items()
+        _as_system(table.filter(pc.is_in(table["article_id"], common)), side) for side, table in tables.items()
     )
     measures = _measures(scores, settings, seed)
     if settings.headline not in {measure.metric for measure in measures}:
@@ -158,15 +158,15 @@ def compare_contenders(
 
 
 def verdict(challenge: Challenge) -> str:
-    """Return in a sentence how the challenger stands to the champion in the headline metric."""
-    found = challenge.decisive
-    low, mean, high = (100 * x for x in (found.difference.low, found.difference.mean, found.difference.high))
+    """Return a sentence that compares challenger and champion in the headline metric."""
+    decisive = challenge.decisive
+    low, mean, high = (100 * x for x in (decisive.difference.low, decisive.difference.mean, decisive.difference.high))
     side = "above" if mean >= 0 else "below"
     return (
         f"The challenger ({challenge.challenger}) is {abs(mean):.2f} points of {metric_name(challenge.headline)} "
         f"{side} the champion ({challenge.champion}); {percent(challenge.confidence)} interval of the difference "
         f"{low:+.2f} to {high:+.2f}: {'significant' if challenge.significant else 'not significant'} "
-        f"(p = {found.p_value:.3f}).{few_articles(challenge.articles)}"
+        f"(p = {decisive.p_value:.3f}).{few_articles(challenge.articles)}"
     )
 
 
@@ -174,13 +174,13 @@ def challenge_section(challenge: Challenge, decision: str = "") -> Section:
     """Return means with intervals, the paired verdict, and examples side by side.
 
     Args:
-        challenge: what was compared.
-        decision: what was done about it and why, in a sentence; shown first.
+        challenge: the comparison.
+        decision: a sentence that says what was decided and why; shown first.
     """
     blocks: list[Block] = [Text(decision)] if decision else []
     blocks += [Text(verdict(challenge)), _measure_table(challenge), _picture(challenge)]
     if challenge.left_out:
-        blocks.append(Text(f"{challenge.left_out:,} test articles that only one of them was scored on are left out."))
+        blocks.append(Text(f"{challenge.left_out:,} test articles on which only one of them was scored are left out."))
     for example in challenge.examples:
         blocks += _shown(example, challenge)
     return Section("challenge", "Champion and challenger", blocks)
@@ -200,12 +200,12 @@ def _one_system(contender: Contender) -> pa.Table:
 
 
 def _as_system(scores: pa.Table, name: str) -> pa.Table:
-    place = scores.schema.get_field_index("system")
-    return scores.set_column(place, scores.schema.field(place), pa.array([name] * scores.num_rows, pa.string()))
+    column = scores.schema.get_field_index("system")
+    return scores.set_column(column, scores.schema.field(column), pa.array([name] * scores.num_rows, pa.string()))
 
 
 def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Measure]:
-    found = {(score.system, score.metric): score for score in summarise_scores(scores, settings.significance, seed)}
+    scored = {(score.system, score.metric): score for score in summarise_scores(scores, settings.significance, seed)}
     pairs = {pair.metric: pair for pair in compare_systems(scores, settings.significance, seed)}
     measures = []
     for metric in METRICS:
@@ -213,13 +213,13 @@ def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Mea
             gap = pair.difference
             # 0 - x rather than -x: no minus stands before a 0 then.
             signed = gap if pair.better == _CHALLENGER else Interval(0 - gap.mean, 0 - gap.high, 0 - gap.low)
-            both = (found[_CHAMPION, metric], found[_CHALLENGER, metric])
+            both = (scored[_CHAMPION, metric], scored[_CHALLENGER, metric])
             measures.append(Measure(metric, *both, signed, pair.p_value))
     return measures
 
 
 def _differences(scores: pa.Table, metric: str) -> list[tuple[str, float, float]]:
-    """Return (article, figure of the champion, figure of the challenger), by rising gain of the challenger."""
+    """Return (article, figure of the champion, figure of the challenger), by ascending gain of the challenger."""
     chosen = scores.filter(pc.equal(scores["metric"], metric)).select(["article_id", "system", "value"]).to_pylist()
     figures = {(row["article_id"], row["system"]): row["value"] for row in chosen}
     both = [
@@ -234,25 +234,27 @@ def _examples(
     differences: Sequence[tuple[str, float, float]], champion: Contender, challenger: Contender, articles: pa.Table
 ) -> list[Example]:
     last = len(differences) - 1
-    # In this order, so that of one article or two each is shown once.
-    places = {last: "where the challenger does best", last // 2: "the middle one", 0: "where it does worst"}
-    wanted = pa.array([differences[place][0] for place in places], pa.string())
+    # In this order, because with only one or two articles later keys replace earlier ones.
+    picks = {last: "where the challenger does best", last // 2: "the middle one", 0: "where it does worst"}
+    wanted = pa.array([differences[index][0] for index in picks], pa.string())
     texts = _texts(articles, wanted, ["title", "lead"], "articles")
     before = _texts(champion.predictions, wanted, ["summary"], f"predictions of {champion.name}")
     after = _texts(challenger.predictions, wanted, ["summary"], f"predictions of {challenger.name}")
-    found = []
-    for place, why in places.items():
-        article, *figures = differences[place]
+    examples = []
+    for index, why in picks.items():
+        article, *figures = differences[index]
         summaries = (before[article]["summary"], after[article]["summary"])
-        found.append(Example(why, texts[article]["title"], texts[article]["lead"], summaries, (figures[0], figures[1])))
-    return found
+        examples.append(
+            Example(why, texts[article]["title"], texts[article]["lead"], summaries, (figures[0], figures[1]))
+        )
+    return examples
 
 
-def _texts(table: pa.Table, wanted: pa.Array, columns: list[str], what: str) -> Mapping[str, Mapping[str, Any]]:
+def _texts(table: pa.Table, wanted: pa.Array, columns: list[str], description: str) -> Mapping[str, Mapping[str, Any]]:
     chosen = table.filter(pc.is_in(table["article_id"], wanted)).select(["article_id", *columns]).to_pylist()
     texts = {row["article_id"]: row for row in chosen}
     if missing := [article for article in wanted.to_pylist() if article not in texts]:
-        raise ValueError(f"the {what} lack the scored articles {missing}: expected one row for each")
+        raise ValueError(f"the {description} lack the scored articles {missing}: expected one row for each")
     return texts
 
 

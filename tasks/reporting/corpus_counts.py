@@ -1,4 +1,4 @@
-"""What became of a corpus, stage by stage, in text."""
+"""Counts of a corpus, stage by stage, as text."""
 
 from storage.builds import Build
 

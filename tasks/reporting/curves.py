@@ -91,7 +91,7 @@ def _curves(directory: Path, plan: Sequence[tuple[str, str, str, Sequence[_Serie
     path = directory / METRICS
     lines = read_metrics(path) if path.is_file() else []
     curves = [
-        Curve(name, title, label, {each[0]: _points(lines, *each[1:]) for each in wanted})
+        Curve(name, title, label, {wanted_curve[0]: _points(lines, *wanted_curve[1:]) for wanted_curve in wanted})
         for name, title, label, wanted in plan
     ]
     return [curve for curve in curves if any(curve.series.values())]

@@ -1,4 +1,4 @@
-"""What a build was made from and of: the head of the report."""
+"""The facts of a build (source, models, seed): the head of the report."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _CREDENTIALS = re.compile(r"(?<=//)[^/@\s]+@")
 
 @dataclass(frozen=True)
 class Fact:
-    """A name and what it is, for people."""
+    """A name and its value, for people."""
 
     name: str
     value: str
@@ -26,15 +26,15 @@ def gather_facts(
     config: Mapping[str, Any], counts: Mapping[str, Mapping[str, Any]], ranker: Path | None, summarizer: Path, *,
     seed: int, test_articles: int,
 ) -> list[Fact]:  # fmt: skip
-    """Return what a reader must know of a build before its numbers.
+    """Return what a reader must know about a build before its numbers.
 
     Args:
         config: recipe of the build's settings.
         counts: of every stage, `tasks.reporting.publishing.summarise`.
-        ranker: directory of the trained ranker; None where paragraphs came ranked.
+        ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
         seed: of the build.
-        test_articles: articles that systems were scored on.
+        test_articles: number of articles on which systems were scored.
     """
     used = counts.get("articles")
     articles = f"{used['rows'] - sum(used['drops'].values()):,} used" if used else "not counted"
@@ -51,7 +51,7 @@ def gather_facts(
 
 
 def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield each setting as `section.field: value`, without the credentials that a URL may hold."""
+    """Yield each setting as `section.field: value`, without credentials in URLs."""
     for name in sorted(config):
         value = config[name]
         if isinstance(value, Mapping) and value:
@@ -61,7 +61,7 @@ def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def count_parameters(directory: Path) -> int | None:
-    """Return the number of weights in a model's directory, shared ones counted once; None where it holds none."""
+    """Return the number of weights in a model's directory, shared ones counted once; None if there are no weights."""
     path = directory / WEIGHTS
     if not path.is_file():
         return None
@@ -77,12 +77,12 @@ def _size(directory: Path) -> str:
 
 def _source(source: Mapping[str, Any]) -> str:
     kind = str(source.get("kind", "none"))
-    own = source.get(kind)
-    if not isinstance(own, Mapping):
+    settings = source.get(kind)
+    if not isinstance(settings, Mapping):
         return kind
-    told = ", ".join(f"{name} {value}" for name, value in own.items() if value not in (None, [], ()))
-    told = _CREDENTIALS.sub("", told)
-    return f"{kind} ({told if len(told) <= _SHOWN else told[:_SHOWN] + '…'})"
+    description = ", ".join(f"{name} {value}" for name, value in settings.items() if value not in (None, [], ()))
+    description = _CREDENTIALS.sub("", description)
+    return f"{kind} ({description if len(description) <= _SHOWN else description[:_SHOWN] + '…'})"
 
 
 def _summarizer(summarizer: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The numbers of a report, gathered from the stages' counts and tables before anything is drawn or worded."""
+"""The numbers of a report, computed from the stages' counts and tables before anything is drawn or written."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ PUBLISHED_TABLE1: Mapping[str, Mapping[int, float]] = {
     "ranking": {5: 39.38, 10: 46.74, 20: 53.84, 40: 60.42},
 }
 
-# The stages in which something can be refused, in the order of the pipeline.
+# The stages of the corpus, in the order of the pipeline.
 _FUNNEL = {
     "articles": "articles",
     "search": "search results",
@@ -40,7 +40,7 @@ _FUNNEL = {
     "graphs": "articles with a graph",
     "examples": "examples",
 }
-# What a stage keeps is what another one gets, row by row.
+# The rows that the first stage keeps are the rows of the second.
 _HANDED_ON = {"frontier": "documents", "paragraphs": "features"}
 
 
@@ -61,14 +61,14 @@ class FunnelRow:
     drops: Mapping[str, int]
 
     @property
-    def dropped(self) -> int:
+    def refused(self) -> int:
         """Rows with a reason."""
         return sum(self.drops.values())
 
     @property
     def kept(self) -> int:
         """Rows without a reason."""
-        return self.rows - self.dropped
+        return self.rows - self.refused
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class HostRow:
 
     Attributes:
         host: name of the host.
-        urls: URLs of it that were asked for.
-        drops: those without a usable page by reason, most frequent first.
+        urls: number of its URLs.
+        drops: number of URLs without a usable page by reason, most frequent first.
     """
 
     host: str
@@ -93,13 +93,13 @@ class HostRow:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a stage took; a None was not recorded.
+    """The cost of a stage; None = not recorded.
 
     Attributes:
         stage: name of the stage, model or report.
         rows: rows written.
         megabytes: size on disk, 10^6 bytes.
-        seconds: work, all shards added up.
+        seconds: sum over all shards.
         peak_megabytes: highest resident memory of a process that made a shard.
     """
 
@@ -112,13 +112,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class Table1Row:
-    """One way to rank, as in Liu & Lapata 2019, Table 1.
+    """One ranking method, as in Liu & Lapata 2019, Table 1.
 
     Attributes:
         method: similarity | ranking | rouge | found.
         measured: L' -> ROUGE-L recall of the test split, percent.
-        published: L' -> the figure of Liu & Lapata 2019 for WikiSum, percent; empty for a way that Liu & Lapata 2019
-            has not.
+        published: L' -> the figure of Liu & Lapata 2019 for WikiSum, percent; empty for a method that is not in their
+            table.
     """
 
     method: str
@@ -128,12 +128,12 @@ class Table1Row:
 
 @dataclass(frozen=True)
 class Table1:
-    """Liu & Lapata 2019, Table 1 on this corpus; without rows where no article of the test split was ranked.
+    """Liu & Lapata 2019, Table 1 on this corpus; without rows if no article of the test split was ranked.
 
     Attributes:
-        articles: articles of the test split behind it.
-        cutoffs: the values of L', rising.
-        rows: one a method.
+        articles: number of articles of the test split.
+        cutoffs: the values of L', ascending.
+        rows: one per method.
     """
 
     articles: int = 0
@@ -146,13 +146,13 @@ class Ranking:
     """The systems by the headline metric.
 
     Attributes:
-        headline: the metric; another one than the settings ask for where that was not scored.
-        articles: articles of the test split that a system was scored on, the most of any system.
+        headline: the metric; if that of the settings was not scored, another one.
+        articles: maximum number of articles of the test split on which a system was scored.
         systems: names, best first.
         trained: those of them that were trained here.
         scores: (system, metric) -> score.
         comparisons: of every pair of systems, under the headline metric, in order of the systems.
-        confidence: probability the intervals are to cover, 0-1.
+        confidence: coverage probability of the intervals, 0-1.
     """
 
     headline: str
@@ -165,17 +165,17 @@ class Ranking:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics scored, in their usual order."""
+        """The scored metrics, in their usual order."""
         scored = {metric for _, metric in self.scores}
         return [metric for metric in METRICS if metric in scored]
 
 
 @dataclass(frozen=True)
 class Distributions:
-    """Lengths in words (as spaces part them) and labels, over the first shards.
+    """Lengths in words (separated by spaces) and labels, from the first shards.
 
     Attributes:
-        shards: how many shards they are of, of `of`.
+        shards: number of shards read, out of `of`.
         paragraph_words: words of each kept paragraph.
         lead_words: words of each used lead section.
         labels: ROUGE-2 recall of each kept paragraph, 0-1.
@@ -199,32 +199,32 @@ def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
 
 
 def failing_hosts(counts: Mapping[str, Mapping[str, Any]]) -> list[HostRow]:
-    """Return the hosts with the most failures, worst first; none where no record of a crawl names any."""
-    told = counts.get("pages", {}).get("worst", {})
+    """Return the hosts with the most failures, worst first; empty if no record of a crawl names any."""
+    worst = counts.get("pages", {}).get("worst", {})
     rows = [
         HostRow(host, its["rows"], dict(sorted(its["drops"].items(), key=lambda item: (-item[1], item[0]))))
-        for host, its in told.items()
+        for host, its in worst.items()
     ]
     return sorted(rows, key=lambda row: (-row.failed, row.host))
 
 
 def imbalances(rows: Iterable[FunnelRow]) -> list[str]:
-    """Return a sentence for each place where the funnel does not add up; none is the rule."""
+    """Return a sentence for each inconsistency in the counts; normally none."""
     by_stage = {row.stage: row for row in rows}
-    found = [
-        f"{row.stage} has {row.rows:,} rows and {row.dropped:,} refusals."
+    problems = [
+        f"{row.stage} has {row.rows:,} rows, but {row.refused:,} refused rows."
         for row in by_stage.values()
-        if row.dropped > row.rows
+        if row.refused > row.rows
     ]
     for giver, taker in _HANDED_ON.items():
-        given, taken = by_stage.get(giver), by_stage.get(taker)
-        if given and taken and given.kept != taken.rows:
-            found.append(f"{giver} keeps {given.kept:,} rows, but {taker} has {taken.rows:,}.")
-    return found
+        source, reader = by_stage.get(giver), by_stage.get(taker)
+        if source and reader and source.kept != reader.rows:
+            problems.append(f"{giver} keeps {source.kept:,} rows, but {taker} has {reader.rows:,}.")
+    return problems
 
 
 def costs(counts: Mapping[str, Mapping[str, Any]]) -> list[Cost]:
-    """Return what every counted stage, model or report took, in order of the counts."""
+    """Return the cost of every counted stage, model or report, in order of the counts."""
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else value / 1e6
@@ -250,11 +250,13 @@ def table1(ranking_scores: pa.Table) -> Table1:
     measured: dict[str, dict[int, float]] = {method: {} for method in PUBLISHED_TABLE1}
     for row in means:
         measured.setdefault(row["method"], {})[row["paragraphs"]] = 100 * row["rouge_l_recall_mean"]
-    cutoffs = sorted({cutoff for found in measured.values() for cutoff in found})
+    cutoffs = sorted({cutoff for by_cutoff in measured.values() for cutoff in by_cutoff})
     rows = [
-        Table1Row(method, found, {c: value for c, value in PUBLISHED_TABLE1.get(method, {}).items() if c in cutoffs})
-        for method, found in measured.items()
-        if found
+        Table1Row(
+            method, by_cutoff, {c: value for c, value in PUBLISHED_TABLE1.get(method, {}).items() if c in cutoffs}
+        )
+        for method, by_cutoff in measured.items()
+        if by_cutoff
     ]
     return Table1(pc.count_distinct(test["article_id"]).as_py(), cutoffs, rows)
 
@@ -263,35 +265,35 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
     """Return every system's scores, and the comparison of each pair under the headline metric.
 
     Args:
-        baselines: SCORES of the systems that need no training.
-        trained: SCORES of those trained here.
+        baselines: SCORES of the systems without training.
+        trained: SCORES of the systems trained here.
         settings: headline metric and significance.
         seed: decides the resamples.
     """
     scores = pa.concat_tables([baselines, trained])
     confidence = settings.significance.confidence
-    found = summarise_scores(scores, settings.significance, seed) if scores.num_rows else []
-    if not found:
+    summaries = summarise_scores(scores, settings.significance, seed) if scores.num_rows else []
+    if not summaries:
         return Ranking(settings.headline, confidence=confidence)
-    by_cell = {(score.system, score.metric): score for score in found}
-    scored = {score.metric for score in found}
-    headline = settings.headline if settings.headline in scored else found[0].metric
-    names = {score.system for score in found}
+    by_cell = {(score.system, score.metric): score for score in summaries}
+    scored = {score.metric for score in summaries}
+    headline = settings.headline if settings.headline in scored else summaries[0].metric
+    names = {score.system for score in summaries}
 
     def order(system: str) -> tuple[float, str]:
         score = by_cell.get((system, headline))
         return (-score.value.mean if score else math.inf, system)
 
     systems = sorted(names, key=order)
-    place = {system: number for number, system in enumerate(systems)}
+    index_of = {system: number for number, system in enumerate(systems)}
     compared = compare_systems(scores.filter(pc.equal(scores["metric"], headline)), settings.significance, seed)
     return Ranking(
         headline=headline,
-        articles=max(score.articles for score in found),
+        articles=max(score.articles for score in summaries),
         systems=systems,
         trained=frozenset(pc.unique(trained["system"]).to_pylist()),
         scores=by_cell,
-        comparisons=sorted(compared, key=lambda pair: (place[pair.better], place[pair.worse])),
+        comparisons=sorted(compared, key=lambda pair: (index_of[pair.better], index_of[pair.worse])),
         confidence=confidence,
     )
 
@@ -311,15 +313,15 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
     """Return lengths and labels of the first shards of (articles, paragraphs, features); the rest is never read.
 
     Args:
-        texts: the shards, each read when it is asked for.
-        total: how many there are.
-        shards: how many are looked at.
+        texts: the shards, each read on request.
+        total: number of all shards.
+        shards: number of shards to read.
     """
     words: list[Words] = []
     leads: list[Words] = []
     labels: list[NDArray[np.float32]] = []
     for articles, paragraphs, features in islice(texts, shards):
-        # Counted before they are chosen: choosing rows of a shard would copy its texts.
+        # Words are counted before rows are selected, because selecting rows would copy their texts.
         words.append(count_words(paragraphs["text"])[pc.is_null(paragraphs["drop_reason"]).to_numpy()])
         leads.append(count_words(articles["lead"])[pc.is_null(articles["drop_reason"]).to_numpy()])
         labels.append(features["rouge2_recall"].to_numpy())
@@ -333,6 +335,6 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
 
 
 def count_words(texts: pa.ChunkedArray) -> Words:
-    """Return for each text the number of words, as spaces part them."""
+    """Return for each text the number of words, separated by spaces."""
     counts = pc.count_substring_regex(texts, r"\S+").fill_null(0)
     return np.asarray(counts.to_numpy(), dtype=np.int64)

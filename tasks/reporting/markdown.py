@@ -1,4 +1,4 @@
-"""Blocks as Markdown for artifacts of the Prefect UI, each small enough for its server."""
+"""Blocks as Markdown for artifacts of the Prefect UI, within the server's size limit."""
 
 import base64
 import json
@@ -25,8 +25,8 @@ from tasks.reporting.blocks import (
 )
 from tasks.reporting.samples import Citation, Sentence
 
-_CELL_CHARACTERS = 42  # of a line: two such columns stand side by side in the UI
-LIMIT = 512 * 1024  # bytes of an artifact in JSON, as the server takes it
+_CELL_CHARACTERS = 42  # per line: two such columns fit side by side in the UI
+LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes
 _PUNCTUATION = re.compile(r"([!\"#$%'()*+,\-./:;=?@\[\\\]^_`{|}~])")
 _URL_SAFE = "%/:?#@!$&'*+,=~-._"  # no brackets, quotes, back ticks, bars or semicolons: they could end link or entity
 _LINK_ENDS = re.compile(r"[\[\]()<>{}|\\`*^\";]")
@@ -37,7 +37,7 @@ _LEFT_OUT_REST = "*The rest is left out to keep this artifact below 512 KiB; the
 def artifact(sections: Sequence[Section], limit: int = LIMIT) -> str:
     """Return sections as one Markdown text of at most `limit` bytes.
 
-    Where it would be larger, pictures are left out, the largest first, and then the last blocks; the text says so.
+    If it would be larger, pictures are left out, the largest first, then the last blocks; the text says so.
 
     Args:
         sections: what it shows.
@@ -48,10 +48,10 @@ def artifact(sections: Sequence[Section], limit: int = LIMIT) -> str:
         parts.append((f"## {escape(section.title)}", None))
         parts += [(render(block), block if isinstance(block, Picture) else None) for block in section.blocks]
     while _size(parts) > limit:
-        pictures = [place for place, (_, picture) in enumerate(parts) if picture is not None]
+        pictures = [index for index, (_, picture) in enumerate(parts) if picture is not None]
         if not pictures:
             break
-        largest = max(pictures, key=lambda place: len(parts[place][0]))
+        largest = max(pictures, key=lambda index: len(parts[index][0]))
         picture = parts[largest][1]
         assert picture is not None
         parts[largest] = (_LEFT_OUT_PICTURE.format(caption=escape(picture.caption)), None)
@@ -83,24 +83,24 @@ def render(block: Block) -> str:
 
 
 def escape(text: str) -> str:
-    """Return a text that Markdown shows as it is: no mark, tag, entity or link in it is taken for one."""
+    """Return a text escaped for Markdown, so that no markup, tag, entity or link in it takes effect."""
     plain = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # Entities made above keep their signs; all other punctuation is escaped, so that no rule of any dialect sees it.
+    # Entities made above are kept; all other punctuation is escaped, because Markdown dialects differ in their rules.
     return re.sub(r"&amp;|&lt;|&gt;|" + _PUNCTUATION.pattern, lambda m: m[0] if len(m[0]) > 1 else f"\\{m[0]}", plain)
 
 
 def link(url: str) -> str:
-    """Return a link to a page of the web; the text alone where the URL leads elsewhere."""
+    """Return a link to a page of the web; only the text for any other URL."""
     target = web_url(url)
     if target is None:
         return escape(shown_url(url))
-    # The UI shows the text of a link without undoing escapes: what could end it is percent-encoded instead.
+    # The UI does not undo escapes in the text of a link, so characters that could end it are percent-encoded instead.
     shown = _LINK_ENDS.sub(lambda sign: quote(sign[0]), shown_url(target))
     return f"[{shown}]({quote(target, safe=_URL_SAFE)})"
 
 
 def _table(table: Table) -> str:
-    marks = ["---:" if place in table.numeric else "---" for place in range(len(table.columns))]
+    marks = ["---:" if index in table.numeric else "---" for index in range(len(table.columns))]
     cells = [[_cell(cell) for cell in row] for row in table.rows]
     rows = [[_lines(column) or " " for column in table.columns], marks, *cells]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
@@ -114,7 +114,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _lines(text: str) -> str:
-    """Return a cell's text in lines, for the UI breaks none by itself and would show only what fits on one."""
+    """Return a cell's text broken into lines, because the UI breaks none and would show only the first line's part."""
     return "<br>".join(escape(line) for line in textwrap.wrap(clean(text), _CELL_CHARACTERS, break_on_hyphens=False))
 
 
@@ -123,12 +123,12 @@ def _cited(cited: Cited) -> str:
     text = "\n".join(lines) + _left_out(cited.left_out)
     if cited.sources:
         pages = "; ".join(f"{link(source.url)} {percent(source.share)}" for source in cited.sources)
-        text += f"\n\nLooked at most: {pages}"
+        text += f"\n\nMost attention: {pages}"
     return text
 
 
 def _support(sentence: Sentence) -> str:
-    """Return what is cited for a sentence, and what of it is not supported."""
+    """Return the citations of a sentence, and what in it is not supported."""
     cited = "; ".join(_citation(citation) for citation in sentence.citations)
     doubt = f" **{escape(sentence.doubt)}**" if sentence.doubt else ""
     return (f" *{cited}*" if cited else "") + doubt

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: styles and pictures are in it, and no script is."""
+"""The report as one self-contained HTML file, with styles and pictures and without scripts."""
 
 import base64
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ TEMPLATE = "page.html.j2"
 
 
 def page(title: str, sections: Sequence[Section]) -> str:
-    """Return the page; what comes from outside is escaped, and only web addresses become links.
+    """Return the page; text from outside is escaped, and only web addresses become links.
 
     Args:
         title: of the page.
         sections: in order.
     """
-    # The template lies beside this file in a checkout and in an installed package alike (package data).
+    # The template is beside this file, both in a checkout and in an installed package (package data).
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -1,6 +1,6 @@
-"""The report's pictures, as PNG bytes: white ground, so that they are legible on light and on dark pages.
+"""The report's pictures, as PNG bytes: with white background, so that they are legible on light and on dark pages.
 
-Equal numbers give equal bytes: nothing here depends on the time, the screen or pyplot's state.
+Equal numbers give equal bytes: nothing depends on the time, the screen or pyplot's state.
 """
 
 import io
@@ -23,7 +23,7 @@ from tasks.reporting.samples import Graph
 
 COLORS = ("#2b6cb0", "#c05621", "#4a5568", "#2f855a", "#6b46c1", "#b7791f")
 INK, _GRID = "#2d3748", "#e2e8f0"
-_DOTS = 40  # a curve of fewer points has each marked
+_DOTS = 40  # in a curve of fewer points, each point is marked
 _BINS = 40
 _PALETTE = 64  # colours of a picture
 _MARGIN = 0.08  # inches
@@ -51,11 +51,11 @@ def histogram(values: NDArray[Any], label: str, *, of: str, logarithmic: bool = 
     """Draw a distribution.
 
     Args:
-        values: at least one; of whole numbers, each bar spans as many of them as the others.
+        values: at least one; for whole numbers, each bar spans equally many of them.
         label: label of the axis of values, with the unit.
         of: what is counted, in the plural.
-        logarithmic: whether counts stand on a logarithmic axis, for what is nearly always the same; else the longest
-            hundredth of the values is left out, for it would press all others into one bar.
+        logarithmic: whether the axis of counts is logarithmic, for values that are nearly always the same; otherwise
+            the largest 1 % of the values are left out, because they would squeeze all others into one bar.
     """
     top = float(values.max()) if logarithmic else float(np.quantile(values, 0.99))
     if np.issubdtype(values.dtype, np.integer):
@@ -78,14 +78,14 @@ def boxes(groups: Mapping[str, NDArray[Any]], label: str) -> bytes:
     """Draw the middle half of each group as a box with its median, and a line from the 5th to the 95th percentile."""
 
     def panel(axes: Axes) -> None:
-        places = np.arange(len(groups))[::-1]
+        heights = np.arange(len(groups))[::-1]
         low, first, median, third, high = np.array(
             [np.quantile(g, [0.05, 0.25, 0.5, 0.75, 0.95]) for g in groups.values()]
         ).T
-        axes.hlines(places, low, high, color=INK, lw=1.2)
-        axes.barh(places, third - first, left=first, height=0.5, color=COLORS[0])
-        axes.vlines(median, places - 0.25, places + 0.25, color="white", lw=2)
-        axes.set_yticks(places, list(groups))
+        axes.hlines(heights, low, high, color=INK, lw=1.2)
+        axes.barh(heights, third - first, left=first, height=0.5, color=COLORS[0])
+        axes.vlines(median, heights - 0.25, heights + 0.25, color="white", lw=2)
+        axes.set_yticks(heights, list(groups))
         axes.set_xlim(left=0)
         axes.set_xlabel(label)
         axes.grid(axis="y", visible=False)
@@ -109,10 +109,10 @@ def bars(values: Mapping[str, tuple[float, float, float]], label: str) -> bytes:
 
 
 def differences(values: Sequence[float], label: str) -> bytes:
-    """Draw paired differences as a filled line, one place an article: gains in one colour, losses in another.
+    """Draw paired differences of articles as a filled line: gains in one colour, losses in another.
 
     Args:
-        values: at least one, rising.
+        values: at least one, ascending.
         label: label of the axis of values, with the unit.
     """
 
@@ -132,17 +132,17 @@ def differences(values: Sequence[float], label: str) -> bytes:
 def graph_picture(graph: Graph) -> bytes:
     """Draw the similarity graph and the discourse graph side by side, paragraphs on a circle in order of rank."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(graph.nodes) / max(graph.nodes, 1)
-    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    points = np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
     def circle(title: str, edges: Sequence[tuple[int, int, float]]) -> Callable[[Axes], None]:
         def panel(axes: Axes) -> None:
             top = max((weight for _, _, weight in edges), default=1.0) or 1.0
-            lines = [places[[i, j]] for i, j, _ in edges]
+            lines = [points[[i, j]] for i, j, _ in edges]
             colors = [(COLORS[0], 0.15 + 0.75 * max(weight, 0.0) / top) for _, _, weight in edges]
             if lines:
                 axes.add_collection(LineCollection(lines, colors=colors, linewidths=1.0))
-            axes.scatter(places[:, 0], places[:, 1], s=130, color="white", edgecolor=INK, linewidth=0.8, zorder=2)
-            for rank, (x, y) in enumerate(places):
+            axes.scatter(points[:, 0], points[:, 1], s=130, color="white", edgecolor=INK, linewidth=0.8, zorder=2)
+            for rank, (x, y) in enumerate(points):
                 axes.text(x, y, str(rank + 1), fontsize=6, ha="center", va="center", color=INK, zorder=3)
             axes.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.4), aspect="equal")
             axes.text(0, 1.25, f"{title}: {len(edges):,} edges", fontsize=10, ha="center")
@@ -160,7 +160,7 @@ def _draw(*panels: Callable[[Axes], None], width: float = 5.4, height: float = 3
 def draw_panels(
     panels: Sequence[Callable[[Axes], None]], *, width: float, height: float, stacked: bool = False
 ) -> Figure:
-    """Return a figure of panels, side by side or one under the other; sizes in inches."""
+    """Return a figure of panels, side by side or stacked; sizes in inches."""
     figure = Figure(figsize=(width, height), dpi=120, layout=ConstrainedLayoutEngine(h_pad=_MARGIN, w_pad=_MARGIN))
     rows, columns = (len(panels), 1) if stacked else (1, len(panels))
     for axes, panel in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
@@ -175,7 +175,7 @@ def to_png(figure: Figure) -> bytes:
     """Return a figure as the bytes of a PNG."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    # A picture of lines has few colours: a palette makes it a third as large, for artifacts may not be large.
+    # A picture of lines has few colours: with a palette it has a third of the size, which is limited for artifacts.
     image = (
         Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(_PALETTE, dither=Image.Dither.NONE)
     )

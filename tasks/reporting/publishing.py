@@ -1,4 +1,4 @@
-"""What people see of a build in the Prefect UI."""
+"""Publish a build's results in the Prefect UI."""
 
 import re
 from pathlib import Path
@@ -14,13 +14,13 @@ from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.engine.stage import StagePlan
 
-_SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would pass its size limit
+_SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would exceed its size limit
 _SUMMARY, _PAGE, _ARTIFACTS = "summary.txt", "report.html", "artifacts/"
 _METRICS = "metrics.jsonl"  # of a trained model
 
 
 def publish_stage(result: StageResult, planned: StagePlan) -> str:
-    """Keep a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
+    """Publish a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
     summary = summarise(result.records.values())
     drops = ", ".join(f"{reason} {count:,}" for reason, count in summary["drops"].items())
     rows = [
@@ -51,14 +51,14 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
             table=[
                 {
                     str(DATASETS[result.stage].blamed): value,
-                    "rows": told["rows"],
-                    "refused": sum(told["drops"].values()),
+                    "rows": counts["rows"],
+                    "refused": sum(counts["drops"].values()),
                     "reasons": ", ".join(
                         f"{reason} {count:,}"
-                        for reason, count in sorted(told["drops"].items(), key=lambda drop: (-drop[1], drop[0]))
+                        for reason, count in sorted(counts["drops"].items(), key=lambda drop: (-drop[1], drop[0]))
                     ),
                 }
-                for value, told in summary["worst"].items()
+                for value, counts in summary["worst"].items()
             ],
             description=f"{planned.stage}: where the most rows were refused.",
         )
@@ -66,10 +66,10 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
 
 
 def publish_training(store: Store, record: DirectoryRecord) -> None:
-    """Keep the curves of a model that has just been trained as a Markdown artifact; other directories have none."""
+    """Publish the curves of a newly trained model as a Markdown artifact; other directories have none."""
     if _METRICS not in record.files:
         return
-    from tasks.reporting.report import training_artifact  # else every worker process would load what draws
+    from tasks.reporting.report import training_artifact  # here, so that worker processes do not load matplotlib
 
     name = record.name.removeprefix("models/")
     with TemporaryDirectory(prefix="wikisum-") as folder:
@@ -81,7 +81,7 @@ def publish_training(store: Store, record: DirectoryRecord) -> None:
 
 
 def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> str:
-    """Keep the report's parts as Markdown artifacts; return its summary and the path of its page as text."""
+    """Publish the report's parts as Markdown artifacts; return its summary and the path of its page as text."""
     record = report.record
     assert record is not None
     summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()

@@ -1,15 +1,15 @@
-"""What each reason for a drop means, in the words of the report."""
+"""What each reason for refusing a row means, in the words of the report."""
 
 from collections.abc import Mapping
 
 from tasks.crawl.reasons import CAPTURE_REASONS, FRONTIER_REASONS, PAGE_REASONS, SEARCH_REASONS
 
 ARTICLE_REASONS = {
-    "empty_title": "the source gives no title",
-    "empty_lead": "the source gives no lead section: there is no target",
+    "empty_title": "the source has no title for it",
+    "empty_lead": "the source has no lead section for it: there is no target",
     "no_sources": "neither a reference nor a search result",
-    "duplicate_title": "an article of that title is there already; the first one stays",
-    "frozen_test_article": "it has the title or the lead of a test article that models are judged on",
+    "duplicate_title": "there is already an article with that title; the first one is kept",
+    "frozen_test_article": "it has the title or the lead of a test article on which models are judged",
 }
 
 DOCUMENT_REASONS = {
@@ -22,8 +22,8 @@ DOCUMENT_REASONS = {
 }
 
 GIVEN_REASONS = {
-    "no_documents": "the source gives no document for the article",
-    "duplicate_url": "a document of that URL is there already; the first one stays",
+    "no_documents": "the source has no document for the article",
+    "duplicate_url": "there is already a document with that URL; the first one is kept",
     "no_text": "the document has no text",
 }
 
@@ -34,7 +34,7 @@ PARAGRAPH_REASONS = {
     "mostly_links": "most of it is web addresses",
     "mostly_symbols": "most of it is digits, punctuation and signs",
     "markup": "code or markup rather than prose",
-    "boilerplate": "a phrase that cookie notices, footers and forms are made of",
+    "boilerplate": "a phrase typical of cookie notices, footers and forms",
     "navigation": "a menu or a list of links",
     "no_sentence": "no sentence in it",
     "language": "surely in another language",
@@ -43,7 +43,7 @@ PARAGRAPH_REASONS = {
     "clone": "it repeats the lead section",
     "clone_of_part": "it repeats a part of the lead section",
     "copied_from_lead": "it is taken from the lead section",
-    "duplicate": "the same text stands earlier among the article's paragraphs",
+    "duplicate": "an earlier paragraph of the article has the same text",
     "over_limit": "the article has more candidates than the settings allow",
 }
 
@@ -62,8 +62,8 @@ _OF_STAGE: Mapping[str, Mapping[str, str]] = {
 
 
 def meaning(stage: str, reason: str) -> str:
-    """Return what a reason of a stage means, or an empty string where nobody has said."""
-    known = _OF_STAGE.get(stage, {}).get(reason)
-    if known is None and reason.startswith("http_"):
+    """Return what a reason of a stage means, or an empty string for an unknown reason."""
+    text = _OF_STAGE.get(stage, {}).get(reason)
+    if text is None and reason.startswith("http_"):
         return f"the server answered with status {reason.removeprefix('http_')}"
-    return known or ""
+    return text or ""

@@ -1,4 +1,4 @@
-"""The report stage: what a build made, how well, and at what cost, for the browser, the Prefect UI and the terminal."""
+"""The report stage: content, quality and cost of a build, for the browser, the Prefect UI and the terminal."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,21 +59,20 @@ def write_report(
 ) -> dict[str, Any]:
     """Write `report.html`, `summary.txt` and `artifacts/*.md`; equal inputs give equal bytes.
 
-    Memory holds all scores, and of everything else one article shard at a time; of the texts only the first few shards
-    are read.
+    All scores are in memory, everything else one article shard at a time; of the texts only the first shards are read.
 
     Args:
         scores: (baseline scores, scores of the trained systems, ranking scores) of each article shard.
         samples: (articles, ranked, baseline predictions, predictions of the trained systems[, graphs]) of each.
         texts: (articles, paragraphs, features) of each.
-        ranker: directory of the trained ranker; None where paragraphs came ranked.
+        ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
         settings: see the class.
-        counts: what each stage made and dropped (`tasks.reporting.publishing.summarise`).
+        counts: rows that each stage kept and refused (`tasks.reporting.publishing.summarise`).
         config: the recipe of the build's settings.
         seed: decides the resamples of the intervals.
-        directory: where the files go.
-        took: the seconds and peak bytes that each stage took, which `publishing.summarise` gives as well.
+        directory: folder of the files.
+        took: seconds and peak bytes of each stage, also from `publishing.summarise`.
 
     Returns:
         `published`, the files, and the headline numbers: in percent, by system and by L'.
@@ -86,7 +85,7 @@ def write_report(
     baseline_scores, trained_scores, ranking_scores = read_scores(scores)
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
-    found = read_samples(samples, settings.samples, settings.distribution_shards)
+    collected = read_samples(samples, settings.samples, settings.distribution_shards)
     lengths = distributions(texts, len(texts), settings.distribution_shards)
     facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
     written = [
@@ -96,10 +95,10 @@ def write_report(
         words.table1_section(recalls),
         words.scores_section(ranking),
         words.training_section(ranker_curves(ranker) if ranker else [], summarizer_curves(summarizer)),
-        words.distributions_section(lengths, found.summary_words),
-        words.samples_section(found),
-        words.attention_section(found),
-        words.graphs_section(found),
+        words.distributions_section(lengths, collected.summary_words),
+        words.samples_section(collected),
+        words.attention_section(collected),
+        words.graphs_section(collected),
         words.costs_section(costs({stage: {**count, **took.get(stage, {})} for stage, count in counts.items()})),
         words.settings_section(list(flatten(recipe))),
     ]
@@ -116,7 +115,7 @@ def write_report(
 
 
 def training_artifact(name: str, directory: Path) -> str | None:
-    """Return the training curves of one model as Markdown; None where its directory holds none.
+    """Return the training curves of one model as Markdown; None if its directory has no metrics.
 
     Raises:
         ValueError: its metrics file is damaged.
@@ -126,7 +125,7 @@ def training_artifact(name: str, directory: Path) -> str | None:
 
 
 def _terminal(recalls: Section, ranking: Ranking) -> list[Block]:
-    """Return what a terminal shows: Table 1, the scores, and what they come to."""
+    """Return the blocks for the terminal: Table 1, the scores, and the verdict."""
     scores = [words.short_score_table(ranking)] if ranking.systems else []
     return [*recalls.blocks, *scores, Text(headline_sentence(ranking))]
 

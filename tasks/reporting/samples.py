@@ -1,7 +1,6 @@
-"""Sample articles of the test split: what the systems wrote, and which pages support each sentence.
+"""Sample articles of the test split: the systems' summaries, and the pages that support each sentence.
 
-Every sentence has the citations that are chosen for it (`tasks/evaluation/citations.py`), and says so where they do
-not support it.
+Every sentence is shown with its citations (`tasks/evaluation/citations.py`), and with a note if they do not support it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from tasks.evaluation.metrics import Summary
 from tasks.reporting.attention import Attention, Floats, lay_out
 from tasks.reporting.findings import Words, count_words
 
-SHOWN_CHARACTERS = 4000  # of a lead or a summary; one page taken for a lead must not become most of the report
+SHOWN_CHARACTERS = 4000  # of a lead or a summary; a whole page taken for a lead must not fill the report
 SHOWN_SOURCES = 5
 
 
@@ -27,7 +26,7 @@ class Citation:
 
     Attributes:
         rank: 0-based rank of the paragraph.
-        url: page the paragraph stands in, or None.
+        url: page of the paragraph, or None.
         share: the paragraph's share of the sentence's attention, 0-1; None for a system without attention.
     """
 
@@ -42,8 +41,8 @@ class Sentence:
 
     Attributes:
         text: as the system wrote it.
-        citations: the paragraphs that support it, as far as it is supported.
-        doubt: what is to be said of a sentence that is not supported, or in part; empty where it is.
+        citations: the paragraphs that support it, fully or in part.
+        doubt: a note on a sentence that is not supported, or only in part; empty if it is supported.
     """
 
     text: str
@@ -53,7 +52,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Source:
-    """A page and its share of the attention of a whole summary, all its paragraphs together, 0-1."""
+    """A page and the share of all its paragraphs in the attention of a whole summary, 0-1."""
 
     url: str
     share: float
@@ -66,9 +65,9 @@ class Written:
     Attributes:
         system: name of the summarizer.
         sentences: the summary, with its citations.
-        sources: the pages it looked at most; none for a system without attention.
-        left_out: characters beyond what is shown.
-        attention: what it looked at, token by token; None for a system without attention.
+        sources: the pages with most attention; empty for a system without attention.
+        left_out: number of characters not shown.
+        attention: its attention, token by token; None for a system without attention.
     """
 
     system: str
@@ -99,8 +98,8 @@ class Sample:
 
     Attributes:
         title: of the article.
-        lead: its lead section, the target, as far as it is shown.
-        lead_left_out: characters of it beyond that.
+        lead: the shown part of its lead section, the target.
+        lead_left_out: number of characters of the lead not shown.
         written: the summaries, those of trained systems first.
         graph: over its ranked paragraphs, or None.
     """
@@ -114,7 +113,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Samples:
-    """What was found in the summaries.
+    """Sample articles and statistics of the summaries.
 
     Attributes:
         articles: the sample articles.
@@ -126,26 +125,28 @@ class Samples:
 
 
 def read_samples(shards: Iterable[tuple[pa.Table, ...]], count: int, length_shards: int) -> Samples:
-    """Return the first test articles that have summaries; no shard is read beyond those that are needed.
+    """Return the first test articles with summaries; only the needed shards are read.
 
     Args:
         shards: (articles, ranked, baselines, summaries[, graphs]) of each article shard.
-        count: how many articles are wanted.
-        length_shards: how many shards the lengths of summaries are taken from.
+        count: number of articles to return.
+        length_shards: number of shards from which the lengths of summaries are taken.
     """
-    found: list[Sample] = []
+    collected: list[Sample] = []
     words: dict[str, list[Words]] = {}
     for number, (articles, ranked, baselines, trained, *graphs) in enumerate(shards):
         if number < length_shards:
             for predictions in (trained, baselines):
                 for system in pc.unique(predictions["system"]).to_pylist():
-                    own = predictions.filter(pc.equal(predictions["system"], system))
-                    words.setdefault(system, []).append(count_words(own["summary"]))
-        if len(found) < count:
-            found += _samples(articles, ranked, pa.concat_tables([trained, baselines]), graphs, count - len(found))
-        if len(found) >= count and number + 1 >= length_shards:
+                    predicted = predictions.filter(pc.equal(predictions["system"], system))
+                    words.setdefault(system, []).append(count_words(predicted["summary"]))
+        if len(collected) < count:
+            collected += _samples(
+                articles, ranked, pa.concat_tables([trained, baselines]), graphs, count - len(collected)
+            )
+        if len(collected) >= count and number + 1 >= length_shards:
             break
-    return Samples(found, {system: np.concatenate(counts) for system, counts in words.items()})
+    return Samples(collected, {system: np.concatenate(counts) for system, counts in words.items()})
 
 
 def _samples(
@@ -189,22 +190,22 @@ def _written(row: Mapping[str, Any], urls: list[str], citer: Citer) -> Written:
     shown, left_out = shorten(row["summary"])
     cited = citer.cite(Summary(shown, tokens=row["tokens"], attention=weights))
     attention = lay_out(shown, row["tokens"], weights, urls, cited)
-    sentences = [_sentence(found, urls) for found in cited]
+    sentences = [_sentence(citation, urls) for citation in cited]
     return Written(row["system"], sentences, sources(weights, urls), left_out, attention)
 
 
-def _sentence(found: CitedSentence, urls: Sequence[str]) -> Sentence:
-    shares = found.shares or [None] * len(found.ranks)
-    citations = [Citation(rank, urls[rank], share) for rank, share in zip(found.ranks, shares, strict=True)]
-    return Sentence(found.sentence, citations, doubt(found))
+def _sentence(citation: CitedSentence, urls: Sequence[str]) -> Sentence:
+    shares = citation.shares or [None] * len(citation.ranks)
+    citations = [Citation(rank, urls[rank], share) for rank, share in zip(citation.ranks, shares, strict=True)]
+    return Sentence(citation.sentence, citations, doubt(citation))
 
 
-def doubt(found: CitedSentence) -> str:
-    """Return what is to be said of a sentence that is not supported, or in part; empty where it is."""
-    if found.verdict == "supported":
+def doubt(citation: CitedSentence) -> str:
+    """Return the note on a sentence that is not supported, or only in part; empty if it is supported."""
+    if citation.verdict == "supported":
         return ""
-    heading = "supported in part, not" if found.verdict == "partly" else "not supported"
-    return f"{heading}: {', '.join(found.missing) or 'no paragraph has half of its words'}"
+    heading = "supported in part, not" if citation.verdict == "partly" else "not supported"
+    return f"{heading}: {', '.join(citation.missing) or 'no paragraph has half of its words'}"
 
 
 def _graph(row: Mapping[str, Any]) -> Graph:
@@ -213,7 +214,7 @@ def _graph(row: Mapping[str, Any]) -> Graph:
 
 
 def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
-    """Return `most` characters of a text at most, cut between words, and the number of characters left out."""
+    """Return at most `most` characters of a text, cut between words, and the number of characters left out."""
     if len(text) <= most:
         return text, 0
     shown = text[:most]
@@ -222,7 +223,7 @@ def shorten(text: str, most: int = SHOWN_CHARACTERS) -> tuple[str, int]:
 
 
 def sources(attention: Floats, urls: Sequence[str]) -> list[Source]:
-    """Return the pages that a whole summary looked at most, most first.
+    """Return the pages with most attention in a whole summary, highest first.
 
     Args:
         attention: [T, P] of each token to each paragraph, or empty for a system without attention.

@@ -1,4 +1,4 @@
-"""The words and tables of the report, one function a section; HTML, artifacts and terminal all show these."""
+"""The texts and tables of the report, one function per section; HTML, artifacts and terminal all show these."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
@@ -21,30 +21,30 @@ _METHODS = {
     "similarity": "tf-idf similarity with the title",
     "ranking": "learned ranker",
     "rouge": "ROUGE-2 recall against the lead",
-    "found": "the order they came in",
+    "found": "the order in which they were found",
 }
 _BASELINES = {
     "lead": "lead: the title and the best paragraphs, cut at the length of the target",
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
-    "oracle": "oracle: the paragraphs chosen with the target in view, a ceiling and no competitor",
+    "oracle": "oracle: the paragraphs chosen by comparison with the target, an upper bound and not a competitor",
 }
 _JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validation picks a model's checkpoint
 _NONE = "–"
 
 
 def built(facts: Iterable[Fact]) -> Section:
-    """What was built, from what."""
+    """The facts of the build."""
     rows = [[Cell(fact.name), Cell(fact.value)] for fact in facts]
     return Section("built", "What was built", [Table("This build", ["", ""], rows)])
 
 
 def funnel_section(rows: Sequence[FunnelRow]) -> Section:
-    """Counts along the pipeline, and every drop with its reason."""
+    """Counts along the pipeline, and all refused rows by reason."""
     title = "From articles to examples"
     if not rows:
         return Section("funnel", title, [Text("No stage was counted.")])
     stages = [
-        [Cell(row.heading), Cell(f"{row.rows:,}"), Cell(f"{row.kept:,}", strong=True), Cell(f"{row.dropped:,}"),
+        [Cell(row.heading), Cell(f"{row.rows:,}"), Cell(f"{row.kept:,}", strong=True), Cell(f"{row.refused:,}"),
          _share(row.kept, row.rows)]
         for row in rows
     ]  # fmt: skip
@@ -54,16 +54,16 @@ def funnel_section(rows: Sequence[FunnelRow]) -> Section:
         for reason, count in row.drops.items()
     ]
     blocks: list[Block] = [
-        Text("In every stage rows = kept + dropped; a refused row stays in its table with its reason. A page that "
-             "several articles cite is fetched once and gives a document to each of them."),
-        Table("Rows of each stage", ["stage", "rows", "kept", "dropped", "kept, %"], stages, frozenset({1, 2, 3, 4})),
+        Text("In every stage rows = kept + refused; a refused row stays in its table with its reason. A page that "
+             "several articles cite is fetched once and becomes a document of each of them."),
+        Table("Rows of each stage", ["stage", "rows", "kept", "refused", "kept, %"], stages, frozenset({1, 2, 3, 4})),
     ]  # fmt: skip
-    blocks += [Text(f"This does not add up: {sentence}") for sentence in imbalances(rows)]
+    blocks += [Text(f"The counts are inconsistent: {sentence}") for sentence in imbalances(rows)]
     if reasons:
         columns = ["stage", "reason", "rows", "of the stage, %", "meaning"]
-        blocks.append(Table("Why rows were dropped", columns, reasons, frozenset({2, 3})))
+        blocks.append(Table("Why rows were refused", columns, reasons, frozenset({2, 3})))
     else:
-        blocks.append(Text("Nothing was dropped."))
+        blocks.append(Text("Nothing was refused."))
     return Section("funnel", title, blocks)
 
 
@@ -71,14 +71,14 @@ def hosts_section(hosts: Sequence[HostRow]) -> Section:
     """The hosts whose pages failed most."""
     title = "Hosts with the most failures"
     if not hosts:
-        return Section("hosts", title, [Text("No host failed to give a page, or none was asked.")])
+        return Section("hosts", title, [Text("No fetch of a page failed.")])
     rows = [
         [Cell(row.host), Cell(f"{row.urls:,}"), Cell(f"{row.failed:,}"), _share(row.failed, row.urls),
          Cell(", ".join(f"{reason} {count:,}" for reason, count in row.drops.items()))]
         for row in hosts
     ]  # fmt: skip
     columns = ["host", "URLs", "without a page", "failed, %", "reasons"]
-    caption = f"The {len(rows):,} hosts with the most URLs that gave no usable page"
+    caption = f"The {len(rows):,} hosts with the most URLs without a usable page"
     return Section("hosts", title, [Table(caption, columns, rows, frozenset({1, 2, 3}))])
 
 
@@ -98,7 +98,7 @@ def table1_section(table1: Table1) -> Section:
     blocks: list[Block] = [
         Table(caption, columns, rows, frozenset(range(2, len(columns)))),
         Text("The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of some "
-             "525 paragraphs each. This corpus is another one, of another size: compare how rows relate, not figures."),
+             "525 paragraphs each. This corpus is different, also in size: compare the order of rows, not figures."),
     ]  # fmt: skip
     return Section("table1", title, blocks)
 
@@ -118,10 +118,10 @@ def scores_section(ranking: Ranking) -> Section:
         blocks.append(Text(f"{'; '.join(meanings)}."))
     notes = [_BASELINES[system] for system in ranking.systems if system in _BASELINES]
     if notes:
-        blocks.append(Text(f"Systems that need no training: {'; '.join(notes)}."))
+        blocks.append(Text(f"Systems without training: {'; '.join(notes)}."))
     blocks.append(
-        Text("ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are bootstrap intervals "
-             f"over articles that are to cover {percent(ranking.confidence)}.")
+        Text("ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "
+             f"{percent(ranking.confidence)} bootstrap intervals over articles.")
     )  # fmt: skip
     blocks.append(Heading(f"Differences in {metric_name(ranking.headline)}"))
     if ranking.comparisons:
@@ -146,7 +146,7 @@ def model_section(name: str, curves: Sequence[Curve]) -> Section:
 
 def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
     if not curves:
-        return [Text(f"{name} left no metrics of its training.")]
+        return [Text(f"{name} has no metrics of its training.")]
     blocks: list[Block] = []
     for curve in curves:
         if curve.name in _JUDGES and (points := curve.series["validation"]):
@@ -156,29 +156,29 @@ def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
     return blocks + [Picture(curve.title, plots.curve_picture(curve)) for curve in curves]
 
 
-def distributions_section(found: Distributions, summary_words: Mapping[str, np.ndarray]) -> Section:
+def distributions_section(distributions: Distributions, summary_words: Mapping[str, np.ndarray]) -> Section:
     """Lengths of paragraphs, leads and summaries, and the labels."""
     title = "Lengths and labels"
-    lengths = {"lead sections": found.lead_words, **summary_words}
+    lengths = {"lead sections": distributions.lead_words, **summary_words}
     groups: list[tuple[str, np.ndarray]] = [
-        ("kept paragraphs, words", found.paragraph_words),
-        ("labels: ROUGE-2 recall, %", 100 * found.labels),
-        ("lead sections, words", found.lead_words),
+        ("kept paragraphs, words", distributions.paragraph_words),
+        ("labels: ROUGE-2 recall, %", 100 * distributions.labels),
+        ("lead sections, words", distributions.lead_words),
         *[(f"summaries of {system}, words", words) for system, words in summary_words.items()],
     ]
     rows = [[Cell(name), *_quantiles(values)] for name, values in groups if len(values)]
     if not rows:
         return Section("distributions", title, [Text("No paragraph was kept and no lead section used.")])
     blocks: list[Block] = [
-        Text(f"Of the first {found.shards:,} of {found.of:,} article shards. Words are what spaces part. The "
-             "histogram of lengths ends where the longest hundredth begins."),
+        Text(f"From the first {distributions.shards:,} of {distributions.of:,} article shards. Words are separated by "
+             "spaces. The histogram of lengths leaves out the longest 1 %."),
         Table("Distributions", ["", "count", "5 %", "median", "mean", "95 %", "most"], rows, frozenset(range(1, 7))),
     ]  # fmt: skip
-    if len(found.paragraph_words):
-        png = plots.histogram(found.paragraph_words, "length (words)", of="paragraphs")
+    if len(distributions.paragraph_words):
+        png = plots.histogram(distributions.paragraph_words, "length (words)", of="paragraphs")
         blocks.append(Picture("Length of kept paragraphs", png))
-    if len(found.labels):
-        png = plots.histogram(found.labels, "ROUGE-2 recall (0-1)", of="paragraphs", logarithmic=True)
+    if len(distributions.labels):
+        png = plots.histogram(distributions.labels, "ROUGE-2 recall (0-1)", of="paragraphs", logarithmic=True)
         blocks.append(Picture("Labels of paragraphs; counts on a logarithmic axis", png))
     shown = {name: values for name, values in lengths.items() if len(values)}
     if shown:
@@ -187,28 +187,28 @@ def distributions_section(found: Distributions, summary_words: Mapping[str, np.n
     return Section("distributions", title, blocks)
 
 
-def samples_section(found: Samples) -> Section:
-    """Articles of the test split with what the systems wrote."""
+def samples_section(samples: Samples) -> Section:
+    """Articles of the test split with the systems' summaries."""
     title = "Sample summaries"
-    if not found.articles:
+    if not samples.articles:
         return Section("samples", title, [Text("No article of the test split has a summary to show.")])
     blocks: list[Block] = [
-        Text("Each sentence is followed by the pages that support it: the fewest paragraphs, three at most, of those "
-             "its system read that hold all its names, numbers and dates, or half of its words where it has none; of "
-             "equals those it looked at most, with their rank and their share of its attention. What is not in them "
-             "is said in bold. The title counts as known; that values occur in one paragraph does not prove that they "
-             "belong together."),
+        Text("Each sentence is followed by the pages that support it: the fewest paragraphs, at most three of those "
+             "read by its system, that contain all its names, numbers and dates, or half of its words if it has none. "
+             "Ties are decided by attention; rank and share of attention are shown. What is missing in the paragraphs "
+             "is named in bold. The title counts as known. Values in the same paragraph do not prove that they belong "
+             "together."),
     ]  # fmt: skip
-    for article in found.articles:
+    for article in samples.articles:
         blocks += _sample(article)
     return Section("samples", title, blocks)
 
 
-def attention_section(found: Samples) -> Section:
+def attention_section(samples: Samples) -> Section:
     """Paragraph attention over time of every sample summary whose system has attention."""
-    title = "What the summaries looked at"
+    title = "Attention of the summaries"
     pictures: list[Block] = []
-    for article in found.articles:
+    for article in samples.articles:
         drawn = [written for written in article.written if written.attention is not None]
         if drawn:
             pictures.append(Heading(article.title))
@@ -222,17 +222,17 @@ def attention_section(found: Samples) -> Section:
         return Section("attention", title, [Text("No system with attention has a summary to show.")])
     legend = Text(
         "A column is a token of the summary, a row a ranked paragraph with the host of its page: the stronger its "
-        "colour, the more of the token's attention it has. Dotted lines part sentences; a box marks a paragraph that "
-        "is cited for a sentence because it holds what the sentence says. A dot before letters says that they go on "
-        "with a word."
+        "colour, the more of the token's attention it has. Dotted lines separate sentences; a box marks a paragraph "
+        "that is cited for a sentence because it supports the sentence. A dot before letters means that they continue "
+        "a word."
     )
     return Section("attention", title, [legend, *pictures])
 
 
-def graphs_section(found: Samples) -> Section:
+def graphs_section(samples: Samples) -> Section:
     """The similarity graph and the discourse graph of the first sample article that has them."""
     title = "Paragraph graphs"
-    for article in found.articles:
+    for article in samples.articles:
         if article.graph is not None:
             caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
             legend = Text("Nodes are ranked paragraphs, clockwise from the top; the stronger an edge, the higher "
@@ -242,7 +242,7 @@ def graphs_section(found: Samples) -> Section:
 
 
 def costs_section(costs: Sequence[Cost]) -> Section:
-    """What each stage took."""
+    """Time, disk and memory of each stage."""
     if not costs:
         return Section("costs", "Time and space", [Text("No stage was counted.")])
     rows = [
@@ -259,14 +259,14 @@ def costs_section(costs: Sequence[Cost]) -> Section:
     columns = ["stage", "rows", "MB on disk", "work, s", "peak memory, MB"]
     blocks: list[Block] = [
         Table("Cost of each stage", columns, rows, frozenset({1, 2, 3, 4})),
-        Text("Work is added up over shards, wherever they were computed. Peak memory is that of the process that made "
-             "a shard, what it had done before included. MB are a million bytes."),
+        Text("Work is the sum over shards, wherever they were computed. Peak memory is that of the process that made "
+             "a shard, including earlier shards of the process. 1 MB is a million bytes."),
     ]  # fmt: skip
     return Section("costs", "Time and space", blocks)
 
 
 def settings_section(lines: Sequence[str]) -> Section:
-    """The settings that decide what the build holds."""
+    """The settings that decide the content of the build."""
     blocks: list[Block] = [Lines(lines)] if lines else [Text("No settings were given.")]
     return Section("settings", "Settings", blocks)
 
@@ -277,15 +277,15 @@ def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
     stemmed = [metric for metric in groups["rouge"] if metric.endswith("-stem")]
     plain = [metric for metric in groups["rouge"] if metric not in stemmed]
     return [
-        ("Truth: names, numbers and dates that input, sources and lead hold, %", groups["truth"]),
+        ("Truth: names, numbers and dates in input, sources and lead, %", groups["truth"]),
         ("ROUGE F1 without stemming, %", plain),
         ("ROUGE F1 stemmed (Porter), %", stemmed),
-        ("Style: shares in %, ratios as they are", groups["style"]),
+        ("Style: shares in %, ratios as numbers", groups["style"]),
     ]
 
 
 def short_score_table(ranking: Ranking) -> Table:
-    """Return the table that a terminal shows: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
+    """Return the table for the terminal: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
     truth = ("values-input", "values-right", "values-recalled", "supported")
     wanted = [*truth, *[f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]]
@@ -381,8 +381,8 @@ def _quantiles(values: np.ndarray) -> list[Cell]:
     return [Cell(f"{len(values):,}"), *[Cell(f"{x:,.0f}" if counted else f"{x:,.1f}") for x in shown]]
 
 
-def _share(part: int, whole: int) -> Cell:
-    return Cell(f"{100 * part / whole:.1f}", share=max(0.0, part / whole)) if whole else Cell(_NONE)
+def _share(part: int, total: int) -> Cell:
+    return Cell(f"{100 * part / total:.1f}", share=max(0.0, part / total)) if total else Cell(_NONE)
 
 
 def _number(value: float | None, digits: int) -> Cell:

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from tasks.reporting.blocks import Block, Table, Text, clean
 
-WIDTH = 100  # columns of a sentence; tables are as wide as they are
+WIDTH = 100  # columns of a sentence; tables are not wrapped
 
 
 def summary(blocks: Iterable[Block]) -> str:
-    """Return the tables and sentences among the blocks, one under the other."""
+    """Return the tables and sentences among the blocks as text."""
     texts = []
     for block in blocks:
         if isinstance(block, Table):
@@ -21,11 +21,11 @@ def summary(blocks: Iterable[Block]) -> str:
 
 def _table(table: Table) -> str:
     rows = [[clean(column) for column in table.columns], *[[clean(cell.text) for cell in row] for row in table.rows]]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(table.columns))]
     lines = [
         "  ".join(
-            text.rjust(width) if place in table.numeric else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+            text.rjust(width) if index in table.numeric else text.ljust(width)
+            for index, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]

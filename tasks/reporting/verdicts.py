@@ -1,4 +1,4 @@
-"""What the scores come to, in a sentence."""
+"""The result of the scores, in a sentence."""
 
 from tasks.evaluation.registry import metric_name
 from tasks.evaluation.significance import Comparison
@@ -6,7 +6,7 @@ from tasks.reporting.blocks import percent
 from tasks.reporting.findings import Ranking
 
 NOTHING_SCORED = "No summary of the test split was scored: there are no test articles with paragraphs."
-_CEILING = "oracle"  # it sees the target
+_CEILING = "oracle"  # it reads the target
 _FEW = 30  # articles below which percentile intervals are known to be too narrow
 
 
@@ -21,7 +21,7 @@ def comparison_sentence(pair: Comparison, ranking: Ranking) -> str:
 
 
 def headline_sentence(ranking: Ranking) -> str:
-    """Return how the best trained system stands to the best one that needs no training and does not see the target."""
+    """Return a sentence that compares the best trained system with the best baseline that does not read the target."""
     if not ranking.systems:
         return NOTHING_SCORED
     trained = [system for system in ranking.systems if system in ranking.trained]
@@ -29,21 +29,23 @@ def headline_sentence(ranking: Ranking) -> str:
     if not trained or not baselines:
         lacking = "trained system" if not trained else "baseline"
         return f"No {lacking} was scored: nothing to compare.{few_articles(ranking.articles)}"
-    ours, theirs = trained[0], baselines[0]
-    pair = next((pair for pair in ranking.comparisons if {pair.better, pair.worse} == {ours, theirs}), None)
+    best_trained, best_baseline = trained[0], baselines[0]
+    pair = next(
+        (pair for pair in ranking.comparisons if {pair.better, pair.worse} == {best_trained, best_baseline}), None
+    )
     if pair is None:
-        return f"{ours} and {theirs} were not scored on a common article: nothing to compare."
+        return f"{best_trained} and {best_baseline} were not scored on a common article: nothing to compare."
     difference = pair.difference
-    side = "above" if pair.better == ours else "below"
+    side = "above" if pair.better == best_trained else "below"
     low, high = 100 * difference.low, 100 * difference.high
     verdict = "significant" if is_significant(pair, ranking) else "not significant"
     return (
-        f"{ours} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} {theirs} "
-        f"({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): {verdict} "
+        f"{best_trained} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} "
+        f"{best_baseline} ({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): {verdict} "
         f"(p = {pair.p_adjusted:.3f} after Holm's correction).{few_articles(pair.articles)}"
     )
 
 
 def few_articles(articles: int) -> str:
-    """Return the warning that few test articles call for, with a space before it; else nothing."""
+    """Return a warning for few test articles, with a space before it; else an empty string."""
     return f" With only {articles:,} test articles these intervals are rough." if articles < _FEW else ""

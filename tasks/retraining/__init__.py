@@ -1,1 +1,1 @@
-"""Keeping models fresh: a challenger a week, judged against the champion on a test split that never changes."""
+"""Keep models fresh: a new challenger every week, judged against the champion on a test split that never changes."""

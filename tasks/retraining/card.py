@@ -1,4 +1,4 @@
-"""The model card: what people read of a version."""
+"""The model card: a description of a version for people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from tasks.reporting.sections import built, costs_section, funnel_section, setti
 
 @dataclass(frozen=True)
 class Effort:
-    """What a run took.
+    """The cost of a run.
 
     Attributes:
         seconds: from its start to its verdict, by the clock.
-        work_seconds: what making every shard and model of the build took, added up, whenever that was.
+        work_seconds: sum over every shard and model of the build, in whatever run they were made.
         peak_bytes: highest resident memory of a process that made a shard of the build.
     """
 
@@ -32,15 +32,15 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
     """Return the card of a version as Markdown.
 
     Args:
-        version: what the registry says of it.
+        version: its entry in the registry.
         counts: of every stage of its build (`tasks.reporting.publishing.summarise`).
-        effort: what it took.
+        effort: its cost.
     """
     verdict = version.verdict
     facts = [
         Fact("version", f"{version.number}, for {version.label}, made {version.created}"),
         Fact("verdict", f"{'promoted' if verdict['promoted'] else 'refused'}: {verdict['reason']}"),
-        Fact("judged against", "nobody" if version.parent is None else f"version {version.parent}"),
+        Fact("judged against", "no other version" if version.parent is None else f"version {version.parent}"),
         Fact("build", version.build),
         *[Fact(name, path) for name, path in sorted(version.models.items())],
         Fact("vocabulary", version.vocabulary),
@@ -62,7 +62,9 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
 
 def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> Section:
     """How many shards of each stage this run computed."""
-    rows = [[Cell(stage), Cell(str(done), strong=done > 0), Cell(str(of))] for stage, (done, of) in computed.items()]
+    rows = [
+        [Cell(stage), Cell(str(done), strong=done > 0), Cell(str(total))] for stage, (done, total) in computed.items()
+    ]
     table = Table("Shards computed in this run", ["stage", "computed", "of"], rows, frozenset({1, 2}))
     return Section("rebuilt", "What changed", [table])
 
@@ -74,23 +76,23 @@ def _scores(version: Version) -> Section:
 
 
 def _findings(verdict: Mapping[str, Any]) -> Section:
-    """What the verdict rests on."""
+    """The evidence of the verdict."""
     roles = {criterion["metric"]: criterion["role"] for criterion in verdict.get("criteria", ())}
     asked = {"improve": "must improve", "hold": "must not get worse"}
     rows = [
         [
-            Cell(found["split"]), Cell(metric_name(found["metric"])), Cell(asked[roles[found["metric"]]]),
-            Cell(f"{found['articles']:,}"), Cell(_points(found["champion"])), Cell(_points(found["challenger"])),
-            Cell(f"{100 * found['low']:+.2f} to {100 * found['high']:+.2f}"),
-            Cell(f"{found['p_better']:.2g}"), Cell(f"{found['p_worse']:.2g}"),
+            Cell(finding["split"]), Cell(metric_name(finding["metric"])), Cell(asked[roles[finding["metric"]]]),
+            Cell(f"{finding['articles']:,}"), Cell(_points(finding["champion"])), Cell(_points(finding["challenger"])),
+            Cell(f"{100 * finding['low']:+.2f} to {100 * finding['high']:+.2f}"),
+            Cell(f"{finding['p_better']:.2g}"), Cell(f"{finding['p_worse']:.2g}"),
         ]
-        for found in verdict.get("findings", ())
+        for finding in verdict.get("findings", ())
     ]  # fmt: skip
     level = verdict.get("level")
-    caption = "F1, points of 100" if level is None else f"F1, points of 100; better counts from p = {level:.2g} on"
+    caption = "F1, points of 100" if level is None else f"F1, points of 100; significant up to p = {level:.2g}"
     columns = ["test split", "metric", "role", "articles", "champion", "challenger", "interval of the difference",
                "p, better", "p, worse"]  # fmt: skip
-    return Section("evidence", "What the verdict rests on", [Table(caption, columns, rows, frozenset(range(3, 9)))])
+    return Section("evidence", "Evidence of the verdict", [Table(caption, columns, rows, frozenset(range(3, 9)))])
 
 
 def _points(share: float) -> str:

@@ -1,4 +1,4 @@
-"""What the scores of two versions say: for each test split and metric one finding, which a verdict is made of."""
+"""Compare the scores of two versions: one finding for each test split and metric, as input of the verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Finding:
     Attributes:
         split: which test split.
         metric: as in the `scores` dataset.
-        articles: how many both were scored on.
+        articles: number of articles on which both were scored.
         champion: its mean score, 0-1.
         challenger: likewise.
         low: lower end of the paired bootstrap interval of challenger minus champion, 0-1.
@@ -52,7 +52,7 @@ def find_evidence(
     flips: int,
     seed: int,
 ) -> list[Finding]:
-    """Compare two versions on the articles both were scored on; a metric without one has no finding.
+    """Compare two versions on the articles on which both were scored; a metric without such articles has no finding.
 
     Args:
         split: name of the test split.
@@ -63,7 +63,7 @@ def find_evidence(
         flips: random sign flips of the test.
         seed: decides resamples and flips.
     """
-    found = []
+    findings = []
     for metric in metrics:
         before, after = _values(champion, metric), _values(challenger, metric)
         both = sorted(before.keys() & after.keys())
@@ -73,8 +73,8 @@ def find_evidence(
         means = [float(mean) for mean in scores.mean(axis=0)]
         (gap,) = bootstrap(scores[:, 2:], settings, seed)
         ((better, worse),) = signed_randomisation_test(scores[:, 2:], flips, seed)
-        found.append(Finding(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse))
-    return found
+        findings.append(Finding(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse))
+    return findings
 
 
 def _values(scores: pa.Table, metric: str) -> dict[str, float]:

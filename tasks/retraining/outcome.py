@@ -1,7 +1,7 @@
 """The end of a retraining run: verdict, version, card, pointer and pruning, in an order that survives a kill.
 
-Build, frozen split, card and artifacts come first, then the version, then the pointer: whoever finds a version finds
-all it names, and a run that was killed between the last two only has to move the pointer.
+Build, frozen split, card and artifacts come first, then the version, then the pointer. So everything that an existing
+version names exists too, and after a kill between the last two only the pointer has to be moved.
 """
 
 import time
@@ -49,7 +49,7 @@ from tasks.retraining.warm_start import ChampionModels
 
 @dataclass(frozen=True)
 class Judged:
-    """A version's models, and what they wrote of the test splits.
+    """A version's models, and their results on the test splits.
 
     Attributes:
         vocabulary: its vocabulary.
@@ -78,12 +78,12 @@ def finish_retraining(
     """Judge the challenger, keep it as a version, promote it if it is better, and prune; return what happened.
 
     Args:
-        run: the walk, all of it done.
+        run: the finished walk.
         config: the whole configuration.
-        settings: how it is judged, and what is kept.
-        splits: the test splits both were judged on.
+        settings: how to judge, and what to keep.
+        splits: the test splits.
         challenger: the new models.
-        champion: those in use, None before the first.
+        champion: the models in use, None before the first.
         seed: of the test.
         started: `time.monotonic` at the start of the run.
     """
@@ -93,19 +93,27 @@ def finish_retraining(
     challenges: dict[str, Challenge] = {}
     verdict = first_verdict()
     if champion is not None:
-        there, judged = champion[0].version.number, champion[1]
+        champion_number, judged = champion[0].version.number, champion[1]
         findings: list[Finding] = []
         criteria = criteria_of(settings)
         for split, part in splits.apart(splits.articles).items():
-            before = _table(store, splits.apart(judged.scores)[split])
+            champion_scores = _table(store, splits.apart(judged.scores)[split])
             metrics = [criterion.metric for criterion in criteria]
-            found = find_evidence(split, before, scores[split], metrics, settings.test, flips=settings.flips, seed=seed)
-            if found:
-                old = Contender(f"version {there}", before, _table(store, splits.apart(judged.predictions)[split]))
+            split_findings = find_evidence(
+                split, champion_scores, scores[split], metrics, settings.test, flips=settings.flips, seed=seed
+            )
+            if split_findings:
+                champion_side = Contender(
+                    f"version {champion_number}",
+                    champion_scores,
+                    _table(store, splits.apart(judged.predictions)[split]),
+                )
                 texts = _table(store, splits.apart(challenger.predictions)[split])
-                new = Contender(f"version {number}", scores[split], texts)
-                challenges[split] = compare_contenders(old, new, _table(store, part), judging(settings), seed)
-            findings += found
+                challenger_side = Contender(f"version {number}", scores[split], texts)
+                challenges[split] = compare_contenders(
+                    champion_side, challenger_side, _table(store, part), judging(settings), seed
+                )
+            findings += split_findings
         verdict = decide(findings, criteria, settings)
     build = run.record_build(config)
     if read_frozen(store) is None:
@@ -116,7 +124,7 @@ def finish_retraining(
         label=settings.period,
         build=build.name,
         parent=None if champion is None else champion[0].version.number,
-        models={name: made.record.path for name, made in challenger.models.items() if made.record is not None},
+        models={name: model.record.path for name, model in challenger.models.items() if model.record is not None},
         vocabulary=challenger.vocabulary.in_order[0].path,
         settings=dict(config),
         scores=_means(scores[FROZEN]),
@@ -130,7 +138,7 @@ def finish_retraining(
     effort = Effort(
         time.monotonic() - started,
         sum(count["seconds"] for count in counts.values())
-        + sum(made.record.seconds for made in run.directories.values() if made.record is not None),
+        + sum(model.record.seconds for model in run.directories.values() if model.record is not None),
         max(count["peak_bytes"] for count in counts.values()),
     )
     _publish(store, version, challenges, model_card(version, counts, effort))
@@ -139,13 +147,13 @@ def finish_retraining(
 
 
 def settle(store: Store, version: Version, settings: RetrainingSettings, *, planning: bool = False) -> str:
-    """Promote a version whose verdict says so, unless that was done before, then prune; return what happened.
+    """Promote a version if its verdict says so and it was not done before, then prune; return what happened.
 
     Args:
         store: where the registry is.
         version: the version of the period.
-        settings: how many of its own builds and versions retraining keeps; those of others it leaves alone.
-        planning: do nothing, only say what became of the version.
+        settings: how many builds and versions of retraining to keep; other builds are left alone.
+        planning: do nothing, only return the version's outcome.
     """
     if planning:
         return describe(version)
@@ -157,9 +165,9 @@ def settle(store: Store, version: Version, settings: RetrainingSettings, *, plan
 
 
 def move_pointer(store: Store, version: Version) -> Champion | None:
-    """Promote a version whose verdict says so, unless that was done before; return the champion there is then.
+    """Promote a version if its verdict says so and it was not done before; return the champion afterwards.
 
-    A version that has never been champion takes the place of the one it was judged against, and of no other.
+    A version that has never been champion replaces only the one it was judged against.
     """
     champion = read_champion(store)
     seen = {entry["version"] for entry in champion.history} if champion else set()
@@ -171,46 +179,46 @@ def move_pointer(store: Store, version: Version) -> Champion | None:
 
 
 def move_late_pointer(store: Store) -> None:
-    """Promote the newest version where the run that made it was killed before it could."""
+    """Promote the newest version if the run that made it was killed before it could."""
     newest = max(version_numbers(store), default=None)
     if newest is not None:
         move_pointer(store, read_version(store, newest))
 
 
 def describe(version: Version) -> str:
-    """Return what became of a version, and what it took to make it, as text."""
+    """Return the outcome of a version and the shards computed for it, as text."""
     outcome = "promoted" if version.verdict["promoted"] else "refused"
-    computed = ", ".join(f"{stage} {done}/{of}" for stage, (done, of) in version.computed.items() if done)
+    computed = ", ".join(f"{stage} {done}/{total}" for stage, (done, total) in version.computed.items() if done)
     return f"{version.label}: version {version.number} {outcome}: {version.verdict['reason']}\ncomputed: {computed}"
 
 
 def describe_pruning(pruning: Pruning, *, done: bool) -> str:
-    """Return what pruning deletes, folder by folder, as text."""
+    """Return what pruning deletes, by folder, as text."""
     lines = [f"  {folder}: {files:,} files, {size:,} bytes" for folder, (files, size) in pruning.by_folder().items()]
     builds, versions = (", ".join(map(str, kept)) or "none" for kept in (pruning.builds, pruning.versions))
     head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
     tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
-    young = [f"{pruning.young:,} files of no finished build are left alone"] if pruning.young else []
+    young = [f"{pruning.young:,} files of unfinished builds are left alone"] if pruning.young else []
     return "\n".join([head, *lines, tail, *young])
 
 
 def promote_by_hand(store: Store, number: int) -> str:
-    """Make a version the champion because somebody says so; return what happened.
+    """Make a version the champion by hand; return what happened.
 
     Raises:
         StorageError: there is no such version, or it has been pruned.
     """
     before = read_champion(store)
     if before is not None and before.version == number:
-        return f"version {number} is the champion already"
+        return f"version {number} is already the champion"
     promote_version(store, number, at=datetime.now(UTC).isoformat(timespec="seconds"), why="promoted by hand")
     version = read_version(store, number)
     was = "" if before is None else f" in place of version {before.version}"
-    return f"version {number} ({version.label}, build {version.build}) is the champion now{was}"
+    return f"version {number} ({version.label}, build {version.build}) is now the champion{was}"
 
 
 def _publish(store: Store, version: Version, challenges: Mapping[str, Challenge], card: str) -> None:
-    """Keep the card beside the version, and show card, verdict and counts as artifacts with a history."""
+    """Write the card beside the version, and publish card, verdict and counts as artifacts with a history."""
     store.write_bytes(f"{FOLDER}/cards/{version.number:06d}.md", card.encode())
     line = describe(version).partition("\n")[0]
     rows = [{"stage": stage, "computed": done, "of": of} for stage, (done, of) in version.computed.items()]
@@ -226,7 +234,7 @@ def _publish(store: Store, version: Version, challenges: Mapping[str, Challenge]
 
 
 def _computed(run: Run) -> dict[str, list[int]]:
-    """Return stage -> [shards computed in this run, shards there are]."""
+    """Return stage -> [shards computed in this run, all shards]."""
     computed: dict[str, list[int]] = {}
     for plan in run.plans:
         computed.setdefault(plan.stage, [plan.missing, plan.shards])

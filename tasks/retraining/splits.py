@@ -1,8 +1,8 @@
-"""What versions are judged on: the frozen test split, and beside it the newest articles, a small split a week.
+"""The test splits on which versions are judged: the frozen one, and the newest articles, a small split each week.
 
 The frozen split never changes, so that scores of two weeks can be compared; but it ages, and a model that handles new
-topics better is not rewarded on it. So each week pins the test articles that have come in since the week before, and
-those of the last weeks together are the second test split, which rolls on.
+topics better is not rewarded on it. So each week fixes the test articles that have come in since the week before, and
+those of the last weeks together are the second, rolling test split.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -24,7 +24,7 @@ FROZEN, RECENT = "frozen", "recent"
 class TestSplit:
     """Articles and their candidate paragraphs, shard by shard."""
 
-    __test__ = False  # pytest takes it for a test otherwise
+    __test__ = False  # otherwise pytest collects it as a test
 
     articles: StageResult
     paragraphs: StageResult
@@ -36,7 +36,7 @@ class JudgedOn:
 
     Attributes:
         frozen: the one that never changes.
-        recent: week -> what came in then, oldest first; empty in the first week.
+        recent: week -> articles that came in then, oldest first; empty in the first week.
     """
 
     frozen: TestSplit
@@ -52,12 +52,12 @@ class JudgedOn:
         """The paragraphs of all, in the same order."""
         return joined(self.frozen.paragraphs, *(split.paragraphs for split in self.recent.values()))
 
-    def apart(self, made: StageResult) -> dict[str, StageResult]:
-        """Return test split -> shards, of a stage that was made of the shards of both."""
-        records, cut = made.in_order, len(self.frozen.articles.shards)
+    def apart(self, result: StageResult) -> dict[str, StageResult]:
+        """Return test split -> shards, for a stage computed on the shards of both."""
+        records, cut = result.in_order, len(self.frozen.articles.shards)
         parts = {FROZEN: records[:cut], RECENT: records[cut:]}
         return {
-            name: StageResult(made.stage, range(len(part)), dict(enumerate(part)))
+            name: StageResult(result.stage, range(len(part)), dict(enumerate(part)))
             for name, part in parts.items()
             if part
         }
@@ -67,7 +67,7 @@ def joined(first: StageResult, *others: StageResult) -> StageResult:
     """Return the shards of several results of one stage as one result."""
     records, count = {}, 0
     for part in (first, *others):
-        records.update({count + place: part.records[shard] for place, shard in enumerate(part.shards)
+        records.update({count + index: part.records[shard] for index, shard in enumerate(part.shards)
                         if shard in part.records})  # fmt: skip
         count += len(part.shards)
     return StageResult(first.stage, range(count), records)
@@ -83,45 +83,45 @@ def new_articles(
 ) -> pa.Table:
     """Return test articles that were in no split a week ago, sorted by id.
 
-    An article that was learned from and has come into the test split, renamed or because its source says so, is not
-    new: champion and challenger have seen it.
+    An article that was used in training and then moved to the test split, by a rename or by its source, is not new:
+    champion and challenger have seen it.
 
     Args:
         now: ARTICLES tables of this week's corpus; read twice.
         before: ARTICLES tables of the week before.
-        known: ARTICLES tables of the test articles that are pinned already.
-        articles: most to return; which ones, a stable hash decides.
+        known: ARTICLES tables of the test articles that are fixed already.
+        articles: maximum number to return; a stable hash decides which.
         seed: of that hash.
 
     Returns:
         ARTICLES rows of the test split.
     """
-    found = [ARTICLES.schema.empty_table()]
+    tables = [ARTICLES.schema.empty_table()]
     for (table,) in now:
-        found.append(table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))))
-    new = pa.concat_tables(found)
-    ids, leads = new["article_id"].to_pylist(), [lead_words(lead) for lead in new["lead"].to_pylist()]
+        tables.append(table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))))
+    candidates = pa.concat_tables(tables)
+    ids, leads = candidates["article_id"].to_pylist(), [lead_words(lead) for lead in candidates["lead"].to_pylist()]
     seen_ids, seen_leads = set[str](), leads_learned_from(now, set(leads))
     for (table,) in chain(before, known):
         seen = table.filter(pc.is_null(table["drop_reason"]))
         seen_ids.update(seen["article_id"].to_pylist())
         seen_leads.update(map(lead_words, seen["lead"].to_pylist()))
-    fresh = [place for place, id_ in enumerate(ids) if id_ not in seen_ids and leads[place] not in seen_leads]
-    lowest = sorted(fresh, key=lambda place: stable_hash(seed, "recent", ids[place]))[:articles]
-    return new.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()
+    fresh = [index for index, id_ in enumerate(ids) if id_ not in seen_ids and leads[index] not in seen_leads]
+    lowest = sorted(fresh, key=lambda index: stable_hash(seed, "recent", ids[index]))[:articles]
+    return candidates.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()
 
 
 def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:
     """Return the kept paragraphs of new articles, sorted by article and number.
 
     Args:
-        articles: what `new_articles` returned.
-        shards: PARAGRAPHS of this week's corpus, sharded by article; only those that hold one of them are read.
+        articles: result of `new_articles`.
+        shards: PARAGRAPHS of this week's corpus, sharded by article; only shards with new articles are read.
     """
-    found = [PARAGRAPHS.schema.empty_table()]
+    tables = [PARAGRAPHS.schema.empty_table()]
     for number in sorted({shard_of(id_, len(shards)) for id_ in articles["article_id"].to_pylist()}):
         (paragraphs,) = shards.read(number)
-        mine = pc.is_in(paragraphs["article_id"], value_set=articles["article_id"].combine_chunks())
-        found.append(paragraphs.filter(pc.and_(mine, pc.is_null(paragraphs["drop_reason"]))))
+        is_new = pc.is_in(paragraphs["article_id"], value_set=articles["article_id"].combine_chunks())
+        tables.append(paragraphs.filter(pc.and_(is_new, pc.is_null(paragraphs["drop_reason"]))))
     order = [("article_id", "ascending"), ("paragraph_id", "ascending")]
-    return pa.concat_tables(found).sort_by(order).combine_chunks()
+    return pa.concat_tables(tables).sort_by(order).combine_chunks()

@@ -1,12 +1,12 @@
-"""The verdict: is the challenger better than the champion, sure enough to be promoted, and nowhere worse?
+"""The verdict: is the challenger significantly better than the champion, and nowhere worse?
 
-Every metric it looks at has a role: it must improve, or it must not get worse. A challenger is promoted where, on one
-of the test splits, all metrics of the first role gain at least the margin, significantly, and no metric of either role
-gets significantly worse on any.
+Every metric has a role: it must improve, or it must not get worse. A challenger is promoted if, on one of the test
+splits, all metrics of the first role gain at least the margin, significantly, and no metric of either role gets
+significantly worse on any split.
 
-Challengers come every week, and each is another chance to be promoted by luck alone. So the false promotions of a year
-are what is bounded: each week may spend its share of them (alpha spending in equal parts; Bonferroni over weeks and
-test splits, which holds however the weeks hang together).
+There is a challenger every week, and each has another chance to be promoted by luck. So the number of false promotions
+per year is bounded: each week has an equal share of it (alpha spending in equal parts; Bonferroni over weeks and test
+splits, which is valid however the weeks depend on each other).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Role = Literal["improve", "hold"]
 
 @dataclass(frozen=True)
 class Criterion:
-    """What is asked of a metric.
+    """The role of a metric.
 
     Attributes:
         metric: as in the `scores` dataset.
@@ -36,14 +36,14 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a challenger's comparison with the champion came to.
+    """The result of comparing a challenger with the champion.
 
     Attributes:
         promoted: whether the challenger becomes the champion.
         reason: why, in a few words.
-        level: largest p-value at which a metric counted as improved; None before the first champion.
-        criteria: what was asked of each metric.
-        findings: what was found, on each test split.
+        level: largest p-value at which a metric counts as improved; None before the first champion.
+        criteria: the role of each metric.
+        findings: the comparisons, on each test split.
     """
 
     promoted: bool
@@ -54,18 +54,18 @@ class Verdict:
 
 
 def judging(settings: RetrainingSettings) -> ReportSettings:
-    """Return how two versions are shown side by side (`tasks.reporting.challenge.compare_contenders`)."""
+    """Return settings for showing two versions side by side (`tasks.reporting.challenge.compare_contenders`)."""
     return ReportSettings(headline=settings.metric, significance=settings.test)
 
 
 def criteria_of(settings: RetrainingSettings) -> list[Criterion]:
-    """Return what is asked of each metric."""
+    """Return the role of each metric."""
     guards = [metric for metric in settings.guards if metric != settings.metric]
     return [Criterion(settings.metric, "improve"), *(Criterion(metric, "hold") for metric in guards)]
 
 
 def first_verdict() -> Verdict:
-    """Promote the first version, which has nobody to beat."""
+    """Promote the first version, which has no champion to beat."""
     return Verdict(True, "the first version")
 
 
@@ -73,27 +73,27 @@ def decide(findings: Sequence[Finding], criteria: Sequence[Criterion], settings:
     """Promote the challenger if it is better on a test split and worse on none.
 
     Args:
-        findings: champion and challenger under the metrics of the criteria, on every test split there is.
-        criteria: what is asked of each metric; at least one must improve.
-        settings: margin, tolerance and how sure one has to be.
+        findings: champion and challenger under the metrics of the criteria, on every test split.
+        criteria: the role of each metric; at least one must improve.
+        settings: margin, tolerance and bounds of the p-values.
 
     Raises:
-        ValueError: a metric that must improve was not scored, or none must.
+        ValueError: a metric that must improve was not scored, or there is no such metric.
     """
     splits = {finding.split: finding.articles for finding in findings}
     share = settings.false_promotions / WEEKS
-    # A split on which even a gain on every article would not be enough takes no share from the other.
+    # A split with so few articles that nothing can be significant takes no share of the level from the other.
     able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
     level = share / (len(able) or 1)
     needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
     sought = [
         [finding for finding in findings if finding.split == split and finding.metric in needed] for split in splits
     ]
-    sought = [found for found in sought if len(found) == len(needed) > 0]
+    sought = [of_split for of_split in sought if len(of_split) == len(needed) > 0]
     if not sought:
         raise ValueError(f"{', '.join(needed) or 'no metric'} must improve: expected its scores on a test split")
-    lacking = [[(finding, _lacking(finding, able, level, settings)) for finding in found] for found in sought]
-    improved = [found for found, lacks in zip(sought, lacking, strict=True) if not any(lack for _, lack in lacks)]
+    lacking = [[(finding, _lacking(finding, able, level, settings)) for finding in of_split] for of_split in sought]
+    improved = [of_split for of_split, lacks in zip(sought, lacking, strict=True) if not any(lack for _, lack in lacks)]
     harmed = [finding for finding in findings if _harmed(finding, settings)]
     if improved and not harmed:
         promoted, reason = True, f"better than the champion: {_gains(improved[0])}"
@@ -106,14 +106,14 @@ def decide(findings: Sequence[Finding], criteria: Sequence[Criterion], settings:
 
 
 def _lacking(finding: Finding, able: Sequence[str], level: float, settings: RetrainingSettings) -> str:
-    """Return what a finding lacks to be an improvement; an empty string where it lacks nothing."""
+    """Return why a finding is not an improvement; an empty string if it is one."""
     gain = _gains([finding])
     if finding.points <= 0:
         return f"not better than the champion: {gain}"
     if finding.points < settings.margin:
         return f"{gain}, below the margin of {settings.margin:.2f} points"
     if finding.split not in able:
-        return f"{gain}, but {finding.articles} articles are too few to be sure at p = {level:.2g}"
+        return f"{gain}, but {finding.articles} articles are too few for significance at p = {level:.2g}"
     return "" if finding.p_better <= level else f"{gain}, not significant at {level:.2g}"
 
 

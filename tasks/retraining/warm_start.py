@@ -1,4 +1,4 @@
-"""Starting from the champion: where that can be done, with which settings, and whether it was worth it."""
+"""Start training from the champion: when that is possible, with which settings, and whether it was worth it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ _RANKER_SHAPE = ("embedding", "hidden", "dropout")
 
 @dataclass(frozen=True)
 class ChampionModels:
-    """The champion, as results that stages can read.
+    """The champion's models as results that stages can read.
 
     Attributes:
-        version: what the registry says of it.
+        version: its entry in the registry.
         vocabulary: its vocabulary, a stage of one shard.
         models: its models by name.
     """
@@ -35,14 +35,14 @@ class ChampionModels:
 
 
 def champion_models(store: Store, needed: str | None = None) -> ChampionModels | None:
-    """Return the champion's models, or None where there is no champion yet.
+    """Return the champion's models, or None if there is no champion yet.
 
     Args:
         store: where the registry is.
-        needed: a model it must have beside ranker and summarizer.
+        needed: a model it must have besides ranker and summarizer.
 
     Raises:
-        StorageError: a file of the champion is gone, or it was made without a model that is needed.
+        StorageError: a file of the champion is missing, or it has no needed model.
     """
     pointer = read_champion(store)
     if pointer is None:
@@ -58,13 +58,13 @@ def frozen_stages(store: Store, split: FrozenSplit, seed: int) -> tuple[StageRes
     """Return articles and candidate paragraphs of the frozen test split.
 
     Raises:
-        StorageError: a file of it is gone.
-        ValueError: it was taken under another seed, so that its articles may be among those trained on.
+        StorageError: one of its files is missing.
+        ValueError: it was made with another seed, so that its articles may be in the training split.
     """
     if seed != split.seed:
         raise ValueError(
             f"seed is {seed}, but the test split below {store.root} was frozen under seed {split.seed}: its articles "
-            "may be in another split now. Keep the seed, or give another root"
+            "may now be in another split. Keep the seed, or give another root"
         )
     return pinned(store, "articles", split.articles), pinned(store, "paragraphs", split.paragraphs)
 
@@ -73,7 +73,7 @@ def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
     """Return shards by their files, whatever their recipe.
 
     Raises:
-        StorageError: a file or its record is gone.
+        StorageError: a file or its record is missing.
     """
     records = {}
     for shard, file in enumerate(files):
@@ -99,13 +99,13 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
 
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:
-    """Return how a ranker is trained on from the champion's weights."""
+    """Return the settings for continuing the training of the champion's ranker."""
     every = min(settings.validate_every, retraining.ranker_steps)
     return settings.model_copy(update={"steps": retraining.ranker_steps, "validate_every": every})
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
-    """Return how a summarizer is trained on: fewer steps, and a schedule that peaks at a share of the peak before."""
+    """Return the settings for continuing a summarizer's training: fewer steps, and a lower peak of the schedule."""
     lengths = math.sqrt(retraining.warmup / training.warmup)  # the noam peak is factor / sqrt(model size x warm-up)
     return training.model_copy(
         update={
@@ -121,11 +121,11 @@ def warm_training(training: TrainingSettings, retraining: RetrainingSettings) ->
 def better_ranker(trained: DirectoryResult, champion: DirectoryResult, gain: float) -> DirectoryResult:
     """Return the trained ranker if it saves enough of the champion's validation loss, else the champion's.
 
-    Both losses are of this week's validation articles; the floor is the loss of scores that equal the labels.
+    Both losses are measured on this week's validation articles; the floor is the loss of scores equal to the labels.
 
     Args:
-        trained: a ranker that started from the champion's, or the promise of one.
-        champion: the champion's.
+        trained: a ranker that was, or will be, trained from the champion's.
+        champion: the champion's ranker.
         gain: share of the loss above its floor that it must save, 0-1.
     """
     if trained.record is None:
@@ -140,7 +140,7 @@ def _model(store: Store, version: Version, name: str) -> DirectoryRecord:
     record = find_directory(store, *split_path(version.models[name]))
     if record is None:
         raise StorageError(
-            f"{version.models[name]} of the champion, version {version.number} below {store.root}, is gone: promote "
+            f"{version.models[name]} of the champion, version {version.number} below {store.root}, is missing: promote "
             "another version"
         )
     return record

@@ -1,4 +1,4 @@
-"""Where articles come from: the source that the settings choose, and the web that goes with it."""
+"""Sources of articles: open the one that the settings choose, and serve its embedded web if it has one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ __all__ = [
     "open_source",
     "running_web",
 ]
-_MOST_LOOKED_INTO = 20  # partitions, over the whole source
+_MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 
 
 class SourceSettings(Settings):
@@ -49,7 +49,7 @@ class SourceSettings(Settings):
 
 
 def open_source(settings: SourceSettings) -> Source:
-    """Return the source that the settings choose; it opens nothing before it is asked for its partitions."""
+    """Return the source that the settings choose; it opens no file before `partitions` is called."""
     match settings.kind:
         case "miniweb":
             return MiniwebSource(settings.miniweb)
@@ -66,9 +66,9 @@ def open_source(settings: SourceSettings) -> Source:
 
 
 def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
-    """Read the first article of some partitions, so that a file of another kind is named before work starts.
+    """Read the first article of some partitions, so that a file of the wrong kind is reported before work starts.
 
-    A live wiki is not asked: its answers are no file, and every request takes its turn.
+    A live wiki is not checked, because that would cost requests.
 
     Raises:
         ValueError: malformed input, naming file and line.
@@ -84,7 +84,7 @@ def running_web(settings: SourceSettings) -> Iterator[Mapping[str, str]]:
     """Serve the embedded web while the context lasts, where the source has one.
 
     Yields:
-        Pattern of host -> `address:port` where its connections are to be made; empty for the real web.
+        Pattern of host -> `address:port` to which its connections go instead; empty for the real web.
 
     Raises:
         OSError: the port of the embedded web is taken.

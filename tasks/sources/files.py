@@ -1,4 +1,4 @@
-"""Input files of a source: which there are, which holds a partition, what tells that one has changed, and its bytes."""
+"""Input files of a source: find them, find the file of a partition, detect changes, and read their bytes."""
 
 import glob
 import gzip
@@ -13,17 +13,17 @@ from typing import BinaryIO, TypeVar, cast
 from tasks.sources.source import Partition
 
 BLOCK = 1 << 18
-_SETTLED_NS = 2_000_000_000  # file systems' clocks tick in milliseconds, some in seconds
+_SETTLED_NS = 2_000_000_000  # modification times have a resolution of milliseconds, on some file systems of seconds
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file and where its bytes begin, counted through all files of the source.
+    """A file and its position in the concatenation of all files of the source.
 
     Attributes:
-        path: where it is.
-        start: number of its first byte.
-        size: its bytes.
+        path: its path.
+        start: offset of its first byte in the concatenation.
+        size: its size in bytes.
     """
 
     path: Path
@@ -35,10 +35,10 @@ File = TypeVar("File", bound=InputFile)
 
 
 def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Path]:
-    """Return the files that a setting names, in its order, those of a pattern sorted by name, each once.
+    """Return the files that a setting names, in order, those of a pattern sorted by name, each once.
 
     Args:
-        patterns: paths, which may hold *, ? or [ ].
+        patterns: paths, which may contain *, ? or [ ].
         setting: name of the setting, for messages.
         kind: what kind of file is expected.
 
@@ -50,10 +50,10 @@ def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Pat
         raise ValueError(f"{setting} is empty: expected at least one {kind} file")
     paths: dict[Path, None] = {}
     for pattern in patterns:
-        found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207 - may be absolute
-        if not found:
+        files = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]  # noqa: PTH207 - may be absolute
+        if not files:
             raise FileNotFoundError(f"no file matches {pattern!r} ({setting})")
-        paths |= dict.fromkeys(map(Path, found))
+        paths |= dict.fromkeys(map(Path, files))
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(f"no such file: {path} ({setting})")
@@ -61,30 +61,30 @@ def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Pat
 
 
 def file_with(partition: Partition, files: Iterable[File]) -> File:
-    """Return the file that holds a partition.
+    """Return the file of a partition.
 
     Raises:
-        ValueError: none does any more.
+        ValueError: no file is long enough any more.
     """
     for file in files:
         if file.start <= partition.start < partition.stop <= file.start + file.size:
             return file
-    raise ValueError(f"partition {partition.name} lies past the end of the files: they have become shorter")
+    raise ValueError(f"partition {partition.name} is beyond the end of the files: they have become shorter")
 
 
 def file_state(path: Path) -> tuple[int, int, int]:
-    """Return what changes when the file does, so that a process digests it once: its size, time of change, a number.
+    """Return a key that changes with the file, to cache its digest: size, modification time, and a number.
 
-    The number is 0 for a file that has lain still for a while; one that was written a moment ago can change again
-    within the same tick of its clock, so that it is new each time.
+    The number is 0 for a file that has not changed for a while. A file written a moment ago can change again without a
+    new modification time, so its number is different at each call.
     """
-    found = path.stat()
-    settled = time.time_ns() - found.st_mtime_ns > _SETTLED_NS
-    return found.st_size, found.st_mtime_ns, 0 if settled else time.monotonic_ns()
+    status = path.stat()
+    settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
+    return status.st_size, status.st_mtime_ns, 0 if settled else time.monotonic_ns()
 
 
 def blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:
-    """Yield the next bytes of a stream, or those that there are."""
+    """Yield the next `size` bytes of a stream in blocks, or fewer at its end."""
     while size > 0 and (block := stream.read(min(BLOCK, size))):
         size -= len(block)
         yield block

@@ -1,7 +1,7 @@
 """Articles from a live MediaWiki: a list of titles or a category.
 
 Planning asks for the latest revision of every page, fifty at a time; a partition's digest is that of these revisions.
-So pages that nobody edited are not asked for again, and what is read later is exactly the revision that was planned.
+So pages without edits are not requested again, and later exactly the planned revisions are read.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from tasks.sources.source import Article, Partition
 __all__ = ["MediaWikiError", "MediaWikiSettings", "MediaWikiSource", "PinnedPartition"]
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
-_ID_BATCH = 50  # what the interface allows who is not logged in
+_ID_BATCH = 50  # the interface's limit without a login
 
 
 class MediaWikiSettings(Patience):
@@ -54,7 +54,7 @@ class MediaWikiSettings(Patience):
 
 @dataclass(frozen=True)
 class PinnedPartition(Partition):
-    """A partition and the revisions that it was planned with.
+    """A partition and its planned revisions.
 
     Attributes:
         revisions: revision ids, in the order of the pages.
@@ -66,7 +66,7 @@ class PinnedPartition(Partition):
 
 
 class MediaWikiSource:
-    """Articles of a live wiki, fifty pages a request."""
+    """Articles of a live wiki, fifty pages per request."""
 
     name = "mediawiki"
     gives_documents = False
@@ -74,11 +74,11 @@ class MediaWikiSource:
     def __init__(
         self, settings: MediaWikiSettings, wikitext: WikitextSettings, connect_to: Mapping[str, str] | None = None
     ) -> None:
-        """Take the settings; nothing is asked yet.
+        """Take the settings; no request is sent yet.
 
         Args:
             settings: which pages.
-            wikitext: what is made of them.
+            wikitext: how to read them.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
         """
         self._settings = settings
@@ -86,22 +86,22 @@ class MediaWikiSource:
         self._connect_to = dict(connect_to or {})
 
     def partitions(self) -> list[Partition]:
-        """Return ranges of pages in the order of the titles, redirects resolved, each page once; asks the wiki.
+        """Return ranges of pages in the order of the titles, redirects resolved, each page once; queries the wiki.
 
         Raises:
-            ConnectionError: the wiki cannot be reached, or asks us to stay away for longer than the settings allow.
+            ConnectionError: the wiki cannot be reached, or asks us to wait for longer than the settings allow.
             FileNotFoundError: there is no such file of titles.
             MediaWikiError: the wiki refuses a query.
             ValueError: no contact was given, or not exactly one of titles and category.
         """
         settings = self._settings
         if bool(settings.titles) == bool(settings.category):
-            raise ValueError("source.mediawiki: expected either titles or category")
+            raise ValueError("source.mediawiki: expected exactly one of titles and category")
         with self._api() as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
-            found = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
+            pages = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
         size = settings.partition_pages
-        return [self._partition(found[start : start + size], start) for start in range(0, len(found), size)]
+        return [self._partition(pages[start : start + size], start) for start in range(0, len(pages), size)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a partition, then its missing titles (`missing_page`).
@@ -188,7 +188,7 @@ def _titles(path: Path) -> Iterator[str]:
 
 
 def _batches(titles: Iterator[str]) -> Iterator[list[str]]:
-    """Yield up to fifty titles at a time, as many as a URL holds."""
+    """Yield up to fifty titles at a time, as many as fit in a URL."""
     batch: list[str] = []
     length = 0
     for title in titles:
@@ -203,27 +203,27 @@ def _batches(titles: Iterator[str]) -> Iterator[list[str]]:
 
 
 def _latest(api: MediaWikiApi, titles: Sequence[str]) -> list[int | str]:
-    """Return the latest revision of each title in order, redirects resolved; a title alone where there is no page."""
+    """Return the latest revision of each title in order, redirects resolved; the title itself if there is no page."""
     to: dict[str, str] = {}
-    found: dict[str, int] = {}
+    latest: dict[str, int] = {}
     query = {"prop": "info", "titles": "|".join(titles), "redirects": "1"}
     for answer in api.query(query):
         for kind in ("normalized", "redirects", "converted", "interwiki"):
             to.update({_written(step): step["to"] for step in answer.get(kind, []) if "to" in step})
-        found.update({page["title"]: page["lastrevid"] for page in answer.get("pages", []) if page.get("lastrevid")})
-    return [found.get(_end(title, to), title) for title in titles]
+        latest.update({page["title"]: page["lastrevid"] for page in answer.get("pages", []) if page.get("lastrevid")})
+    return [latest.get(_end(title, to), title) for title in titles]
 
 
 def _written(step: Mapping[str, Any]) -> str:
-    """Return the title that a step leads on from as it was asked for: one that is not in NFC comes back as an escape.
+    """Return the title at the start of a step as it was requested; a title that is not in NFC comes back escaped.
 
-    JSON can hold it in no other way, because the interface brings all its output to NFC.
+    The interface converts all its output to NFC, so it must escape such a title.
     """
     return unquote(step["from"]) if step.get("fromencoded") else str(step["from"])
 
 
 def _end(title: str, to: Mapping[str, str]) -> str:
-    """Follow normal forms and redirects to the title where they end."""
+    """Follow normal forms and redirects to the final title."""
     seen = {title}
     while (following := to.get(title)) is not None and following not in seen:
         seen.add(following)
@@ -249,7 +249,7 @@ def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int
                         Page(
                             title=page["title"],
                             namespace=page["ns"],
-                            redirect=False,  # its text tells
+                            redirect=False,  # recognised by its text
                             revision=str(revision["revid"]),
                             model=slot.get("contentmodel", "wikitext"),
                             text=slot["content"],

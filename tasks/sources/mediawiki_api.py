@@ -1,4 +1,4 @@
-"""Queries to MediaWiki's action interface, as its etiquette asks: serial, with a contact, with maxlag, and patient."""
+"""Queries to MediaWiki's action API, following its etiquette: serial, with a contact, with maxlag, and with retries."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import normalise_url
 from tasks.engine.closing import Closing
 
-_MAX_ANSWER_BYTES = 64_000_000  # the interface cuts an answer at 8 MiB of text; escapes and markup come on top
+_MAX_ANSWER_BYTES = 64_000_000  # the API limits an answer to 8 MiB of text; escapes and markup are added to that
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 
 
 class MediaWikiError(ValueError):
-    """A query that the wiki refuses.
+    """The wiki answered a query with an error.
 
     Attributes:
         code: the wiki's code for the error.
@@ -44,14 +44,14 @@ class MediaWikiApi(Closing):
         """Make the client.
 
         Args:
-            url: of api.php; whoever names it trusts it, so it may be on this machine or in this network.
+            url: of api.php; the user chose it, so it may be on this machine or in a private network.
             patience: delay, retries and back-off.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
             contact: URL or e-mail address for the User-Agent.
             maxlag: seconds its databases may lag.
 
         Raises:
-            ValueError: the URL is no web address.
+            ValueError: the URL is not a web address.
         """
         self._url = normalise_url(url, allowed_hosts=[urlsplit(url).netloc.lower()])
         self._service = Service(self._url, CrawlSettings(contact=contact), patience, connect_to)
@@ -77,11 +77,11 @@ class MediaWikiApi(Closing):
                 return
             following = {name: str(value) for name, value in answer["continue"].items()}
             if following == going_on:
-                raise MediaWikiError("continue", f"the answer continues where it stood: {following}")
+                raise MediaWikiError("continue", f"the answer continues at the same position again: {following}")
             going_on = following
 
     def _answer(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        """Send a query, again while the wiki asks for patience."""
+        """Send a query, and retry it while the wiki asks to wait."""
         fixed = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(self._maxlag)}
         url = f"{self._url}?{urlencode({**fixed, **fields})}"
         try:
@@ -91,11 +91,11 @@ class MediaWikiApi(Closing):
 
 
 def _answer_in(response: Response) -> dict[str, Any]:
-    """Return the answer that a response holds.
+    """Return the answer in a response.
 
     Raises:
-        ConnectionError: it holds none.
-        FetchError: the wiki asks for patience.
+        ConnectionError: it contains none.
+        FetchError: the wiki asks to wait.
         MediaWikiError: the wiki refuses the query.
     """
     if not response.success:

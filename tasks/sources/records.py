@@ -51,11 +51,11 @@ class DocumentLine(Line):
             raise ValueError("expected either field 'text' or 'paragraphs'")
         return self
 
-    def document(self, place: int) -> GivenDocument:
+    def document(self, number: int) -> GivenDocument:
         """Return the document; one without URL is called after its place."""
         texts = self.paragraphs or (self.text or "").split("\n")
         prose = tuple(" ".join(text.split()) for text in texts if text.strip())
-        return GivenDocument(self.url or f"document:{place}", self.title, prose)
+        return GivenDocument(self.url or f"document:{number}", self.title, prose)
 
 
 class ArticleLine(Line):
@@ -83,7 +83,7 @@ class ArticleLine(Line):
         return Article(
             self.title, self.lead, self.references or (), self.search_results or (), self.split, self.group,
             self.revision, self.licence,
-            documents=tuple(line.document(place) for place, line in enumerate(self.documents or (), 1)),
+            documents=tuple(line.document(number) for number, line in enumerate(self.documents or (), 1)),
         )  # fmt: skip
 
 
@@ -136,8 +136,8 @@ class RecordsSource:
                 try:
                     yield parser(line)
                 except MalformedLineError as error:
-                    place = number + 1 + _lines_before(file.path, offset)
-                    raise ValueError(f"{file.path}, line {place}: {error}") from error
+                    line_number = number + 1 + _lines_before(file.path, offset)
+                    raise ValueError(f"{file.path}, line {line_number}: {error}") from error
 
     def _files(self) -> list[InputFile]:
         """Return the files in the order of the settings, those of a pattern sorted by name."""
@@ -256,10 +256,10 @@ def parse_line(kind: type[LineType], line: bytes) -> LineType:
         raise MalformedLineError(f"expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
+        field = ".".join(map(str, first["loc"]))
         message = first["msg"].removeprefix("Value error, ")
         raise MalformedLineError(
-            f"{f'field {place!r}: ' if place else ''}{message}, got {_shown(first['input'])}"
+            f"{f'field {field!r}: ' if field else ''}{message}, got {_shown(first['input'])}"
         ) from error
 
 

@@ -24,7 +24,7 @@ _LEAD = "lead"
 def gold_attention(lead: str, paragraphs: Sequence[str]) -> Floats:
     """Return the tf-idf similarities of a gold summary and its P paragraphs, normalised: [P], sum 1.
 
-    All zero where no paragraph shares a word of some weight with it, as a lone paragraph never does.
+    All zero if no paragraph shares a word of non-zero weight with it; a single paragraph never does.
     """
     similarities = TfIdf([split_words(text) for text in paragraphs]).similarity(split_words(lead))
     total = similarities.sum()
@@ -34,27 +34,27 @@ def gold_attention(lead: str, paragraphs: Sequence[str]) -> Floats:
 def mean_attention(attention: Sequence[Sequence[float]], paragraphs: int) -> Floats:
     """Return the attention of a summary, [T, P'], as the mean over its tokens: [P].
 
-    A system that read fewer paragraphs than P paid the others none; what it paid to those beyond P is left out.
+    For a system that read fewer than P paragraphs the others are 0; attention to paragraphs beyond P is left out.
     """
     mean = np.zeros(paragraphs)
     if len(attention):
-        found = np.asarray(attention, dtype=np.float64).mean(axis=0)[:paragraphs]
-        mean[: len(found)] = found
+        shares = np.asarray(attention, dtype=np.float64).mean(axis=0)[:paragraphs]
+        mean[: len(shares)] = shares
     return mean
 
 
 def lead_attention(title: str, summary: str, paragraphs: Sequence[str]) -> Floats:
-    """Return the words that Lead's summary took from each paragraph, [P]; the paper leaves its attention unsaid."""
+    """Return the words that Lead's summary took from each paragraph, [P]; the paper does not define its attention."""
     left = len(summary.split()) - len(title.split())
     taken = np.zeros(len(paragraphs))
-    for place, text in enumerate(paragraphs):
-        taken[place] = max(0, min(left, len(text.split())))
+    for index, text in enumerate(paragraphs):
+        taken[index] = max(0, min(left, len(text.split())))
         left -= len(text.split())
     return taken
 
 
 def attention_cosine(attention: Floats, gold: Floats) -> float | None:
-    """Return the cosine of two [P] distributions, 0-1; None where one of them is all zero."""
+    """Return the cosine of two [P] distributions, 0-1; None if one of them is all zero."""
     length = float(np.linalg.norm(attention) * np.linalg.norm(gold))
     return min(1.0, float(attention @ gold) / length) if length else None
 
@@ -64,8 +64,8 @@ def score_attention(shards: Iterable[tuple[pa.Table, ...]], systems: Sequence[st
 
     Args:
         shards: (ARTICLES, RANKED, PREDICTIONS of some systems, PREDICTIONS of others and so on) of each shard.
-        systems: those that are asked for.
-        paragraphs: ranked paragraphs the gold attention is taken over, at most.
+        systems: the systems to score.
+        paragraphs: maximum number of ranked paragraphs for the gold attention.
     """
     rows = []
     for articles, ranked, *predictions in shards:

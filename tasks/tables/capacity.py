@@ -1,10 +1,10 @@
 """The largest batch that a summarizer can be trained on within a memory limit (Ma & Zong 2022, Table 5: 11 GB).
 
-On CUDA batches grow until the allocator, limited in a process of its own, has no memory left. On the CPU the tensors
-that live during an update are counted at two sizes of a batch; their peak grows by the same bytes with each example,
-so the line through both tells at which batch the limit is met, and no memory of that size is needed.
+On CUDA batches grow until the allocator, limited in a separate process, runs out of memory. On the CPU the bytes of
+tensors during an update are measured for two batch sizes; each example adds the same number of bytes to their peak, so
+the line through both gives the batch at which the limit is reached, without using that much memory.
 
-The examples are the longest there are, and as long for every system ("1600 input tokens ... to ensure fairness").
+The examples have the maximum length, equal for all systems ("1600 input tokens ... to ensure fairness").
 """
 
 import gc
@@ -29,49 +29,49 @@ from models.training.state import TrainerSettings, TrainingError
 from models.training.token_objective import TokenObjective
 from models.training.update import Updater
 
-MOST = 1 << 16  # examples of a batch that are tried
+MOST = 1 << 16  # maximum number of examples that is tried
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """What fits.
+    """The largest batch.
 
     Attributes:
-        batch: examples of the largest batch that fits; 0 where not even one does.
-        way: how that was found, for people.
+        batch: number of examples of the largest batch that fits; 0 if not even one fits.
+        method: how it was found, for people.
     """
 
     batch: int
-    way: str
+    method: str
 
 
 def find_capacity(
     config: Mapping[str, Any], layout: Layout, *, source_tokens: int, memory_bytes: int, device: torch.device
 ) -> Capacity:
-    """Return the largest batch whose second update, when Adam has its moments, fits.
+    """Return the largest batch whose second update, with Adam's moments, fits.
 
     Args:
-        config: what `models.registry.from_config_dict` builds the summarizer from.
-        layout: how its examples are laid out; they have as many paragraphs of full length as hold `source_tokens`.
+        config: configuration of the summarizer for `models.registry.from_config_dict`.
+        layout: layout of its examples, which have as many full paragraphs as needed for `source_tokens`.
         source_tokens: of an example.
         memory_bytes: the limit.
-        device: where the batch has to fit.
+        device: device in whose memory the batch must fit.
     """
     limit = f"{memory_bytes / 1e9:g} GB"
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
-        # Spawned, as CUDA cannot be used after a fork; a process of its own, as the limit holds for a whole process.
+        # Spawned, because CUDA cannot be used after a fork; a separate process, because the limit is per process.
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             asked = pool.submit(_largest_on_cuda, config, layout, source_tokens, memory_bytes, device)
             return Capacity(
                 asked.result(), f"bfloat16 on {name}, growing until its allocator refused more than {limit}"
             )
-    way = f"float32 on the CPU, where the line through the live tensors' peak in two batches meets {limit}"
-    return Capacity(_largest_on_cpu(config, layout, source_tokens, memory_bytes), way)
+    method = f"float32 on the CPU, where the line through the live tensors' peak in two batches meets {limit}"
+    return Capacity(_largest_on_cpu(config, layout, source_tokens, memory_bytes), method)
 
 
 def largest(fits: Callable[[int], bool], most: int = MOST) -> int:
-    """Return the largest size up to `most` that fits, 0 if none does; what fits a size fits every smaller one."""
+    """Return the largest size up to `most` that fits, 0 if none does; all sizes below one that fits must fit too."""
     low, high = 0, 1
     while high <= most and fits(high):
         low, high = high, 2 * high
@@ -86,7 +86,7 @@ def largest(fits: Callable[[int], bool], most: int = MOST) -> int:
 
 
 def longest_batch(model: Summarizer, layout: Layout, source_tokens: int, examples: int) -> Batch:
-    """Return a batch of equal examples of the greatest length."""
+    """Return a batch of equal examples of maximum length."""
     paragraphs = min(layout.max_paragraphs, math.ceil(source_tokens / layout.max_paragraph_tokens))
     token = np.array([next(id_ for id_ in range(2) if id_ != layout.pad)], dtype=np.int64)
     nothing = np.zeros(0, dtype=np.int64)
@@ -99,12 +99,12 @@ def longest_batch(model: Summarizer, layout: Layout, source_tokens: int, example
     )
     source = source_batch([example] * examples, layout)
     target = target_batch([example] * examples, layout)
-    read = examples * paragraphs * layout.max_paragraph_tokens
-    return Batch(source, target, examples, read, source.tokens.numel(), Position())
+    source_size = examples * paragraphs * layout.max_paragraph_tokens
+    return Batch(source, target, examples, source_size, source.tokens.numel(), Position())
 
 
 def peak_bytes(config: Mapping[str, Any], layout: Layout, source_tokens: int, examples: int) -> int:
-    """Return the most bytes of tensors that live at once in two updates on the CPU, weights and moments included."""
+    """Return the peak bytes of tensors during two updates on the CPU, weights and moments included."""
     model = from_config_dict(config)
     batch = longest_batch(model, layout, source_tokens, examples)
     memory = LiveBytes([*model.parameters(), *model.buffers()])
@@ -114,15 +114,15 @@ def peak_bytes(config: Mapping[str, Any], layout: Layout, source_tokens: int, ex
 
 
 def _largest_on_cpu(config: Mapping[str, Any], layout: Layout, source_tokens: int, limit: int) -> int:
-    # From here on the loss holds as many logits as it ever does: those of a chunk of positions.
+    # From this size on, the logits of the loss no longer grow: they are those of one chunk of positions.
     size = 1 + loss.CHUNK // max(1, layout.max_target_tokens - 1)
     peaks = {n: peak_bytes(config, layout, source_tokens, n) for n in (size, 2 * size)}
-    each = (peaks[2 * size] - peaks[size]) / size
+    bytes_per_example = (peaks[2 * size] - peaks[size]) / size
 
     def fits(examples: int) -> bool:
         if examples < size:
             return peak_bytes(config, layout, source_tokens, examples) <= limit
-        return peaks[size] + (examples - size) * each <= limit
+        return peaks[size] + (examples - size) * bytes_per_example <= limit
 
     return largest(fits)
 

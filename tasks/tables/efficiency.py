@@ -1,6 +1,4 @@
-"""How much a trained summarizer takes (Ma & Zong 2022, Table 5): seconds of a validation, and memory, as the largest
-batch.
-"""
+"""Cost of a trained summarizer (Ma & Zong 2022, Table 5): seconds of a validation, and memory, as the largest batch."""
 
 import json
 import time
@@ -34,57 +32,58 @@ def measure_efficiency(
     precision: str = "auto",
     device: str = "auto",
 ) -> dict[str, Any]:
-    """Run a summarizer once over the validation articles, as validation in training does, and find its largest batch.
+    """Run a summarizer once over the validation articles, as in the validation of training, and find its largest batch.
 
-    The first batch is run twice, and the first of these is not counted: it is slower than any other.
+    The first batch is run twice, because its first run is slower than all others and is not counted.
 
     Args:
         shards: (EXAMPLES[, GRAPHS]) of each article shard, graphs where the summarizer reads one.
         summarizer: directory of a trained summarizer.
-        articles: of the split `valid`, at most.
+        articles: maximum number of articles of the split `valid`.
         batch_tokens: source tokens, and target tokens, of a batch of that run, padding included.
-        paragraphs: read of each article at most, whatever the summarizer was trained on.
-        source_tokens: read of each article at most, by every summarizer alike, and of each example of the largest
-            batch: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec. 7.1.2).
-        memory_bytes: limit that the largest batch has to fit.
-        directory: gets `efficiency.json`.
+        paragraphs: maximum number of paragraphs read of each article, whatever the summarizer was trained on.
+        source_tokens: maximum number of tokens read of each article, equal for all summarizers, and tokens of each
+            example of the largest batch: "1600 input tokens in this part to ensure fairness" (Ma & Zong 2022, sec.
+            7.1.2).
+        memory_bytes: memory limit for the largest batch.
+        directory: folder of `efficiency.json`.
         precision: of that run, see `TrainerSettings`.
         device: where the summarizer runs: auto | cpu | cuda.
 
     Returns:
-        `seconds` over `articles`, `device`, `parameters`, the largest `batch` and in which `way` it was found;
-        `published` names the file that says the same.
+        `seconds` over `articles`, `device`, `parameters`, the largest `batch` and the `way` in which it was found;
+        `published` names the file with the same values.
 
     Raises:
-        ValueError: the directory holds no summarizer, or one example does not fit a batch.
+        ValueError: the directory has no summarizer, or one example does not fit into a batch.
     """
     trained = load_summarizer(summarizer, device=find_device(device), source_tokens=source_tokens)
     layout = replace(trained.layout, max_paragraphs=paragraphs, max_source_tokens=source_tokens)
     table = validation_examples(shards, trained.graph, articles)
     batches = list(sweep(TableShards([table]), layout, batch_tokens=batch_tokens))
-    place = next(trained.model.parameters()).device
+    resolved = next(trained.model.parameters()).device
     objective = TokenObjective(trained.model, batch_tokens=batch_tokens)
-    updater = Updater(objective, TrainerSettings(steps=1, precision=precision), Ranks(place))
+    updater = Updater(objective, TrainerSettings(steps=1, precision=precision), Ranks(resolved))
     for batch in batches[:1]:
         updater.losses(batch)
     started = time.monotonic()
     for batch in batches:
-        updater.losses(batch)  # numbers, for which the device is waited
+        updater.losses(batch)  # returns numbers, so it waits for the device
     seconds = time.monotonic() - started
     capacity = find_capacity(
         to_config_dict(trained.model),
         layout,
         source_tokens=source_tokens,
         memory_bytes=memory_bytes,
-        device=place,
+        device=resolved,
     )
-    found = {
+    figures = {
         "seconds": round(seconds, 3),
         "articles": table.num_rows,
-        "device": place.type,
+        "device": resolved.type,
         "parameters": sum(parameter.numel() for parameter in trained.model.parameters()),
         "batch": capacity.batch,
-        "way": capacity.way,
+        "way": capacity.method,
     }
-    (directory / FILE).write_text(json.dumps(found) + "\n", encoding="utf-8")
-    return {"published": [FILE], **found}
+    (directory / FILE).write_text(json.dumps(figures) + "\n", encoding="utf-8")
+    return {"published": [FILE], **figures}

@@ -15,14 +15,14 @@ _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Z
 
 
 def section(table: PublishedTable, measured: Measured) -> Section:
-    """Return a table and what is to be said of it: what was not run and why, and which differences are significant."""
+    """Return a table with notes: what was not run and why, and which differences are significant."""
     columns = [table.title]
     for name in table.columns:
         heading = f"L' = {name}" if table.measure == "recall" else name
         columns += [f"{heading}, paper", f"{heading}, here"]
     rows = [_row(table, row, measured) for row in table.rows]
     blocks: list[Block] = [
-        Table(f"{table.place}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
+        Table(f"{table.source}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
         *[Text(text) for text in (table.note, _batches(table, measured), _missing(table, measured)) if text],
     ]
     if table.measure in ("rouge", "attention"):
@@ -49,7 +49,9 @@ def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
 def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) -> Cell:
     match table.measure:
         case "recall":
-            recalls = {found.method: found.measured for found in measured.table1.rows}.get(row.system, {})
+            recalls = {table1_row.method: table1_row.measured for table1_row in measured.table1.rows}.get(
+                row.system, {}
+            )
             value = recalls.get(int(column))
             return Cell(NOT_RUN) if value is None else Cell(f"{value:.2f}", strong=True)
         case "efficiency":
@@ -70,8 +72,8 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
 
 
 def _efficiency(system: str, column: str, measured: Measured) -> Cell:
-    if column == "largest batch" and (found := measured.batches.get(system)) is not None:
-        return Cell(f"{found[0]:,}", strong=True)
+    if column == "largest batch" and (batch := measured.batches.get(system)) is not None:
+        return Cell(f"{batch[0]:,}", strong=True)
     if column == "parameters, MB" and (count := measured.parameters.get(system)) is not None:
         return Cell(f"{_BYTES * count / 1e6:.1f}", f"{count:,}", strong=True)
     if column == "validation, s" and (timed := measured.validation.get(system)) is not None:
@@ -95,19 +97,19 @@ def _unit(table: PublishedTable) -> str:
 
 def _batches(table: PublishedTable, measured: Measured) -> str:
     """Return how the largest batches were found."""
-    ways = dict.fromkeys(measured.batches[row.system][1] for row in table.rows if row.system in measured.batches)
-    if table.measure != "efficiency" or not ways:
+    methods = dict.fromkeys(measured.batches[row.system][1] for row in table.rows if row.system in measured.batches)
+    if table.measure != "efficiency" or not methods:
         return ""
-    return f"Largest batch: examples of the greatest length, equal for all systems; {'; or '.join(ways)}."
+    return f"Largest batch: examples of the greatest length, equal for all systems; {'; or '.join(methods)}."
 
 
 def _missing(table: PublishedTable, measured: Measured) -> str:
-    """Return which rows and columns were not run, and why; systems of one reason together."""
+    """Return which rows and columns were not run, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     if table.measure == "recall":
         ran = {row.method for row in measured.table1.rows}
         absent = [row.label for row in table.rows if row.system not in ran]
-        reason = "paragraphs were ranked in another way" if ran else "no test article has ranked paragraphs"
+        reason = "paragraphs were ranked by another method" if ran else "no test article has ranked paragraphs"
         return f"Not run: {', '.join(absent)} ({reason})." if absent else ""
     for row in table.rows:
         reason = measured.reasons.get(row.system) or _unscored(table, row, measured)
@@ -134,7 +136,7 @@ def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
         return [Text("No two rows were scored on a common article: nothing to compare.")]
     certain = [pair for pair in pairs if measured.is_significant(pair)]
     level = percent(1 - measured.significance.confidence)
-    told = f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm."
+    sentence = f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm."
     rows = [
         [Cell(labels[pair.better]), Cell(labels[pair.worse]), _interval(pair.difference, factor, digits),
          Cell(f"{pair.p_adjusted:.3f}")]
@@ -142,4 +144,4 @@ def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
     ]  # fmt: skip
     shown = Table(f"Significant differences in {name}", ["higher", "lower", "difference", "p, corrected"], rows,
                   frozenset({2, 3}))  # fmt: skip
-    return [Text(told), *([shown] if rows else [])]
+    return [Text(sentence), *([shown] if rows else [])]

@@ -1,4 +1,4 @@
-"""What was measured of the systems, gathered before anything is laid out."""
+"""The measured figures of the systems, computed before tables are laid out."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from tasks.reporting.findings import Table1, table1
 
 @dataclass(frozen=True)
 class Measured:
-    """Everything the tables show of this corpus.
+    """All figures of this corpus that the tables show.
 
     Attributes:
         scored: SCORES rows of all systems, the metric `attention` among them.
@@ -29,8 +29,8 @@ class Measured:
         validation: trained system -> seconds and articles of one pass over the validation articles.
         batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.
         reasons: system -> why it was not run.
-        headline: metric that systems are compared in.
-        significance: how.
+        headline: metric by which systems are compared.
+        significance: settings of the intervals and tests.
         seed: of the resamples.
     """
 
@@ -78,7 +78,7 @@ def measure(
         validation: likewise.
         batches: likewise.
         reasons: likewise.
-        headline: likewise; another metric is taken where it was not scored.
+        headline: likewise; if it was not scored, another metric is used.
         significance: likewise.
         seed: likewise.
     """
@@ -87,11 +87,11 @@ def measure(
         rankings.append(ranking)
         tables += scored
     every = pa.concat_tables(tables)
-    found = summarise_scores(every, significance, seed)
-    metrics = [score.metric for score in found]
+    summaries = summarise_scores(every, significance, seed)
+    metrics = [score.metric for score in summaries]
     return Measured(
         scored=every,
-        scores={(score.system, score.metric): score for score in found},
+        scores={(score.system, score.metric): score for score in summaries},
         table1=table1(pa.concat_tables(rankings)),
         parameters=parameters,
         validation=validation,

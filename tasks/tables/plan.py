@@ -1,4 +1,4 @@
-"""Which systems the tables need, and the settings each of them is trained and decoded with."""
+"""The systems that the tables need, and the settings with which each of them is trained and decoded."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,11 +26,11 @@ _NO_BASELINE = "not among the baselines of the settings"
 def systems_to_run(
     settings: TableSettings, baselines: Sequence[str], impossible: Mapping[str, str] | None = None
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the systems of the chosen tables that are run, and of the others why they are not.
+    """Return the systems of the chosen tables to run, and for the others the reason why they are not run.
 
     Args:
         settings: which tables and systems.
-        baselines: the extractive systems that are run.
+        baselines: the extractive systems to run.
         impossible: system -> why it cannot be run.
     """
     needed = {row.system for table in PUBLISHED if table.name in settings.tables for row in table.rows}
@@ -52,7 +52,7 @@ def systems_to_run(
 
 
 def shown_in(settings: TableSettings, measure: Measure) -> list[str]:
-    """Return the trained systems that a chosen table of some measure shows."""
+    """Return the trained systems in the chosen tables with this measure."""
     shown = {
         row.system
         for table in PUBLISHED
@@ -63,7 +63,7 @@ def shown_in(settings: TableSettings, measure: Measure) -> list[str]:
 
 
 def summarizer_of(system: System, settings: TableSettings, base: SummarizerSettings) -> SummarizerSettings:
-    """Return what a system is and reads; lengths of a paragraph and of the target are those of `base`."""
+    """Return a system's summarizer settings; lengths of a paragraph and of the target are those of `base`."""
     small = settings.size == "small"
     preset = system.small if small else system.preset
     overrides = dict(system.overrides) if small else {}
@@ -82,9 +82,10 @@ def summarizer_of(system: System, settings: TableSettings, base: SummarizerSetti
 
 
 def training_of(system: System, settings: TableSettings, base: TrainingSettings) -> TrainingSettings:
-    """Return how a system is trained: as `base`, at the papers' size by the recipe of its own paper.
+    """Return a system's training settings: `base`, at the papers' size with the recipe of its own paper.
 
-    Steps are the same for all, so that systems compare; 001 trained for 600,000 and its 1-layer models for 300,000.
+    Steps are equal for all, so that systems can be compared; 001 trained for 600,000 and its 1-layer models for
+    300,000.
     """
     recipe = find_preset(system.preset).recipe.training if settings.size == "paper" else {}
     return base.model_copy(update={**_SMOOTHED, **recipe, "steps": steps_of(settings, base)})
@@ -96,16 +97,16 @@ def steps_of(settings: TableSettings, base: TrainingSettings) -> int:
 
 
 def attention_of(settings: TableSettings, base: AttentionSettings) -> AttentionSettings:
-    """Return how the attention predictor is trained: as `base`, for no more steps than its summarizer."""
+    """Return the attention predictor's settings: `base`, with at most as many steps as its summarizer."""
     if settings.steps is None:
         return base
     return base.model_copy(update={"steps": min(base.steps, settings.steps)})
 
 
 def decoding_of(system: System, settings: TableSettings, base: DecodingSettings) -> DecodingSettings:
-    """Return how a system is decoded: as `base`, but for its own fields and the paragraphs it is tested on.
+    """Return a system's decoding settings: `base` with the system's own fields and number of paragraphs.
 
-    No summary is longer than `base` allows, and only a system that is defined by guidance or blocking has any.
+    Summaries are at most as long as in `base`; guidance and blocking are used only by systems that are defined by them.
     """
     changed: dict[str, Any] = {**_UNGUIDED, **system.decoding}
     changed["max_length"] = min(base.max_length, changed.get("max_length", base.max_length))
@@ -119,7 +120,7 @@ def decoding_of(system: System, settings: TableSettings, base: DecodingSettings)
 
 
 def rename_system(predictions: pa.Table, system: str) -> pa.Table:
-    """Return PREDICTIONS rows under the name of another system, one that decodes in just the same way."""
-    place = PREDICTIONS.schema.get_field_index("system")
+    """Return PREDICTIONS rows under the name of another system with equal decoding."""
+    column = PREDICTIONS.schema.get_field_index("system")
     names = pa.array([system] * predictions.num_rows, pa.string())
-    return predictions.set_column(place, PREDICTIONS.schema.field(place), names)
+    return predictions.set_column(column, PREDICTIONS.schema.field(column), names)

@@ -1,7 +1,6 @@
-"""What the papers print in their tables, and the system that stands for each row here.
+"""The figures in the papers' tables, and the system that corresponds to each row.
 
-The copy of Ma & Zong 2020 at hand has lost its tables: of its figures only those are given that its text states. None
-is a figure that is not known.
+Our copy of Ma & Zong 2020 lacks its tables, so only figures stated in its text are given. None is an unknown figure.
 """
 
 from collections.abc import Sequence
@@ -19,10 +18,10 @@ class Row:
     """A row of a published table.
 
     Attributes:
-        label: what the paper calls it.
+        label: its name in the paper.
         system: key of `tasks.tables.systems.SYSTEMS`; for recalls the method of RANKING_SCORES.
-        figures: one a column.
-        relative: the figures are differences to the table's last row.
+        figures: one per column.
+        relative: the figures are differences from the table's last row.
     """
 
     label: str
@@ -38,16 +37,16 @@ class PublishedTable:
     Attributes:
         name: PAPER-TABLE.
         title: what it shows.
-        place: where it stands.
-        measure: what its figures are.
+        source: paper and number of the table.
+        measure: kind of its figures.
         columns: headings of the figures.
         rows: in the paper's order.
-        note: what a reader must know of the figures.
+        note: note on the figures for readers.
     """
 
     name: TableName
     title: str
-    place: str
+    source: str
     measure: Measure
     columns: Sequence[str]
     rows: Sequence[Row]
@@ -62,7 +61,7 @@ ROUGE_COLUMNS = {
 }
 _F1 = ("R-1", "R-2", "R-L")
 _UNKNOWN: Figures = (None, None, None)
-_LOST = "The copy of this paper at hand has lost its tables; a dash is a figure that its text does not state."
+_LOST = "Our copy of this paper lacks its tables; a dash is a figure that its text does not state."
 _WHITESPACE = (
     "The released scores of Ma & Zong 2020 and 2022 are whitespace ROUGE on decoded tokens: compare how rows relate."
 )

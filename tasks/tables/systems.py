@@ -1,4 +1,4 @@
-"""Every system of the papers' tables: which preset it is, at either size, and what it reads."""
+"""Every system of the papers' tables: its preset at either size, and what it reads."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,12 +19,13 @@ class System:
         small: preset for laptops.
         overrides: fields of the small preset that make it this system.
         paragraphs: ranked paragraphs read in training, before `source_scale`.
-        tokens: tokens of them all that are read, before `source_scale`; None = as many as they have.
+        tokens: maximum number of tokens read of all paragraphs, before `source_scale`; None = no limit.
         graph: paragraph graph it reads.
         ranked: whether paragraphs are ranked, or read as found.
-        model: the system whose trained model this one decodes with; "" = its own.
+        model: the system whose trained model is used; "" = its own.
         test_paragraphs: paragraphs read when decoding, before `source_scale`; None = as in training.
-        test_tokens: tokens of them all that are read when decoding, before `source_scale`; None = as in training.
+        test_tokens: maximum number of tokens read of all paragraphs when decoding, before `source_scale`; None = as in
+            training.
         decoding: fields of the decoding settings that make it this system.
         kept: s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all.
     """
@@ -45,10 +46,10 @@ class System:
 
     @property
     def stands_for_its_kind(self) -> bool:
-        """Whether it may be compared with one of the other kind: whole, on ranked paragraphs, searched plainly.
+        """Whether it is compared with systems of the other kind: complete, on ranked paragraphs, with plain search.
 
-        Ablations, shallower versions, unranked input, longer test input and guided search are comparisons of their
-        own, with the system that they are made from.
+        Ablations, shallower versions, unranked input, longer test input and guided search are compared only with the
+        system from which they are derived.
         """
         return self.kind != "extractive" and self.ranked and not self.overrides and not self.model
 

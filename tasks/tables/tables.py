@@ -37,7 +37,7 @@ def write_tables(
 ) -> dict[str, Any]:
     """Write `tables.html`, `summary.txt` and `artifacts/table-*.md`; equal inputs give equal bytes.
 
-    Memory holds all scores, and the predictions of one article shard at a time.
+    All scores are in memory, and the predictions of one article shard at a time.
 
     Args:
         scores: (RANKING_SCORES, SCORES of the baselines, SCORES of each system) of each article shard.
@@ -51,7 +51,7 @@ def write_tables(
         reasons: system -> why it was not run.
         steps: training steps of each system.
         seed: decides the resamples of the intervals.
-        directory: where the files go.
+        directory: folder of the files.
 
     Returns:
         `published`, the files, and the headline metric in percent by system.
@@ -63,25 +63,25 @@ def write_tables(
     wanted = [table for table in PUBLISHED if table.name in settings.tables]
     looked_at = sorted({row.system for table in wanted if table.measure == "attention" for row in table.rows})
     run = [system for system in looked_at if system not in reasons]
-    found = measure(
+    measured = measure(
         scores,
         score_attention(attention, run, settings.scaled(_PARAGRAPHS)),
         parameters=parameters,
         validation={system: (seconds, int(articles)) for system, (seconds, articles) in validation.items()},
-        batches={system: (batch, way) for system, (batch, way) in batches.items()},
+        batches={system: (batch, method) for system, (batch, method) in batches.items()},
         reasons=reasons,
         headline=reporting.headline,
         significance=reporting.significance,
         seed=seed,
     )
-    sections = [section(table, found) for table in wanted]
-    sentence = expected_order(found, source_scale=settings.source_scale, steps=steps)
-    files = _files(sections, sentence, _scope(settings, found, steps))
+    sections = [section(table, measured) for table in wanted]
+    sentence = expected_order(measured, source_scale=settings.source_scale, steps=steps)
+    files = _files(sections, sentence, _scope(settings, measured, steps))
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
-    return {"published": list(files), "headline": found.headline, "f1": _headline(found), "order": sentence}
+    return {"published": list(files), "headline": measured.headline, "f1": _headline(measured), "order": sentence}
 
 
 def _files(sections: list[Section], sentence: str, scope: str) -> dict[str, str]:
@@ -89,23 +89,23 @@ def _files(sections: list[Section], sentence: str, scope: str) -> dict[str, str]
     files = {PAGE: page("The papers' tables on this corpus", [head, *sections])}
     blocks: list[Block] = [block for section in sections for block in section.blocks]
     files[SUMMARY] = summary([*blocks, Text(scope), Text(sentence)])
-    for made in sections:
-        files[f"artifacts/{made.key}.md"] = artifact([made])
+    for part in sections:
+        files[f"artifacts/{part.key}.md"] = artifact([part])
     return files
 
 
-def _scope(settings: TableSettings, found: Measured, steps: int) -> str:
-    articles = max((score.articles for (_, metric), score in found.scores.items() if metric != METRIC), default=0)
+def _scope(settings: TableSettings, measured: Measured, steps: int) -> str:
+    articles = max((score.articles for (_, metric), score in measured.scores.items() if metric != METRIC), default=0)
     return (
         f"Measured on {articles:,} test articles of this corpus with presets of size “{settings.size}”, sources "
         f"{settings.source_scale:g} times the papers' lengths and {steps:,} training steps a system; published figures "
-        "are of another corpus, so compare how rows relate."
+        "are from another corpus, so compare the order of rows."
     )
 
 
-def _headline(found: Measured) -> dict[str, float]:
+def _headline(measured: Measured) -> dict[str, float]:
     return {
         system: round(100 * score.value.mean, 4)
-        for (system, metric), score in found.scores.items()
-        if metric == found.headline
+        for (system, metric), score in measured.scores.items()
+        if metric == measured.headline
     }

@@ -1,4 +1,4 @@
-"""The order the papers expect, and the one that was found, in a sentence: whichever way it falls."""
+"""Compare the measured order of systems with the order the papers expect, in a sentence."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,24 +10,24 @@ from tasks.tables.published import PUBLISHED
 from tasks.tables.settings import TableName
 from tasks.tables.systems import SYSTEMS
 
-# Whose systems were trained and decoded alike, and the tables of their ROUGE.
+# Papers whose systems were trained and decoded alike, and their ROUGE tables.
 _PAPERS: Mapping[str, tuple[TableName, ...]] = {
     "Liu & Lapata 2019": ("000-2",),
     "Ma & Zong 2020 and 2022": ("001-2", "002-1"),
 }
 PLAIN, ALIGNED = "pht", "pht-attalign"
-_EQUAL = 1e-9  # means that part by less are equal
+_EQUAL = 1e-9  # means that differ by less are equal
 
 
 def expected_order(measured: Measured, *, source_scale: float, steps: int) -> str:
     """Return in one sentence whether hierarchical systems are as good as flat ones, and alignment as beam search.
 
-    Like is compared with like: for each paper the best system of each kind by the headline metric, out of those that
-    the paper trained and decoded in one way.
+    The comparison is fair: for each paper the best system of each kind by the headline metric, out of those that the
+    paper trained and decoded alike.
 
     Args:
-        measured: what was measured.
-        source_scale: of the lengths of sources, against the papers'.
+        measured: the measured figures.
+        source_scale: lengths of sources relative to the papers'.
         steps: training steps of each system.
     """
     parts = []
@@ -40,10 +40,10 @@ def expected_order(measured: Measured, *, source_scale: float, steps: int) -> st
                 f"{_difference(measured, pair)}{why}"
             )
     if not parts:
-        parts.append("hierarchical and flat systems of one paper were not both run, so that their order is not known")
+        parts.append("hierarchical and flat systems of one paper were not both run, so that their order is unknown")
     aligned = _pair(measured, ALIGNED, PLAIN, [ALIGNED, PLAIN])
     if aligned is None:
-        parts.append(f"alignment beside plain beam search was not run ({_reason(measured)})")
+        parts.append(f"alignment and plain beam search were not both run ({_reason(measured)})")
     else:
         parts.append(
             f"that attention alignment is at least as good as plain beam search {_holds(aligned, ALIGNED)}: "
@@ -57,12 +57,12 @@ def _best_pair(measured: Measured, tables: Sequence[TableName]) -> tuple[Compari
     flat, hierarchical = (_by_mean(measured, kind, tables) for kind in ("flat", "hierarchical"))
     if not flat or not hierarchical:
         return None, ""
-    # Two that were chosen as the best of many are tested as one pair of all of these.
+    # The pair was chosen as the best of many, so its test is corrected for all of these pairs.
     return _pair(measured, hierarchical[0], flat[0], [*flat, *hierarchical]), hierarchical[0]
 
 
 def _by_mean(measured: Measured, kind: str, tables: Sequence[TableName]) -> list[str]:
-    """Return the systems of a kind that stand for it in some tables, best first."""
+    """Return the systems of a kind that represent it in some tables, best first."""
     shown = {row.system for table in PUBLISHED if table.name in tables for row in table.rows}
     means = {
         system: score.value.mean
@@ -100,11 +100,11 @@ def _why(measured: Measured, pair: Comparison, source_scale: float, steps: int) 
     if abs(pair.difference.mean) < _EQUAL:
         return ""
     if not measured.is_significant(pair):
-        return ", a difference that other test articles of the same kind could turn round"
+        return ", a difference that could be reversed on other test articles"
     if source_scale < 1:
         return (
             f", where sources are {source_scale:g} times as long as the papers' and training took {steps:,} steps: "
-            "what a hierarchy gains on long input counts for less here"
+            "the advantage of a hierarchy on long input is smaller here"
         )
     return f", after {steps:,} steps of training for each"
 

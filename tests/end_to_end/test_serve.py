@@ -143,7 +143,7 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
             assert names_of(ui, "COMPLETED") >= {"build-wikisum", "train-ranker", "train-summarizer", "evaluate"}
             assert "computing" not in "".join(re.findall(r"(?:pages|examples|ranked): \w+", log.read_text()))
             stop(process, signal.SIGINT)
-            assert "stopped; what is done is kept" in log.read_text()
+            assert "stopped; finished shards are kept" in log.read_text()
 
 
 def names_of(ui: str, state: str) -> set[str]:

@@ -48,7 +48,7 @@ def test_another_checkpoint_leaves_out_what_its_predictor_does_not_know(tmp_path
     session, _ = walked(config(decoding={"checkpoint": 1}, tables={"tables": ["002-2"]}), chosen, tmp_path)
     run, reasons = session.once(chosen)
     assert run == ["pht", "pht-strcov", "pht-extprob"]
-    assert reasons == {"pht-attalign": "its attention predictor knows the best checkpoint alone"}
+    assert reasons == {"pht-attalign": "its attention predictor was trained only for the best checkpoint"}
 
 
 def test_a_system_that_wants_more_paragraphs_than_are_kept_is_left_out(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A page as an article: its lead, what it cites, or why it is not one."""
+"""Turn a page into an article: its lead and its citations, or the reason why it is not an article."""
 
 import re
 from collections.abc import Iterator
@@ -27,8 +27,7 @@ class ArticleReader:
         self._categories = frozenset(settings.disambiguation_categories)
 
     def article(self, page: Page) -> Article:
-        """Return the article of a page; where it is not an article or its lead is too short, with a reason and no more
-        than that.
+        """Return the article of a page; if it is not an article or its lead is too short, only title and reason.
 
         The reasons: other_namespace, redirect, not_wikitext, list, disambiguation, empty_lead, short_lead.
         """
@@ -47,11 +46,11 @@ class ArticleReader:
         )
 
     def sections(self, page: Page) -> Iterator[tuple[str, Article]]:
-        """Yield the path and article of each section, the lead left out; a page that is not an article once, refused.
+        """Yield the path and article of each section except the lead; any other page gives a refused one.
 
-        A section stands without those below it and cites what it cites itself; its title is that of the page and, in
-        brackets, its path of headings; the sections of a page are a group. Beside the reasons above: apparatus, a
-        section of references or links.
+        A section does not include its subsections or their citations; its title is that of the page and, in brackets,
+        its path of headings; the sections of a page are a group. A further reason: apparatus, a section of references
+        or links.
         """
         if reason := self.page_reason(page):
             yield "", self._refused(page, reason)

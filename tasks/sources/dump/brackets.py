@@ -1,4 +1,4 @@
-"""Punctuation mended where something was taken out: pronunciation in brackets, empty brackets, stray commas."""
+"""Repair punctuation where something was removed: pronunciation in brackets, empty brackets, stray commas."""
 
 import re
 
@@ -9,7 +9,7 @@ _SOUND = "[ˈˌːəɪʊɛɔæʃʒθðŋɑɒʌɡɹɾʁɐɨɯɲ]"
 _PHONETIC = re.compile(rf"(?<!\w)/[^/\n]{{0,60}}{_SOUND}[^/\n]{{0,60}}/|\[[^\[\]\n]{{0,60}}{_SOUND}[^\[\]\n]{{0,60}}\]")
 _SAYS = r"(?:pronounced|pronunciation|pron\.|IPA|locally|listen|audio|help|info|phonetically|respelling|approximately)"
 _SPOKEN = re.compile(rf"\b{_SAYS}\b", re.I)
-# What is left of a part of a bracket once it has lost its template: "UK:", "also", "years ago".
+# What remains of a part of a bracket without its template: "UK:", "also", "years ago".
 _LABEL = re.compile(r"[^:,;]{0,60}:\s*")
 _BARE_LABEL = re.compile(
     r"(?:\s|:|\b(?:or|and|also|sometimes|occasionally|rarely|often|usually|commonly|now|named|age|aged|years|ago|in|from)\b)*"
@@ -23,7 +23,7 @@ _OUTSIDE = re.compile(
 
 
 def mend(text: str) -> str:
-    """Return a line of prose, single-spaced, without the marks of what is gone and what only they explained."""
+    """Return a line of prose, single-spaced, without the `GONE` marks and the punctuation that belonged to them."""
     text = _PHONETIC.sub(GONE, text)
     if "(" in text:
         for _ in range(4):  # brackets within brackets, from the inside
@@ -38,11 +38,11 @@ def mend(text: str) -> str:
     return re.sub(r",(?: ?,)+", ",", text).strip()
 
 
-_OPEN, _CLOSE = "\ue002", "\ue003"  # brackets that have been seen to
+_OPEN, _CLOSE = "\ue002", "\ue003"  # brackets that are already repaired
 
 
 def _gap(match: re.Match[str]) -> str:
-    """Return the space that a gap between words leaves."""
+    """Return the space to leave for a gap between words."""
     opened = match.start() == 0 or match.string[match.start() - 1] in "(["
     return "" if opened or match[1] is not None or " " not in match[0] else " "
 
@@ -59,7 +59,7 @@ def _mended_bracket(match: re.Match[str]) -> str:
 
 
 def _kept(parts: list[str]) -> list[str]:
-    """Return those parts of a bracket that say something without what is gone."""
+    """Return the parts of a bracket that still have content."""
     kept = []
     for part in parts:
         if GONE not in part:

@@ -2,8 +2,8 @@
 
 A citation is a `<ref>` element, a `{{r}}` that names one, a citation template outside of these, or a link in a section
 that lists references. A `<ref>` that only names another, and a definition in a list at the page's end, count where they
-are first cited. Of a citation template the fields url, chapter-url and their like are taken, and archive-url as the
-settings say (`WikitextSettings.archived`); of free text the links. DOIs and other identifiers are no URLs here.
+are first cited. From a citation template the fields url, chapter-url and the like are taken, and archive-url according
+to `WikitextSettings.archived`; from free text the links. DOIs and other identifiers are not URLs.
 """
 
 import html
@@ -23,12 +23,12 @@ _CITATION = re.compile(
 _WEB_ARCHIVE = re.compile(r"\{\{\s*(?:web ?archive|wayback)\s*\|", re.I)
 _REFERENCE_TEMPLATE = re.compile(r"\{\{\s*r\s*\|([^{}]*)\}\}", re.I)
 _LIVE = frozenset({"live", "no", "n"})
-_LONGEST_CITATION = 5_000  # characters of a template within which its end is looked for
+_LONGEST_CITATION = 5_000  # characters of a template in which its end is searched
 _ENDS = ".,;:!?'"
 
 
 class Citations:
-    """What a page cites: looked up by its sections."""
+    """The URLs cited by a page or one of its sections."""
 
     def __init__(self, text: str, settings: WikitextSettings) -> None:
         """Read the definitions of a page's named references.
@@ -59,34 +59,34 @@ class Citations:
                 yield from self._urls_of(section.text)
             return
         listing = not names.isdisjoint(self._settings.reference_sections)
-        place = 0
+        position = 0
         for reference in references_of(section.text):
-            yield from self._outside(section.text[place : reference.start], listing=listing)
+            yield from self._outside(section.text[position : reference.start], listing=listing)
             body = (
                 reference.body if reference.body and reference.body.strip() else self._named.get(reference.name or "")
             )
             yield from self._urls_of(body or "")
-            place = reference.end
-        yield from self._outside(section.text[place:], listing=listing)
+            position = reference.end
+        yield from self._outside(section.text[position:], listing=listing)
 
     def _outside(self, text: str, *, listing: bool) -> Iterator[str]:
         """Yield the URLs of text between `<ref>` elements."""
         if listing:
             yield from self._urls_of(text)
             return
-        place = 0
+        position = 0
         for match in re.finditer(r"\{\{", text):
-            if match.start() < place:
+            if match.start() < position:
                 continue
             if names := _REFERENCE_TEMPLATE.match(text, match.start()):
-                place = names.end()
+                position = names.end()
                 yield from self._urls_named(names[1])
             elif _CITATION.match(text, match.start()):
                 end = next(
                     (end for _, end in outer_templates(text[match.start() : match.start() + _LONGEST_CITATION])), 2
                 )
-                place = match.start() + end
-                yield from self._urls_of(text[match.start() : place])
+                position = match.start() + end
+                yield from self._urls_of(text[match.start() : position])
 
     def _urls_named(self, names: str) -> Iterator[str]:
         for name in names.split("|"):
@@ -97,16 +97,16 @@ class Citations:
         """Return the URLs of a citation's text in order."""
         body = html.unescape(body.replace("{{=}}", "=").replace("{{!}}", "%7C"))
         urls: list[str] = []
-        place = 0
+        position = 0
         for start, end in outer_templates(body):
-            urls += _links(body[place:start])
+            urls += _links(body[position:start])
             template = body[start:end]
             if _WEB_ARCHIVE.match(template):
                 self._archive(urls, template)
             else:
                 urls += self._template_urls(template)
-            place = end
-        return urls + _links(body[place:])
+            position = end
+        return urls + _links(body[position:])
 
     def _template_urls(self, template: str) -> list[str]:
         """Return the URLs of a citation template."""
@@ -129,7 +129,7 @@ class Citations:
         return urls
 
     def _archive(self, urls: list[str], template: str) -> None:
-        """Treat a template that gives the archived form of the link before it."""
+        """Apply a template with the archived form of the link before it."""
         links = _links(template)[:1]
         if not urls or (links and self._settings.archived == "after"):
             urls += links
@@ -138,13 +138,13 @@ class Citations:
 
 
 def plain_heading(name: str) -> str:
-    """Return a heading in the form that settings name it by."""
+    """Return a heading in the form used in the settings."""
     return " ".join(re.sub(r"'{2,}|<[^<>]*>|\[\[|\]\]", "", name).split()).casefold()
 
 
 def _links(text: str) -> list[str]:
     """Return the links of free text, without the punctuation that follows them."""
-    found = []
+    urls = []
     for match in _URL.finditer(text):
         url = match[0]
         if url.startswith("//"):
@@ -156,5 +156,5 @@ def _links(text: str) -> list[str]:
         if not bracketed:
             url = url.rstrip(_ENDS if "(" in url else f"{_ENDS})")
         if len(url) > len("https://"):
-            found.append(url)
-    return found
+            urls.append(url)
+    return urls

@@ -1,7 +1,7 @@
-"""Dump files: which there are, where they can be cut, and their bytes, decompressed as they are read.
+"""Dump files: find them, cut them into partitions, and read and decompress their bytes.
 
-Wikimedia's multistream dumps are many bz2 streams one after the other, each of some hundred pages, with an index that
-says where each begins. So a byte range that begins and ends with streams can be read without what stands before it.
+Wikimedia's multistream dumps are many consecutive bz2 streams of some hundred pages each, with an index of their
+offsets. So a byte range that begins and ends with streams can be read without the bytes before it.
 """
 
 import bz2
@@ -34,8 +34,8 @@ class DumpFile(InputFile):
     def partitions(self, size: int, salt: bytes) -> tuple[Partition, ...]:
         """Return the partitions: ranges of about `size` bytes that begin and end with streams, or the whole file.
 
-        A process reads the file once, until it changes; a digest is the SHA-256 of `salt`, of what stands before the
-        first stream with pages, and of the range's bytes.
+        The result is cached for the process until the file changes. A digest is the SHA-256 of `salt`, of the bytes
+        before the first stream with pages, and of the range's bytes.
 
         Raises:
             ValueError: the index is malformed or belongs to another file.
@@ -51,9 +51,7 @@ class DumpFile(InputFile):
             for start, stop in cuts:
                 stream.seek(start)
                 if self.index is not None and not stream.peek(3).startswith(_STREAM_HEAD):
-                    raise ValueError(
-                        f"{self.index}: expected a bz2 stream at byte {start} of {self.path}, none is there"
-                    )
+                    raise ValueError(f"{self.index}: expected a bz2 stream at byte {start} of {self.path}, found none")
                 digest = hashlib.sha256(salt)
                 for block in blocks(stream, stop - start):
                     digest.update(block)
@@ -66,7 +64,7 @@ class DumpFile(InputFile):
         Raises:
             ValueError: it is damaged or cut short.
         """
-        place = f"{self.path} bytes {start}-{(self.size if stop is None else stop) - 1}"
+        location = f"{self.path} bytes {start}-{(self.size if stop is None else stop) - 1}"
         if self.path.suffix == ".gz":
             with unzipped(self.path) as whole:
                 while block := whole.read(_DECOMPRESSED_BLOCK):
@@ -75,7 +73,7 @@ class DumpFile(InputFile):
         with self.path.open("rb") as stream:
             stream.seek(start)
             raw = blocks(stream, (self.size if stop is None else stop) - start)
-            yield from _from_bz2(raw, place) if self.path.suffix == ".bz2" else raw
+            yield from _from_bz2(raw, location) if self.path.suffix == ".bz2" else raw
 
     def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
         """Yield ranges of bytes of the file, from the first stream with pages to the end."""
@@ -104,8 +102,7 @@ def find_files(settings: DumpSettings) -> list[DumpFile]:
 
     Raises:
         FileNotFoundError: a file is missing, or nothing matches a pattern.
-        ValueError: no path was given, the number of indexes is another than that of files, or a kind of file that
-            cannot be read.
+        ValueError: no path was given, the numbers of indexes and files differ, or a file is of another kind.
     """
     paths = matching_files(settings.paths, "source.dump.paths", "MediaWiki XML")
     if settings.indexes and len(settings.indexes) != len(paths):
@@ -138,7 +135,7 @@ def _index_beside(path: Path) -> Path | None:
 
 
 def _stream_offsets(index: Path) -> Iterator[int]:
-    """Yield where streams begin, from lines of offset:id:title, ascending; holds one line.
+    """Yield the offsets of streams from lines of offset:id:title, ascending; one line is in memory at a time.
 
     Raises:
         ValueError: a line is malformed, or the file damaged.
@@ -150,7 +147,7 @@ def _stream_offsets(index: Path) -> Iterator[int]:
             for number, line in enumerate(lines, 1):
                 offset = line[: line.find(b":")]
                 if offset == written:
-                    continue  # a stream holds a hundred pages
+                    continue  # the pages of one stream have the same offset
                 if not offset.isdigit() or line.count(b":") < 2 or int(offset) <= last:
                     raise ValueError(
                         f"{index}, line {number}: expected offset:id:title, offsets rising, got {line[:80]!r}"
@@ -161,9 +158,9 @@ def _stream_offsets(index: Path) -> Iterator[int]:
             raise ValueError(f"{index}, line {number + 1}: expected a whole bz2 file, but {error}") from error
 
 
-def _from_bz2(raw: Iterator[bytes], place: str) -> Iterator[bytes]:
+def _from_bz2(raw: Iterator[bytes], location: str) -> Iterator[bytes]:
     decompressor = bz2.BZ2Decompressor()
-    read = 0
+    consumed = 0
     try:
         for block in raw:
             data = block
@@ -172,8 +169,8 @@ def _from_bz2(raw: Iterator[bytes], place: str) -> Iterator[bytes]:
                     decompressor = bz2.BZ2Decompressor()
                 yield decompressor.decompress(data, _DECOMPRESSED_BLOCK)
                 data = decompressor.unused_data
-            read += len(block)
+            consumed += len(block)
     except OSError as error:
-        raise ValueError(f"{place}: damaged bz2 stream near byte {read} of the range: {error}") from error
+        raise ValueError(f"{location}: damaged bz2 stream near byte {consumed} of the range: {error}") from error
     if not decompressor.eof:
-        raise ValueError(f"{place}: the bz2 stream is cut short after {read} bytes")
+        raise ValueError(f"{location}: the bz2 stream is cut short after {consumed} bytes")

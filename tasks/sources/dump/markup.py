@@ -1,6 +1,7 @@
-"""Wikitext taken apart before any of it is parsed: comments, references, templates, sections.
+"""Split wikitext before it is parsed: comments, references, templates, sections.
 
-All of it takes time in proportion to the text, however broken that is: what opens and never closes is looked for once.
+All functions take time proportional to the text, however broken it is: the end of something never closed is searched
+only once.
 """
 
 import re
@@ -18,10 +19,10 @@ _VERBATIM = re.compile(r"<(nowiki|pre|syntaxhighlight|source)(?:\s[^<>]*)?(?<!/)
 
 @dataclass(frozen=True)
 class Section:
-    """A section without those below it.
+    """A section without its subsections.
 
     Attributes:
-        path: its heading below those it stands under, as written; empty for the lead.
+        path: the headings above it and its own, as written; empty for the lead.
         text: its source.
     """
 
@@ -34,10 +35,10 @@ class Reference:
     """A `<ref>` element.
 
     Attributes:
-        start: where it begins.
-        end: one past its last character.
+        start: index of its first character.
+        end: index after its last character.
         name: its name, or None.
-        body: what it holds; None where it only names another.
+        body: its content; None if it only names another.
     """
 
     start: int
@@ -47,18 +48,18 @@ class Reference:
 
 
 def without_comments(text: str) -> str:
-    """Return wikitext without comments; one that never ends reaches to the end. What is verbatim loses its markup."""
-    parts, place = [], 0
-    while (start := text.find("<!--", place)) >= 0:
-        parts.append(text[place:start])
+    """Return wikitext without comments; an unclosed one extends to the end. Markup in verbatim elements is escaped."""
+    parts, position = [], 0
+    while (start := text.find("<!--", position)) >= 0:
+        parts.append(text[position:start])
         end = text.find("-->", start + 4)
         if end < 0:
-            place = len(text)
+            position = len(text)
             break
-        place = end + 3
-        if _alone_on_its_line(text, start, place):
-            place += 1  # such a line leaves no empty one
-    return _without_verbatim("".join([*parts, text[place:]]))
+        position = end + 3
+        if _alone_on_its_line(text, start, position):
+            position += 1  # also remove the line break, so that no empty line is left
+    return _without_verbatim("".join([*parts, text[position:]]))
 
 
 def _alone_on_its_line(text: str, start: int, end: int) -> bool:
@@ -66,16 +67,16 @@ def _alone_on_its_line(text: str, start: int, end: int) -> bool:
 
 
 def _without_verbatim(text: str) -> str:
-    """Return wikitext with the contents of nowiki and the like as entities, so that nothing in it is markup."""
-    parts, place = [], 0
-    while match := _VERBATIM.search(text, place):
+    """Return wikitext with the content of nowiki and similar elements as entities, so that it is not markup."""
+    parts, position = [], 0
+    while match := _VERBATIM.search(text, position):
         closing = re.compile(rf"</{match[1]}\s*>", re.I).search(text, match.end())
         if closing is None:
             break
         inner = text[match.end() : closing.start()]
-        parts += [text[place : match.start()], re.sub(r"[\[\]{}|<>='*#:;\n_]", lambda m: f"&#{ord(m[0])};", inner)]
-        place = closing.end()
-    return "".join([*parts, text[place:]])
+        parts += [text[position : match.start()], re.sub(r"[\[\]{}|<>='*#:;\n_]", lambda m: f"&#{ord(m[0])};", inner)]
+        position = closing.end()
+    return "".join([*parts, text[position:]])
 
 
 def split_sections(text: str) -> list[Section]:
@@ -91,7 +92,7 @@ def split_sections(text: str) -> list[Section]:
 
 
 def lead_of(text: str) -> str:
-    """Return what stands before the first heading of wikitext without comments."""
+    """Return the text before the first heading of wikitext without comments."""
     return text[: next((start for start, _, _, _ in _headings(text)), len(text))]
 
 
@@ -105,9 +106,9 @@ def _headings(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def balanced(text: str) -> str:
-    """Return wikitext with spaces for those braces and brackets of templates, links and tags that have no partner.
+    """Return wikitext with unmatched braces and brackets of templates, links and tags replaced by spaces.
 
-    A parser may look for a partner through the rest of the text, for each of them.
+    Otherwise a parser may search the rest of the text for a partner of each of them.
     """
     opened: list[re.Match[str]] = []
     lone: list[int] = []
@@ -126,42 +127,42 @@ def balanced(text: str) -> str:
             waiting[last[0]] -= 1
         waiting[opener] -= 1
     lone += [match.start() for match in opened]
-    parts, place = [], 0
+    parts, position = [], 0
     for start in sorted(lone):
-        parts.append(text[place:start])
-        place = start + 2
-    return _LONE_ANGLE.sub(" ", " ".join([*parts, text[place:]]))
+        parts.append(text[position:start])
+        position = start + 2
+    return _LONE_ANGLE.sub(" ", " ".join([*parts, text[position:]]))
 
 
 def references_of(text: str) -> Iterator[Reference]:
-    """Yield the `<ref>` elements of wikitext; one that is never closed reaches to the end of its line."""
-    place, closed = 0, True
-    while match := _REF.search(text, place):
+    """Yield the `<ref>` elements of wikitext; an unclosed one extends to the end of its line."""
+    position, closed = 0, True
+    while match := _REF.search(text, position):
         attributes = match[1] or ""
         name = _name_in(attributes)
-        place = match.end()
+        position = match.end()
         if attributes.rstrip().endswith("/"):
-            yield Reference(match.start(), place, name, None)
+            yield Reference(match.start(), position, name, None)
             continue
-        closing = _REF_END.search(text, place) if closed else None
+        closing = _REF_END.search(text, position) if closed else None
         closed = closing is not None
-        end = closing.start() if closing else _line_end(text, place)
+        end = closing.start() if closing else _line_end(text, position)
         body = text[match.end() : end]
-        place = closing.end() if closing else end
-        yield Reference(match.start(), place, name, body)
+        position = closing.end() if closing else end
+        yield Reference(match.start(), position, name, body)
 
 
 def without_references(text: str) -> str:
     """Return wikitext without its `<ref>` elements."""
-    parts, place = [], 0
+    parts, position = [], 0
     for reference in references_of(text):
-        parts.append(text[place : reference.start])
-        place = reference.end
-    return "".join([*parts, text[place:]])
+        parts.append(text[position : reference.start])
+        position = reference.end
+    return "".join([*parts, text[position:]])
 
 
 def outer_templates(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each `{{...}}` of wikitext that occurs in no other; what is never closed is left out."""
+    """Yield start and end of each outermost `{{...}}` of wikitext; unclosed ones are left out."""
     depth, start = 0, 0
     for match in _BRACES.finditer(text):
         if match[0] == "{{":
@@ -181,6 +182,6 @@ def _name_in(attributes: str) -> str | None:
     return " ".join((match[1] or match[2] or match[3] or "").split()) or None
 
 
-def _line_end(text: str, place: int) -> int:
-    end = text.find("\n", place)
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
     return len(text) if end < 0 else end

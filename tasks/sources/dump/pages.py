@@ -1,4 +1,4 @@
-"""Pages out of MediaWiki's XML export, as it streams by (schema export-0.3 and later)."""
+"""Read pages from a stream of MediaWiki's XML export (schema export-0.3 and later)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 FILE, CATEGORY, MEDIA = 6, 14, -2
 
-# Names that MediaWiki knows in every language, beside those a wiki gives its namespaces itself.
+# Names that MediaWiki knows in every language, besides a wiki's own names of namespaces.
 _CANONICAL = {"media": MEDIA, "special": -1, "talk": 1, "user": 2, "user talk": 3, "file": FILE, "image": FILE,
               "file talk": 7, "mediawiki": 8, "template": 10, "help": 12, "category": CATEGORY}  # fmt: skip
 
@@ -23,11 +23,11 @@ class Page:
     """A page in one revision.
 
     Attributes:
-        title: title with its namespace, spaces rather than underscores.
-        namespace: number of the namespace; 0 holds the articles.
-        redirect: whether the wiki says that the page is one.
+        title: title with its namespace, with spaces instead of underscores.
+        namespace: number of the namespace; that of articles is 0.
+        redirect: whether the wiki says that the page is a redirect.
         revision: id of the revision, or None.
-        model: content model; `wikitext` is the one that can be read.
+        model: content model; only `wikitext` can be read.
         text: its source.
     """
 
@@ -41,10 +41,10 @@ class Page:
 
 @dataclass(frozen=True)
 class Site:
-    """What a wiki says about itself.
+    """The metadata of a wiki.
 
     Attributes:
-        url: where its pages are: the title is to be appended.
+        url: URL of its pages, to which a title is appended.
         namespaces: lower-case name -> number.
     """
 
@@ -58,27 +58,27 @@ class Site:
         return cls(base.rpartition("/")[0] + "/" if base else cls.url, MappingProxyType({**_CANONICAL, **own}))
 
 
-def read_pages(blocks: Iterable[bytes], *, place: str, fragment: bool = False) -> Iterator[Page]:
-    """Yield the pages of an XML export; of a page with several revisions the last.
+def read_pages(blocks: Iterable[bytes], *, location: str, fragment: bool = False) -> Iterator[Page]:
+    """Yield the pages of an XML export; the last revision of each page.
 
     Args:
         blocks: the XML in pieces of any size.
-        place: what it is, for messages.
-        fragment: the XML is a run of `<page>` elements rather than a whole document.
+        location: name of the XML, for messages.
+        fragment: the XML is a sequence of `<page>` elements, not a whole document.
 
     Raises:
         ValueError: the XML is malformed, has a document type, or ends too soon.
     """
-    return _Reader(place, fragment=fragment).pages(blocks)
+    return _Reader(location, fragment=fragment).pages(blocks)
 
 
-def read_site(blocks: Iterable[bytes], *, place: str) -> Site:
-    """Return what the head of an XML export says about its wiki; of blocks no more are read than it needs.
+def read_site(blocks: Iterable[bytes], *, location: str) -> Site:
+    """Return the metadata of the wiki in the head of an XML export; only the needed blocks are read.
 
     Raises:
-        ValueError: the XML is malformed up to there.
+        ValueError: the XML is malformed.
     """
-    reader = _Reader(place, fragment=False)
+    reader = _Reader(location, fragment=False)
     for _ in reader.pages(blocks, only_head=True):
         break
     return reader.site
@@ -87,9 +87,9 @@ def read_site(blocks: Iterable[bytes], *, place: str) -> Site:
 class _Reader:
     """One pass of a parser over an export."""
 
-    def __init__(self, place: str, *, fragment: bool) -> None:
+    def __init__(self, location: str, *, fragment: bool) -> None:
         self.site = Site()
-        self._place = place
+        self._location = location
         self._fragment = fragment
         self._path: list[str] = []
         self._found: list[Page] = []
@@ -126,21 +126,21 @@ class _Reader:
         except expat.ExpatError as error:
             offset = self._parser.ErrorByteIndex - (len(_ROOT) if self._fragment else 0)
             where = f"byte {offset} of its XML, line {error.lineno}"
-            raise ValueError(f"{self._place}: expected a MediaWiki export, but at {where}: {error}") from error
+            raise ValueError(f"{self._location}: expected a MediaWiki export, but at {where}: {error}") from error
 
     def _finish(self) -> None:
         if not self._fragment:
             self._parse(b"", last=True)
         elif len(self._path) > 1:
-            raise ValueError(f"{self._place}: ends inside <{self._path[-1]}>: expected whole pages")
+            raise ValueError(f"{self._location}: ends inside <{self._path[-1]}>: expected whole pages")
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise ValueError(f"{self._place}: expected a MediaWiki export, got XML with a document type")
+        raise ValueError(f"{self._location}: expected a MediaWiki export, got XML with a document type")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         parent = self._path[-1] if self._path else ""
         if not self._path and name != "mediawiki":
-            raise ValueError(f"{self._place}: expected a MediaWiki export, got <{name}>")
+            raise ValueError(f"{self._location}: expected a MediaWiki export, got <{name}>")
         self._path.append(name)
         if (parent, name) in _PAGE_TEXTS or name in ("base", "namespace"):
             self._texts = []
@@ -173,7 +173,7 @@ class _Reader:
         page: dict[tuple[str, str], Any] = self._page
         title = page.get(("page", "title"))
         if not title:
-            raise ValueError(f"{self._place}: a page ends at line {self._parser.CurrentLineNumber} without a title")
+            raise ValueError(f"{self._location}: a page ends at line {self._parser.CurrentLineNumber} without a title")
         return Page(
             title=title,
             namespace=int(page.get(("page", "ns")) or 0),

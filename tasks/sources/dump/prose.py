@@ -13,8 +13,8 @@ from tasks.sources.dump.markup import balanced, outer_templates, without_referen
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
 from tasks.sources.dump.templates import GONE, expand
 
-_ITEM = "\ue001"  # stands at the start of a line that is an item of a list or indented
-_RAISED = "\ue004"  # stands before a number that was written as an exponent or a mass number
+_ITEM = "\ue001"  # marks the start of a line that is an item of a list or indented
+_RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 _PRIVATE = re.compile("[\ue000-\ue004]")
 _QUOTES = re.compile(r"'{2,5}")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
@@ -36,15 +36,15 @@ _BLOCK_TAGS = frozenset(
 
 
 def plain_prose(wikitext: str, site: Site) -> str:
-    """Return the prose of a section, its paragraphs separated by line breaks; empty where there is none.
+    """Return the prose of a section, its paragraphs separated by line breaks; empty if there is none.
 
-    Gone are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
-    lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Links and emphasis leave their
-    text. A sentence that only announces what is gone (`There are three kinds:`) goes with it.
+    Removed are templates (but see `templates`), tables, references, files with their captions, galleries, categories,
+    lists and indented lines, bare URLs, maths in TeX, pronunciation and empty brackets. Of links and emphasis the text
+    is kept. A sentence that only introduces what was removed (`There are three kinds:`) is removed too.
 
     Args:
         wikitext: source of the section, without comments and its own heading.
-        site: the wiki, which has names of its own for namespaces.
+        site: the wiki, with its names of namespaces.
     """
     text = _PRIVATE.sub("", wikitext)
     text = _OPEN_LINK.sub(" ", balanced(_without_boxes(without_references(text))))
@@ -54,13 +54,13 @@ def plain_prose(wikitext: str, site: Site) -> str:
 
 
 def _without_boxes(text: str) -> str:
-    """Return wikitext without templates that begin a line and span several: boxes, which are not worth parsing."""
-    parts, place = [], 0
+    """Return wikitext without templates that begin a line and span several lines: boxes, which need not be parsed."""
+    parts, position = [], 0
     for start, end in outer_templates(text):
         if (start == 0 or text[start - 1] == "\n") and "\n" in text[start:end]:
-            parts.append(text[place:start])
-            place = end
-    return "".join([*parts, text[place:]])
+            parts.append(text[position:start])
+            position = end
+    return "".join([*parts, text[position:]])
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -79,7 +79,9 @@ def _paragraphs(text: str) -> list[str]:
             blocks.append("")
     after = [*blocks, ""][1:]
     paragraphs = [
-        block if following or not block.endswith(":") else _before_the_last_sentence(block)  # it announces what is gone
+        block
+        if following or not block.endswith(":")
+        else _before_the_last_sentence(block)  # it introduces what was removed
         for block, following in zip(blocks, after, strict=True)
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
@@ -93,7 +95,7 @@ def _before_the_last_sentence(paragraph: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return text without what an unbalanced page leaves of its markup."""
+    """Return text without the remains of unbalanced markup."""
     text = _INVISIBLE.sub("", text.replace(_ITEM, " "))
     text = re.sub(rf"(?<=\d){_RAISED}", "^", text).replace(_RAISED, "")
     text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
@@ -103,14 +105,14 @@ def _clean(text: str) -> str:
 
 
 class _Arguments:
-    """Arguments of a template node, made plain when they are asked for."""
+    """Arguments of a template node, converted to plain text on request."""
 
     def __init__(self, template: Template, text: Callable[[Wikicode], str]) -> None:
         self._named = {str(param.name).strip(): param for param in template.params}
         self._text = text
 
-    def __getitem__(self, place: int | str) -> str:
-        param = self._named.get(str(place))
+    def __getitem__(self, key: int | str) -> str:
+        param = self._named.get(str(key))
         return "" if param is None else " ".join(self._text(param.value).replace(GONE, "").split())
 
     def positional(self) -> list[str]:
@@ -170,7 +172,7 @@ class _Writer:
 
 
 def _raised(text: str) -> str:
-    """Return superscript as plain text: km², 10^18 where a number would swallow it, else as it is (1st, 14C)."""
+    """Return superscript as plain text: km², 10^18 if it would merge with a number, else unchanged (1st, 14C)."""
     if text in ("2", "3"):
         return "²" if text == "2" else "³"
     return f"{_RAISED}{text}" if re.fullmatch(r"[-−+]?\d+", text) else text

@@ -12,7 +12,7 @@ from tasks.sources.source import Article, Partition
 
 
 class DumpSource:
-    """Articles of MediaWiki XML files; of a multistream file with an index, byte ranges are read apart."""
+    """Articles of MediaWiki XML files; a multistream file with an index is read in byte ranges."""
 
     name = "dump"
     gives_documents = False
@@ -40,7 +40,7 @@ class DumpSource:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: the file is damaged or no MediaWiki export: names file and place.
+            ValueError: the file is damaged or not a MediaWiki export; the message names file and position.
         """
         reader, pages = self.open(partition)
         return (reader.article(page) for page in pages)
@@ -50,9 +50,9 @@ class DumpSource:
         file = file_with(partition, find_files(self._settings))
         reader = ArticleReader(_site(file), self._wikitext)
         start, stop = partition.start - file.start, partition.stop - file.start
-        pages = read_pages(file.xml(start, stop), place=partition.name, fragment=file.index is not None)
+        pages = read_pages(file.xml(start, stop), location=partition.name, fragment=file.index is not None)
         return reader, pages
 
 
 def _site(file: DumpFile) -> Site:
-    return read_site(file.xml(), place=str(file.path))
+    return read_site(file.xml(), location=str(file.path))

@@ -1,14 +1,14 @@
-"""The text that stands for a template in prose. A template that is not named here leaves nothing behind.
+"""The text that replaces a template in prose. Templates that are not listed here are removed.
 
-Words in another language stand without the language's name; a measure stands as it was given, not converted; dates,
-amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown templates go.
+Words in another language are shown without the language's name; a measure is shown as given, not converted; dates,
+amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown templates are removed.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-GONE = "\ue000"  # stands where a template left nothing, until the punctuation around it has been mended
+GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
@@ -25,8 +25,8 @@ _UNITS = {"sqmi": "sq mi", "sqft": "sq ft", "km2": "km²", "m2": "m²", "ha": "h
 class Arguments(Protocol):
     """A template's arguments as plain text."""
 
-    def __getitem__(self, place: int | str) -> str:
-        """Return an argument by its place, counted from 1, or its name; empty where it is missing."""
+    def __getitem__(self, key: int | str) -> str:
+        """Return an argument by its number, counted from 1, or its name; empty if it is missing."""
         ...
 
     def positional(self) -> list[str]:
@@ -54,7 +54,7 @@ def expand(name: str, arguments: Arguments) -> str:
 
 
 def _parser_function(function: str, value: str, arguments: Arguments) -> str:
-    """Return what {{formatnum:…}} and its like give; the name of the template holds the first argument."""
+    """Return the result of {{formatnum:…}} and similar functions; the template's name contains the first argument."""
     if function == "formatnum":
         digits = value.strip().replace(",", "")
         return f"{int(digits):,}" if digits.isdigit() else value.strip() or GONE
@@ -63,9 +63,9 @@ def _parser_function(function: str, value: str, arguments: Arguments) -> str:
     return GONE
 
 
-def _argument(*places: int | str) -> Expansion:
-    """Return an expansion to the first of some arguments that is there."""
-    return lambda arguments: next((text for place in places if (text := arguments[place])), "")
+def _argument(*keys: int | str) -> Expansion:
+    """Return an expansion to the first non-empty one of some arguments."""
+    return lambda arguments: next((text for key in keys if (text := arguments[key])), "")
 
 
 def _last(arguments: Arguments) -> str:
@@ -83,10 +83,10 @@ def _joined(separator: str) -> Expansion:
 
 def _measure(arguments: Arguments) -> str:
     """{{convert|5|to|6|km|mi}}: numbers and unit as given, without the conversion."""
-    given = arguments.positional()
+    words = arguments.positional()
     text, unit = "", ""
-    for place, word in enumerate(given):
-        if _NUMBER.fullmatch(word) and (not unit or _continues(unit, given[place : place + 2])):
+    for index, word in enumerate(words):
+        if _NUMBER.fullmatch(word) and (not unit or _continues(unit, words[index : index + 2])):
             number = f"{int(word):,}" if word.isdigit() else word
             text += f" {unit} {number}" if unit else number
             unit = ""
@@ -100,13 +100,13 @@ def _measure(arguments: Arguments) -> str:
 
 
 def _continues(unit: str, following: list[str]) -> bool:
-    """Say whether a number belongs to a measure in two units (6 ft 2 in), rather than to the rounding."""
+    """Tell whether a number belongs to a measure in two units (6 ft 2 in), and is not the rounding."""
     return len(following) == 2 and (unit, following[1]) in _PAIRS
 
 
 def _date(arguments: Arguments) -> str:
-    """{{start date|1950|5|1}}: 1 May 1950, or with mf=y May 1, 1950; text that is no number stands as it is."""
-    year, month, day = (arguments[place] for place in (1, 2, 3))
+    """{{start date|1950|5|1}}: 1 May 1950, or with mf=y May 1, 1950; text other than numbers is unchanged."""
+    year, month, day = (arguments[key] for key in (1, 2, 3))
     if not (month.isdigit() and 1 <= int(month) <= 12):
         return year
     named = _MONTHS[int(month) - 1]
@@ -178,7 +178,7 @@ def _orbiter(arguments: Arguments) -> str:
 
 
 def _all(expansion: Expansion, names: str) -> dict[str, Expansion]:
-    """Return an expansion by each of some names, which bars separate."""
+    """Return an expansion under each of some names, separated by bars."""
     return dict.fromkeys((name.strip() for name in names.split("|")), expansion)
 
 

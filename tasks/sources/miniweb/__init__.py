@@ -1,8 +1,8 @@
 """A generated, deterministic web with articles that cite it: the source that needs no network and no data.
 
-names, world, kinds: topics and their facts; prose, chatter, pages, html, pdf: what is said about them, and on which
-pages; reading, truth: from sentences back to facts, and what is true of a topic; links, site, server: which URLs there
-are, what becomes of each, and HTTP; source: the articles.
+names, world, kinds: topics and their facts; prose, chatter, pages, html, pdf: texts about them, and the pages with
+these; reading, truth: from sentences back to facts, and the true facts of a topic; links, site, server: the URLs, their
+behaviour, and HTTP; source: the articles.
 """
 
 from tasks.sources.miniweb.links import Fate, Link

@@ -1,12 +1,12 @@
-"""What pages say beside the facts: discourse markers, advertisements, visitors' comments, asides of the editors.
+"""Texts of pages besides the facts: discourse markers, advertisements, visitors' comments, remarks of the editors.
 
-Much of it names the topic again and again and tells nothing. `{T}` is the topic's name, `{B}` its title; `{who}`,
+Many of them repeat the topic's name without stating facts. `{T}` is the topic's name, `{B}` its title; `{who}`,
 `{n}`, `{price}`, `{day}` and `{site}` are somebody's name, small numbers, a weekday and the site's name.
 """
 
 from tasks.sources.miniweb.names import lines, words
 
-# Those of the discourse markers in tasks.text.discourse that can open any sentence.
+# The discourse markers of tasks.text.discourse that can open any sentence.
 _MARKERS = """again/furthermore/at the same time/however/indeed/to be sure/likewise/meanwhile/moreover/nevertheless/
 nonetheless/notably/similarly/in addition/in any event/finally/in fact/in turn/regardless/later on"""
 MARKERS = tuple(f"{marker.strip()}," for marker in words(_MARKERS, "/"))
@@ -21,7 +21,7 @@ a few pages later the guidebook turns to {R}
 those who write about {T} usually mention {R} as well
 """)
 
-# Paragraphs that name the topic and tell nothing about it.
+# Paragraphs that name the topic but state no fact about it.
 MENTIONS = lines("""
 does anyone here have good pictures of {T}? I am making a calendar, and {T} is still missing. Any format will do, and
   of course your name will be printed below the picture. Send them to me before {day}, please.

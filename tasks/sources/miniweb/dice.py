@@ -38,9 +38,9 @@ class Dice:
         return options[self.below(len(options))]
 
     def sample(self, options: Sequence[T], count: int) -> list[T]:
-        """Return `count` different options (all of them where there are fewer), in random order."""
+        """Return `count` different options (all of them if there are fewer), in random order."""
         pool = list(options)
-        for place in range(min(count, len(pool))):
-            other = place + self.below(len(pool) - place)
-            pool[place], pool[other] = pool[other], pool[place]
+        for index in range(min(count, len(pool))):
+            other = index + self.below(len(pool) - index)
+            pool[index], pool[other] = pool[other], pool[index]
         return pool[:count]

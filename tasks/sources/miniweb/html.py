@@ -1,4 +1,4 @@
-"""Dresses pages in HTML: four designs, each with navigation, cookie notice, advertisements, sidebar and footer."""
+"""Render pages as HTML: four designs, each with navigation, cookie notice, advertisements, sidebar and footer."""
 
 from collections.abc import Iterable
 from html import escape
@@ -48,7 +48,7 @@ _PAGE = f"""<!DOCTYPE html>
 
 
 def render_html(page: Page) -> str:
-    """Return the page as an HTML5 document; it declares no character set of its own."""
+    """Return the page as an HTML5 document; it declares no character set."""
     genre = SITES[page.genre]
     words = {name: escape(getattr(page, name)) for name in ("title", "author", "date", "caption", "url")}
     blocks = [f"<{tag}>{_linked(text, page)}</{tag}>" for tag, text in page.blocks]

@@ -1,4 +1,4 @@
-"""Which URLs an article cites and a search for its title finds, and what becomes of each when it is asked for."""
+"""The URLs that an article cites and that a search for its title finds, and how each behaves when it is requested."""
 
 import re
 from enum import StrEnum
@@ -18,7 +18,7 @@ SEARCH_RESULTS = 10
 
 
 class Fate(StrEnum):
-    """What becomes of a URL."""
+    """The behaviour of a URL."""
 
     OK = "ok"
     GUIDE = "guide"  # a page about six topics of a region, cited by most of them
@@ -26,7 +26,7 @@ class Fate(StrEnum):
     NEAR_CLONE = "near_clone"  # the lead with a few words exchanged
     NOT_FOUND = "not_found"  # 404
     GONE = "gone"  # 410
-    FLAKY = "flaky"  # 500 at the first request, 200 ever after
+    FLAKY = "flaky"  # 500 for the first request, then 200
     MOVED = "moved"  # 301 to the page
     FOUND = "found"  # 302 from another host to the page
     TEMPORARY = "temporary"  # 307 to the page
@@ -41,7 +41,7 @@ class Fate(StrEnum):
     EMPTY = "empty"  # 200 without a body
 
 
-# Chance of each fate for a page of its own topic; what is left is OK. Dead links of later weeks come on top.
+# Probability of each fate for a page of its own topic; the rest is OK. Dead links of later weeks are additional.
 FAULT_RATES: dict[Fate, float] = {
     Fate.NOT_FOUND: 0.045, Fate.GONE: 0.015, Fate.FLAKY: 0.02, Fate.MOVED: 0.02, Fate.FOUND: 0.015,
     Fate.TEMPORARY: 0.01, Fate.CHAIN: 0.01, Fate.LOOP: 0.006, Fate.SLOW: 0.004, Fate.CALLED_LATIN1: 0.015,
@@ -60,7 +60,7 @@ UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fa
 
 
 class Genre(NamedTuple):
-    """What the hosts of a genre serve."""
+    """The pages of a genre of hosts."""
 
     site: str
     section: str  # first part of a page's path
@@ -90,13 +90,13 @@ MIRRORS = tuple(SITES)[12:]
 WITHOUT_ROBOTS = ("journal",)  # genres whose hosts have no robots.txt
 _CITED_GENRES, _FOUND_GENRES = GENRES[:10], GENRES[7:]
 
-# Slots of a topic: pages that its article cites, pages only a search finds, clones of its lead.
+# Slots of a topic: pages that its article cites, pages that only a search finds, clones of its lead.
 FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
 CITED_PAGES, FOUND_PAGES = 9, 4  # most of each
 
 
 class Link(NamedTuple):
-    """A URL as it is cited, its fate, and the status and URL of a patient crawler's last response, None without one."""
+    """A cited URL, its fate, and the status and URL of the last response to a crawler with retries, or None."""
 
     url: str
     fate: Fate
@@ -125,7 +125,7 @@ class Links:
         return genres[(start + slot * 3) % len(genres)]
 
     def page_url(self, topic: int, slot: int) -> str:
-        """Return the URL under which a page lies (not always the one that is cited)."""
+        """Return the URL of a page (not always the one that is cited)."""
         genre = self.genre(topic, slot)
         slug = f"{_slug(self._world.title(topic))}-{topic}-{slot}"
         fate = self.planned_fate(topic, slot)
@@ -134,8 +134,8 @@ class Links:
 
     def has_page(self, topic: int, slot: int) -> bool:
         """Whether a topic has a page in this slot."""
-        found = FOUND_SLOT <= slot < FOUND_SLOT + FOUND_PAGES
-        return slot < CITED_PAGES or found or slot in (CLONE_SLOT, NEAR_CLONE_SLOT)
+        is_search_result = FOUND_SLOT <= slot < FOUND_SLOT + FOUND_PAGES
+        return slot < CITED_PAGES or is_search_result or slot in (CLONE_SLOT, NEAR_CLONE_SLOT)
 
     def guide_url(self, region: int, number: int) -> str:
         """Return the URL of guide `number` of a region."""
@@ -143,7 +143,7 @@ class Links:
         return f"http://{self._host('visit', region)}/regions/{slug}-g{region}-{number}.html"
 
     def planned_fate(self, topic: int, slot: int) -> Fate:
-        """Return what becomes of a page's link as long as the page lives."""
+        """Return the fate of a page's link before it becomes a dead link."""
         draw = unit_interval(self._world.seed, "fate", topic, slot) if slot < CLONE_SLOT else 1.0
         limits = accumulate(rate * self._settings.faults for rate in FAULT_RATES.values())
         fate = next((fate for fate, limit in zip(FAULT_RATES, limits, strict=True) if draw < limit), Fate.OK)
@@ -186,9 +186,9 @@ class Links:
     def search_results(self, topic: int) -> list[Link]:
         """Return the ten links that a search finds: four that are cited, pages nobody cites, clones, other topics."""
         dice = Dice(self._world.seed, "search", topic)
-        own = self._cited_pages(topic)
-        links = [self.link(topic, slot) for slot in dice.sample(range(own), min(4, own))]
-        links += [self.link(topic, FOUND_SLOT + place) for place in range(dice.between(2, FOUND_PAGES))]
+        cited = self._cited_pages(topic)
+        links = [self.link(topic, slot) for slot in dice.sample(range(cited), min(4, cited))]
+        links += [self.link(topic, FOUND_SLOT + number) for number in range(dice.between(2, FOUND_PAGES))]
         if self._has_clone(topic):
             links.append(self.link(topic, CLONE_SLOT))
         if unit_interval(self._world.seed, "near clone", topic) < NEAR_CLONE_RATE:
@@ -201,7 +201,7 @@ class Links:
         return links
 
     def _cited_pages(self, topic: int) -> int:
-        """Return how many pages of its own the article cites; with the shared ones it cites 4 to 12."""
+        """Return how many pages about its own topic the article cites; with the shared ones it cites 4 to 12."""
         return Dice(self._world.seed, "cited", topic).between(4, CITED_PAGES)
 
     def _has_clone(self, topic: int) -> bool:
@@ -220,7 +220,7 @@ class Links:
 
 def hosts_of(settings: MiniwebSettings) -> list[str]:
     """Return the names of all hosts of the web."""
-    numbered = [_host(GENRES[place % len(GENRES)], place // len(GENRES)) for place in range(settings.hosts)]
+    numbered = [_host(GENRES[index % len(GENRES)], index // len(GENRES)) for index in range(settings.hosts)]
     return [*numbered, *map(_host, MIRRORS), LINK_HOST, SEARCH_HOST]
 
 

@@ -1,7 +1,7 @@
-"""Names of topics: put together from a compact set of syllables and words, unique, and readable backwards.
+"""Names of topics: combined from a compact set of syllables and words, unique, and invertible.
 
-A topic's ordinal within its kind is scattered over all combinations of name parts by an affine permutation, so names
-need no table of those already given, and a title leads back to its topic without an index.
+A topic's ordinal within its kind is mapped to a combination of name parts by an affine permutation, so names are unique
+without a table, and a title can be mapped back to its topic without an index.
 """
 
 import re
@@ -14,16 +14,16 @@ from tasks.sources.miniweb.dice import Dice
 
 
 def words(text: str, separator: str | None = None) -> tuple[str, ...]:
-    """Return the words of a list that is easier to read in one string."""
+    """Return the words of a list written as one string, which is easier to read."""
     return tuple(text.split(separator))
 
 
 def lines(text: str) -> tuple[str, ...]:
-    """Return the lines of a text; one that begins with two spaces goes on where the line before it ends."""
+    """Return the lines of a text; a line that begins with two spaces continues the one before it."""
     return tuple(text.strip().replace("\n  ", " ").split("\n"))
 
 
-# A name stem is HEAD + MIDDLE + tail. Head and middle end in their only vowel, so a stem can be cut in one way only.
+# A name stem is HEAD + MIDDLE + tail. Head and middle end in their only vowel, so a stem can be split in only one way.
 _ONSETS = words("b br c d dr f fl g gr h k l m n p r s st t tr v w th sh")
 _ACCENTED = words("Bré Mé Lö Sö Té Vé Kö Ré")
 HEADS = (*((onset + vowel).capitalize() for onset in _ONSETS for vowel in "aeiou"), *_ACCENTED)
@@ -37,15 +37,15 @@ LAST_TAILS = words("n r ll sen rt ck nt ler mann ski vic rd nsson tt berg lund")
 
 
 def somebody(dice: Dice) -> str:
-    """Return the name of a person who is no topic."""
+    """Return the name of a person who is not a topic."""
     return f"{dice.pick(FIRST_NAMES)} {dice.pick(HEADS)}{dice.pick(MIDDLES)}{dice.pick(LAST_TAILS)}"
 
 
 @dataclass(frozen=True)
 class NameScheme:
-    """How names of a kind are put together."""
+    """How names of a kind are composed."""
 
-    parts: tuple[tuple[str, ...], ...]  # for each place in a name the strings that can stand there
+    parts: tuple[tuple[str, ...], ...]  # for each position in a name the possible strings
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -63,12 +63,12 @@ class NameScheme:
         rest = (factor * ordinal + shift) % self.size
         parts = []
         for part in reversed(self.parts):
-            rest, place = divmod(rest, len(part))
-            parts.append(part[place])
+            rest, index = divmod(rest, len(part))
+            parts.append(part[index])
         return tuple(reversed(parts))
 
     def ordinal(self, seed: int, name: str) -> int | None:
-        """Return the ordinal whose name this is, or None where it is no name of this scheme."""
+        """Return the ordinal of a name, or None if it is not a name of this scheme."""
         match = self._pattern.fullmatch(name)
         if match is None:
             return None
@@ -81,7 +81,7 @@ class NameScheme:
 
 @cache
 def _permutation(seed: int, size: int) -> tuple[int, int]:
-    """Return factor and shift of x -> factor * x + shift (mod size), a permutation that looks like none."""
+    """Return factor and shift of the permutation x -> factor * x + shift (mod size)."""
     factor = stable_hash(seed, "factor", size) % size | 1
     while gcd(factor, size) != 1:
         factor += 2

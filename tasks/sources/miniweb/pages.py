@@ -1,4 +1,4 @@
-"""What stands on a page: its paragraphs in order, before they are dressed in HTML."""
+"""The content of a page: its paragraphs in order, before they are rendered as HTML."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ _MONTHS = ("January", "March", "April", "May", "June", "August", "October", "Nov
 
 @dataclass(frozen=True)
 class Page:
-    """The content of a page: blocks of main text are ("h2" or "p", text), comments and related pages are below it."""
+    """The content of a page: blocks of main text as ("h2" or "p", text), then comments and related pages."""
 
     url: str
     genre: str
@@ -57,7 +57,7 @@ class Pages:
         return text_of(write_lead(self._current(topic), self._world.seed))
 
     def revision(self, topic: int) -> int:
-        """Return how often the lead of a topic has been edited by the settings' week."""
+        """Return how many times the lead of a topic has been edited by the settings' week."""
         return self._world.revision(topic, self._settings.week, self._settings.edits)
 
     def page(self, topic: int, slot: int) -> Page:
@@ -86,8 +86,8 @@ class Pages:
         blocks: list[tuple[str, str]] = []
         for topic in dice.sample(range(start, start + len(KINDS)), len(KINDS)):
             subject = self._world.topic(topic)
-            told = self._lines(subject, salient=True, slot=dice.below(9))
-            text = text_of(Narrator(subject, dice).paragraph(told, 3, opening=True))
+            lines = self._lines(subject, salient=True, slot=dice.below(9))
+            text = text_of(Narrator(subject, dice).paragraph(lines, 3, opening=True))
             blocks += [("h2", subject.title), ("p", text)]
         title = f"Six things to know about the {self._world.region(region).name}"
         return _written(self._links.guide_url(region, number), "visit", title, blocks, title, dice)
@@ -96,20 +96,20 @@ class Pages:
         return self._world.topic(topic, self.revision(topic))
 
     def _blocks(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
-        """Yield headings and paragraphs as the genre's recipe asks, telling each aspect of the topic once."""
+        """Yield headings and paragraphs according to the genre's recipe, with each aspect of the topic once."""
         recipe = SITES[genre].recipe
         narrator = Narrator(subject, dice)
-        told, aside = (self._lines(subject, salient=salient, slot=slot) for salient in (True, False))
+        salient_lines, aside = (self._lines(subject, salient=salient, slot=slot) for salient in (True, False))
         mentions = self._mentions(subject, slot)
         remarks = iter(dice.sample(REMARKS, recipe.count("k")))
         neighbours = iter(dice.sample(sorted(set(subject.related.values())), recipe.count("r")))
         named = False
-        for place, part in enumerate(recipe):
-            marked = place > 0 and dice.chance(0.3)
-            if place > 0 and part in _HEADLINES and dice.chance(0.25):
+        for index, part in enumerate(recipe):
+            marked = index > 0 and dice.chance(0.3)
+            if index > 0 and part in _HEADLINES and dice.chance(0.25):
                 yield "h2", dice.pick(_HEADLINES[part])
             if part in "sa":
-                lines, sentences = (told, 3) if part == "s" else (aside, 2)
+                lines, sentences = (salient_lines, 3) if part == "s" else (aside, 2)
                 yield "p", text_of(narrator.paragraph(lines, sentences, opening=not named, marked=marked))
             elif part == "r":
                 yield "p", self._related(subject, next(neighbours), dice)
@@ -118,25 +118,25 @@ class Pages:
             named = named or part in "sam"
 
     def _lines(self, subject: Topic, *, salient: bool, slot: int) -> Iterator[Line]:
-        """Yield a line on each aspect: aspects start elsewhere on every page, and pages differ in their words."""
+        """Yield a line on each aspect; the first aspect and the wording differ from page to page."""
         aspects = [aspect.told for aspect in subject.kind.aspects if bool(aspect.lead) == salient]
         order = Dice(self._world.seed, "told", subject.index).sample(aspects, len(aspects))
         for step in count():
-            told = order[(3 * slot + step) % len(order)]
-            yield told[(subject.index + slot + step // len(order)) % len(told)]
+            line = order[(3 * slot + step) % len(order)]
+            yield line[(subject.index + slot + step // len(order)) % len(line)]
 
     def _mentions(self, subject: Topic, slot: int) -> Iterator[str]:
-        """Yield paragraphs that name the topic and tell nothing, others on every page."""
+        """Yield paragraphs that name the topic but state no fact, different ones on every page."""
         every = (*MENTIONS, *subject.kind.chatter)
         shuffled = Dice(self._world.seed, "mentions", subject.index).sample(every, len(every))
         return (shuffled[(4 * slot + step) % len(every)] for step in count())
 
     def _related(self, subject: Topic, other: int, dice: Dice) -> str:
-        """Return a paragraph that leads over to a related topic and then speaks of that."""
+        """Return a paragraph that mentions a related topic and then describes it."""
         neighbour = self._world.topic(other)
         bridge = capital(dice.pick(LINKS).format(T=subject.name, R=neighbour.name))
-        told = self._lines(neighbour, salient=dice.chance(0.7), slot=dice.below(9))
-        return f"{bridge}. {text_of(Narrator(neighbour, dice).paragraph(told, 2))}"
+        lines = self._lines(neighbour, salient=dice.chance(0.7), slot=dice.below(9))
+        return f"{bridge}. {text_of(Narrator(neighbour, dice).paragraph(lines, 2))}"
 
     def _filled(self, template: str, subject: Topic, genre: str, dice: Dice) -> str:
         """Return a paragraph of the chatter with names and small numbers filled in."""
@@ -159,7 +159,7 @@ def _written(url: str, genre: str, title: str, blocks: Iterable[tuple[str, str]]
 
 
 def _reworded(text: str) -> str:
-    """Return the text with at most four words exchanged: a near-clone keeps over 80 % of its bigrams."""
+    """Return the text with at most four words replaced: a near-clone keeps over 80 % of its bigrams."""
     for old, new in [pair for pair in _SYNONYMS if pair[0] in text][:4]:
         text = text.replace(old, new, 1)
     return text

@@ -1,4 +1,4 @@
-"""The renderer: puts a topic's facts into words, in the lead of its article and on other people's pages."""
+"""The renderer: states a topic's facts in sentences, in the lead of its article and on other pages."""
 
 import re
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds.kind import Form, Line
 from tasks.sources.miniweb.world import Topic
 
-SHORT, LONG = 27, 66  # words of a paragraph: below, a sentence is added; above, none is
+SHORT, LONG = 27, 66  # words of a paragraph: a shorter one gets another sentence; a longer one gets none
 
 
 class Said(NamedTuple):
-    """A sentence that was rendered, and what was put into its slots."""
+    """A rendered sentence, and the values of its slots."""
 
     text: str
     values: tuple[tuple[str, str], ...]
 
 
 def say(form: Form, topic: Topic, subject: str, marker: str = "") -> Said:
-    """Return a sentence about a topic that is called `subject` in it."""
+    """Return a sentence about a topic, which it calls `subject`."""
     he, his = topic.pronouns
     words = topic.facts | {"S": subject, "he": he, "his": his}
     values = tuple((slot, words[slot]) for slot, _ in form.slots)
@@ -35,9 +35,9 @@ def write_lead(topic: Topic, seed: int) -> list[Said]:
     A revision changes numbers in it, not its wording.
     """
     dice = Dice(seed, "lead", topic.index)
-    told = (aspect.lead for aspect in topic.kind.aspects if aspect.lead and dice.chance(aspect.chance))
+    sentences = (aspect.lead for aspect in topic.kind.aspects if aspect.lead and dice.chance(aspect.chance))
     lead: list[Said] = []
-    for lines in told:
+    for lines in sentences:
         form = dice.pick(dice.pick(lines))
         other = topic.pronouns[0] if dice.chance(0.7) else dice.pick((*topic.aliases, topic.nouns[0]))
         lead.append(say(form, topic, other if lead else topic.name))
@@ -45,10 +45,10 @@ def write_lead(topic: Topic, seed: int) -> list[Said]:
 
 
 class Narrator:
-    """Tells about one topic, paragraph after paragraph of one page.
+    """Writes the paragraphs of one page about one topic.
 
-    How the topic is called is the narrator's choice: often not by its title. That is what makes the title a poor guide
-    to the paragraphs that matter.
+    The narrator chooses a name for the topic, often not its title. That makes similarity with the title a weak sign of
+    a useful paragraph.
     """
 
     def __init__(self, topic: Topic, dice: Dice) -> None:

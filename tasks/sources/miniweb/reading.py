@@ -1,8 +1,8 @@
-"""Reads sentences back: the inverse of `prose`, from words to facts, by the same forms.
+"""Read sentences back: the inverse of `prose`, from words to facts, with the same forms.
 
-A sentence is read by laying it along a form: the words between the form's own words are the values. Where they can be
-cut in several ways, the cut with the most right values is taken. A value must be a number where the fact is one, or
-else so many words at most; which value it is does not matter, so that a wrong value is read, and seen to be wrong.
+A sentence is matched with a form: the words between the form's own words are the values. If there are several matches,
+the one with the most right values is used. For a numeric fact a value must be a number, otherwise it has a maximum
+number of words; any such value is accepted, so that wrong values are read and recognised as wrong.
 """
 
 import re
@@ -19,7 +19,7 @@ SUBJECT, POSSESSIVE = "S", "his"  # slots that name the topic: "the river", "it"
 
 _NAMES = [kind.name for kind in KINDS]
 _NAME_WORDS = 7  # of the longest name ("The Last Lighthouse Without a Name")
-_SLACK = 2  # words that a wrong value may have beyond the longest right one
+_SLACK = 2  # words by which a wrong value may be longer than the longest right one
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _MARKER = re.compile(rf"^(?:{'|'.join(MARKERS)}) ")
 _SIGNS = str.maketrans({"–": "-", "—": "-", "“": '"', "”": '"', "’": "'"})

@@ -99,8 +99,8 @@ class Miniweb:
     def _detour(self, host: str, hop: int, topic: int, slot: int) -> Answer:
         """Answer for a URL that redirects: at hop 1 to the page, before it to the next hop, in a loop to itself."""
         status, hops = DETOURS.get(self.links.planned_fate(topic, slot), (404, -1))
-        known = self.links.has_page(topic, slot) and urlsplit(self.links.link(topic, slot).url).netloc == host
-        if not known or hop not in (range(1, hops + 1) if hops else (0,)):
+        served_here = self.links.has_page(topic, slot) and urlsplit(self.links.link(topic, slot).url).netloc == host
+        if not served_here or hop not in (range(1, hops + 1) if hops else (0,)):
             return _not_found()
         following = f"http://{host}/via/{max(hop - 1, 0)}/{topic}-{slot}"
         location = self.links.page_url(topic, slot) if hop == 1 else following
@@ -121,12 +121,12 @@ class Miniweb:
         fields = dict(parse_qsl(query))
         text = fields.get("q", "").strip().strip('"')
         topic = self.world.find(text)
-        found = [] if topic is None else [(_title(link.url), link.url) for link in self.links.search_results(topic)]
+        links = [] if topic is None else [(_title(link.url), link.url) for link in self.links.search_results(topic)]
         if fields.get("format") != "json":
-            return Answer(200, render_listing(f"Search results for {text}", found).encode(), {"Content-Type": HTML})
+            return Answer(200, render_listing(f"Search results for {text}", links).encode(), {"Content-Type": HTML})
         results = [
-            {"url": url, "title": title, "content": "", "engine": "miniweb", "category": "general", "score": 1 / place}
-            for place, (title, url) in enumerate(found, 1)
+            {"url": url, "title": title, "content": "", "engine": "miniweb", "category": "general", "score": 1 / rank}
+            for rank, (title, url) in enumerate(links, 1)
         ]
         answer = {"query": text, "number_of_results": len(results), "results": results, "suggestions": []}
         return Answer(200, json.dumps(answer).encode(), {"Content-Type": "application/json"})

@@ -73,8 +73,8 @@ class World:
 
     def find(self, title: str) -> int | None:
         """Return the topic with this title, or None."""
-        ordinals = ((place, kind.scheme.ordinal(self.seed, title)) for place, kind in enumerate(KINDS))
-        return next((ordinal * len(KINDS) + place for place, ordinal in ordinals if ordinal is not None), None)
+        ordinals = ((index, kind.scheme.ordinal(self.seed, title)) for index, kind in enumerate(KINDS))
+        return next((ordinal * len(KINDS) + index for index, ordinal in ordinals if ordinal is not None), None)
 
     def revision(self, index: int, week: int, share: float) -> int:
         """Return how often the lead of topic `index` has been edited up to `week`, at `share` edits a week."""
@@ -92,15 +92,15 @@ class World:
 
     def _topic(self, index: int, revision: int = 0) -> Topic:
         kind, parts, region = self.kind(index), self._parts(index), self.region(index // REGION_TOPICS)
-        known = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}  # for By
+        facts_so_far = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}  # for By
         related: dict[str, int] = {}
         for role, fact in kind.facts.items():
             dice = Dice(self.seed, "fact", index, role, revision if role in kind.edited else 0)
-            drawn = self._draw(fact, dice, index, known, related)
+            drawn = self._draw(fact, dice, index, facts_so_far, related)
             if isinstance(drawn, int):
                 related[role], drawn = drawn, self.name(drawn)
-            known[role] = drawn
-        facts = {role: known[role] for role in kind.facts}
+            facts_so_far[role] = drawn
+        facts = {role: facts_so_far[role] for role in kind.facts}
         facts |= {"region": region.name, "country": region.country, "demonym": region.demonym}
         short = "".join(parts[slice(*kind.short)]).strip()
         return Topic(
@@ -110,11 +110,13 @@ class World:
             facts=facts, related=related,
         )  # fmt: skip
 
-    def _draw(self, fact: Fact, dice: Dice, index: int, known: dict[str, str], related: dict[str, int]) -> str | int:
+    def _draw(
+        self, fact: Fact, dice: Dice, index: int, facts_so_far: dict[str, str], related: dict[str, int]
+    ) -> str | int:
         """Draw a fact of a topic: words, or another topic."""
         match fact:
             case By():
-                return self._draw(fact.table[known[fact.fact]], dice, index, known, related)
+                return self._draw(fact.table[facts_so_far[fact.fact]], dice, index, facts_so_far, related)
             case Choice():
                 return dice.pick(fact.phrases)
             case Of():
@@ -126,7 +128,7 @@ class World:
         number = dice.between(fact.low, fact.high, fact.step)
         if fact.since:
             person = related.get(fact.since)
-            base = known[fact.since] if person is None else self.topic(person).facts["born"]
+            base = facts_so_far[fact.since] if person is None else self.topic(person).facts["born"]
             number += int(base.replace(",", ""))
         return fact.style.format(min(number, _LAST_YEAR) if fact.style == "{}" else number)
 
@@ -135,9 +137,12 @@ class World:
         region, kind = index // REGION_TOPICS, _KIND_INDEX[fact.kind]
         if fact.profession:
             rank, first = PROFESSIONS.index(fact.profession), region - region % _COUNTRY_REGIONS
-            places = [(first + step, rank) for step in range(_COUNTRY_REGIONS)]
+            neighbours = [(first + step, rank) for step in range(_COUNTRY_REGIONS)]
         else:
-            places = [(region, rank) for rank in range(REGION_RANKS)]
-        around = [place * REGION_TOPICS + rank * len(KINDS) + kind for place, rank in dice.sample(places, len(places))]
+            neighbours = [(region, rank) for rank in range(REGION_RANKS)]
+        topics = [
+            region_and_rank * REGION_TOPICS + rank * len(KINDS) + kind
+            for region_and_rank, rank in dice.sample(neighbours, len(neighbours))
+        ]
         fitting = fact.last_parts and (lambda other: self._parts(other)[-1].strip() not in fact.last_parts)
-        return sorted(around, key=fitting) if fitting else around
+        return sorted(topics, key=fitting) if fitting else topics

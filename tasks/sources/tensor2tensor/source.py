@@ -88,7 +88,7 @@ class Tensor2TensorSource:
         urls = _read_urls(shard.urls)
         split = _split(shard) if self._settings.split == "files" else None
         with shard.content.open("rb") as stream:
-            for offset, record in read_records(stream, place=str(shard.content)):
+            for offset, record in read_records(stream, name=str(shard.content)):
                 url, title, lead = _read_content(record, f"{shard.content}, record at byte {offset}")
                 entry = urls.pop(url, None)
                 yield Article(
@@ -105,17 +105,17 @@ class Tensor2TensorSource:
         urls = _files(self._settings.urls, "wiki_urls.json", "source.tensor2tensor.urls")
         contents = _files(self._settings.content, "wiki_content.tfrecords", "source.tensor2tensor.content")
         if alone := urls.keys() ^ contents.keys():
-            number, of = min(alone)
-            missing = "content" if (number, of) in urls else "URL"
-            raise ValueError(f"shard {number} of {of} has no {missing} file: expected a pair for each number")
+            number, total = min(alone)
+            missing = "content" if (number, total) in urls else "URL"
+            raise ValueError(f"shard {number} of {total} has no {missing} file: expected a pair for each number")
         return [_Shard(*key, urls[key], contents[key]) for key in sorted(urls)]
 
 
-def _files(where: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
+def _files(path: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
     """Return files by (number, of how many)."""
-    if not where:
+    if not path:
         raise ValueError(f"{setting} is empty: expected a folder or a pattern")
-    pattern = f"{glob.escape(where)}/{prefix}-*-of-*" if Path(where).is_dir() else where
+    pattern = f"{glob.escape(path)}/{prefix}-*-of-*" if Path(path).is_dir() else path
     files: dict[tuple[int, int], Path] = {}
     for name in glob.glob(pattern, recursive=True):  # noqa: PTH207 - may be absolute
         match = _NAME.fullmatch(Path(name).name)
@@ -168,14 +168,14 @@ def _entry(url: str, entry: Any, path: Path) -> tuple[str, tuple[str, ...]]:
     return title if isinstance(title, str) else "", tuple(refs)
 
 
-def _read_content(record: bytes, place: str) -> tuple[str, str, str]:
+def _read_content(record: bytes, location: str) -> tuple[str, str, str]:
     """Return URL, title and lead of an Example; the first section is the lead."""
     try:
         features = read_example(record)
         url, title = (_texts(features, name)[0] for name in ("url", "title"))
         sections = _texts(features, "section_texts")
     except (ValueError, IndexError) as error:
-        raise ValueError(f"{place}: expected url, title and section_texts, but {error}") from error
+        raise ValueError(f"{location}: expected url, title and section_texts, but {error}") from error
     return url, title, sections[0].strip() if sections else ""
 
 

@@ -73,14 +73,14 @@ def test_help_of_a_section_of_a_setting_and_of_all(command: Callable[..., Done])
     assert {f"--{name.replace('_', '-')} [" in everything for name, _ in options(CommandLine)} == {True}
     unknown = command("--help", "trainin")
     assert unknown.returncode == 2
-    assert "--help trainin: no such section or setting; near it: --training" in unknown.stderr
+    assert "--help trainin: no such section or setting; similar: --training" in unknown.stderr
 
 
 @pytest.mark.parametrize(
     ("argument", "near"),
     [
-        ("--summarizer.presett", "near it: --summarizer.preset"),
-        ("--steps=3", "near it: --training.steps"),
+        ("--summarizer.presett", "similar: --summarizer.preset"),
+        ("--steps=3", "similar: --training.steps"),
         ("--bogus", "no such setting; --help lists them"),
     ],
 )
@@ -127,7 +127,7 @@ def test_a_dry_run_writes_nothing_and_lists_every_stage(command: Callable[..., D
         "reports",
     ):
         assert stage in done.stdout
-    assert "Search: one query an article to searxng for nothing" in done.stdout
+    assert "Search: one query per article to searxng for free" in done.stdout
     assert "Clones, labels and tf-idf of all 1,579,360 articles of 525 paragraphs: 8 core-hours" in done.stdout
     assert not (tmp_path / "data").exists()
 

@@ -141,7 +141,7 @@ def test_a_job_on_a_thread_that_cannot_be_told_ends_with_the_process() -> None:
         [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=280, check=False
     )
     assert done.returncode == 130
-    assert "what is done is kept" in done.stderr
+    assert "finished work is kept" in done.stderr
 
 
 _shared: list[PrefectExecutor] = []

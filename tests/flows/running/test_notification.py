@@ -91,10 +91,10 @@ def test_a_webhook_that_fails_changes_nothing_and_its_path_is_not_logged(
         inner(config_of(webhook.url))
     with pytest.raises(ValueError, match="is busy"):
         inner(config_of("http://127.0.0.1:9/hook/secret"))
-    said = [record.getMessage() for record in caplog.records if "was not told" in record.getMessage()]
+    said = [record.getMessage() for record in caplog.records if "notifying the webhook" in record.getMessage()]
     assert said == [
-        "the webhook at 127.0.0.1 was not told: 500",
-        "the webhook at 127.0.0.1 was not told: ConnectionError",
+        "notifying the webhook at 127.0.0.1 failed: 500",
+        "notifying the webhook at 127.0.0.1 failed: ConnectionError",
     ]
     assert "hook/secret" not in "".join(record.getMessage() for record in caplog.records)
 

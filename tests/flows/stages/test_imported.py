@@ -78,7 +78,7 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
     words = ours.vocabulary()
     for split in ("train", "valid", "test"):
         parts = items_of(ours.examples(split), None, words)
-        items = [write_item(item, marks_of(words), place=split) for _, item in parts]
+        items = [write_item(item, marks_of(words), location=split) for _, item in parts]
         (folder / f"WIKI.{split}.0.pt").write_bytes(items_bytes(items, "pt"))
     given = config(
         folder,
@@ -116,7 +116,7 @@ def test_a_changed_file_is_another_shard_and_the_others_stay(folder: Path, tmp_p
 
 def test_graphs_that_came_are_read_and_others_need_texts(folder: Path, tmp_path: Path) -> None:
     graph = {"summarizer": {"graph": "similarity"}}
-    with pytest.raises(ValueError, match=r"hold no graphs: expected imported.texts to be 'all'"):
+    with pytest.raises(ValueError, match=r"have no graphs: expected imported.texts to be 'all'"):
         walked(config(folder, **graph), summarizer, tmp_path / "root")
     _, drawn = walked(config(folder, imported={"texts": "all"}, **graph), summarizer, tmp_path / "root")
     assert {"paragraphs", "ranked", "graphs"} <= {job.stage for job in drawn}
@@ -134,8 +134,8 @@ def test_the_tables_tell_which_systems_need_what_was_not_imported(folder: Path, 
     run, reasons = session.once(chosen)
     assert run == ["lead", "lexrank", "ft-600", "pht"]
     assert {name: reasons[name] for name in asked if name not in run} == {
-        "ft-600-unranked": "imported paragraphs came ranked",
-        "ht-similarity": "the imported shards hold no graphs, and no texts of the training split to draw them from",
+        "ft-600-unranked": "imported paragraphs are already ranked",
+        "ht-similarity": "the imported shards have no graphs, and no texts of the training split to compute them",
         "pht-extprob": "no ranker scored the paragraphs",
     }
     session, _ = walked(config(folder, imported={"texts": "all"}, **given), chosen, tmp_path / "root")

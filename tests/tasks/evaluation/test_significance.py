@@ -173,7 +173,7 @@ def test_errors() -> None:
     table = scores(ht={"a": 0.5})
     with pytest.raises(ValueError, match="article a has two scores of ht under rougeL"):
         summarise_scores(pa.concat_tables([table, table]), FEW, 0)
-    with pytest.raises(ValueError, match="0 articles"):
+    with pytest.raises(ValueError, match="at least 1 article for an interval, got 0"):
         bootstrap(np.zeros((0, 1)), FEW, 0)
-    with pytest.raises(ValueError, match="0 articles"):
+    with pytest.raises(ValueError, match="at least 1 article for a test, got 0"):
         randomisation_test(np.zeros((0, 1)), FEW, 0)

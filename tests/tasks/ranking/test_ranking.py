@@ -124,5 +124,5 @@ def test_what_cannot_be_ranked_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a readable safetensors file"):
         rank_paragraphs(*tables, tmp_path, RankingSettings())
     (tmp_path / "config.json").write_text('{"architecture": "hierarchical"}')
-    with pytest.raises(ValueError, match="model of architecture 'hierarchical', expected a ranker"):
+    with pytest.raises(ValueError, match="expected a ranker, got a model of architecture 'hierarchical'"):
         rank_paragraphs(*tables, tmp_path, RankingSettings())

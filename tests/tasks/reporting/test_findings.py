@@ -42,7 +42,7 @@ COUNTS = {
 def test_the_funnel_adds_up_in_the_order_of_the_pipeline() -> None:
     rows = funnel(COUNTS)
 
-    assert [(row.heading, row.rows, row.kept, row.dropped) for row in rows] == [
+    assert [(row.heading, row.rows, row.kept, row.refused) for row in rows] == [
         ("articles", 10, 7, 3),
         ("URLs of articles", 70, 65, 5),
         ("documents", 65, 46, 19),
@@ -57,7 +57,7 @@ def test_what_does_not_add_up_is_said() -> None:
     counts = {**COUNTS, "features": count(398), "articles": count(2, {"empty_lead": 3})}
 
     assert imbalances(funnel(counts)) == [
-        "articles has 2 rows and 3 refusals.",
+        "articles has 2 rows, but 3 refused rows.",
         "paragraphs keeps 400 rows, but features has 398.",
     ]
 
@@ -137,7 +137,7 @@ def test_an_order_that_000_has_not_stands_without_published_figures() -> None:
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["tf-idf similarity with the title", "this build", "25.00"],
         ["tf-idf similarity with the title", "paper, WikiSum", "24.86"],
-        ["the order they came in", "this build", "50.00"],
+        ["the order in which they were found", "this build", "50.00"],
     ]
 
 

@@ -102,7 +102,7 @@ def test_a_summary_names_what_is_cited_for_each_sentence_and_what_is_not_support
         "- One\\. \\#1 *[e.example/p?a=1](https://e.example/p?a=1), paragraph 3, 41 %; paragraph 5, 0 %*\n"
         "- Two\\. *javascript\\:x, paragraph 1* **supported in part\\, not\\: \\*A\\***\n"
         "- 3 **not supported\\: 395\\, River Pinine** *… 12 more characters*\n\n"
-        "Looked at most: [e.example/q](https://e.example/q) 50 %"
+        "Most attention: [e.example/q](https://e.example/q) 50 %"
     )
 
 

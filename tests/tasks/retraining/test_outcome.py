@@ -189,7 +189,7 @@ def test_a_gain_on_what_is_new_is_promoted_and_the_week_goes_on_being_judged_on(
     assert all(store.exists(file) for file in second.recent["2026-W02"].values())
     assert len(list(artifacts("champion-challenger-recent"))) == 1
     card = store.read_bytes("registry/cards/000002.md").decode().replace("\\", "")
-    assert "What the verdict rests on" in card
+    assert "Evidence of the verdict" in card
     assert "must improve" in card
     text = week(tmp_path, "third", 0.3, recent=0.1, week="2026-W03")
     assert "version 3 refused: +10.00 points of values F1 on the frozen test split" in text
@@ -251,5 +251,5 @@ def test_the_next_week_starts_from_a_version_whose_pointer_was_not_moved(tmp_pat
 
 def test_rolling_back_says_what_it_did(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
-    with pytest.raises(StorageError, match=r"no version 7 below .*; there are: none"):
+    with pytest.raises(StorageError, match=r"no version 7 below .*; existing versions: none"):
         promote_by_hand(store, 7)

@@ -109,7 +109,7 @@ def test_every_metric_has_its_role() -> None:
 
 def test_a_split_of_few_articles_decides_nothing_and_takes_nothing() -> None:
     few = on("recent", BETTER, articles=11)  # 2 ** -11 > 0.05 / 53 / 2
-    assert judged(SAME, few).reason.endswith("but 11 articles are too few to be sure at p = 0.00094")
+    assert judged(SAME, few).reason.endswith("but 11 articles are too few for significance at p = 0.00094")
     assert judged(few).promoted  # 2 ** -11 < 0.05 / 53: by itself it has both shares
     assert judged(replace(BETTER, p_better=LEVEL), few).promoted
     assert judged(SAME, replace(few, articles=12)).promoted

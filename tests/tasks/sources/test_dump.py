@@ -33,8 +33,8 @@ def read(dump_source: DumpSource) -> list[Article]:
 
 def reason(title: str = "Ada", text: str | None = None, **more: Any) -> str | None:
     xml = dump(page(title, text, **more))
-    (found,) = read_pages([xml], place="x")
-    return ArticleReader(read_site([xml], place="x"), WikitextSettings(min_lead_words=3)).article(found).drop_reason
+    (found,) = read_pages([xml], location="x")
+    return ArticleReader(read_site([xml], location="x"), WikitextSettings(min_lead_words=3)).article(found).drop_reason
 
 
 @pytest.mark.parametrize(("name", "pack"), [("a.xml", bytes), ("a.xml.bz2", bz2.compress), ("a.xml.gz", gzip.compress)])
@@ -134,14 +134,14 @@ def test_a_page_that_is_no_article_has_a_reason(expected: str | None, arguments:
 
 
 def test_the_wiki_names_its_namespaces() -> None:
-    site = read_site([HEAD.encode()], place="x")
+    site = read_site([HEAD.encode()], location="x")
     assert site.url == "https://wiki.test/wiki/"
     assert (site.namespaces["bild"], site.namespaces["file"], site.namespaces["category"]) == (6, 6, 14)
 
 
 def test_of_several_revisions_the_last_counts() -> None:
     xml = page("Ada", "old").replace("  </page>\n", "") + page("Ada", "new", number=7).partition("</id>")[2]
-    (found,) = read_pages([(HEAD + xml + TAIL).encode()], place="x")
+    (found,) = read_pages([(HEAD + xml + TAIL).encode()], location="x")
     assert found == Page("Ada", 0, False, "107", "wikitext", "new")
 
 
@@ -152,7 +152,7 @@ def test_where_the_blocks_are_cut_makes_no_difference(sizes: list[int]) -> None:
     for size in [*sizes, len(xml)]:
         blocks.append(xml[place : place + size])
         place += size
-    assert list(read_pages(blocks, place="x")) == list(read_pages([xml], place="x"))
+    assert list(read_pages(blocks, location="x")) == list(read_pages([xml], location="x"))
 
 
 @pytest.mark.parametrize(

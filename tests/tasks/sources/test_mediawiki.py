@@ -204,7 +204,7 @@ def test_retry_after_is_obeyed(tmp_path: Path) -> None:
             MediaWikiError,
             "badvalue: Unrecognized",
         ),
-        ([(200, {}, {"continue": {"x": 1}, "query": {}})] * 2, MediaWikiError, "continues where it stood"),
+        ([(200, {}, {"continue": {"x": 1}, "query": {}})] * 2, MediaWikiError, "continues at the same position again"),
     ],
 )
 def test_it_gives_up_with_the_reason(tmp_path: Path, answers: list[Answer], error: Any, message: str) -> None:
@@ -214,9 +214,9 @@ def test_it_gives_up_with_the_reason(tmp_path: Path, answers: list[Answer], erro
 
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     with wiki("Ada") as server:
-        with pytest.raises(ValueError, match="expected either titles or category"):
+        with pytest.raises(ValueError, match="expected exactly one of titles and category"):
             source(server).partitions()
-        with pytest.raises(ValueError, match="expected either titles or category"):
+        with pytest.raises(ValueError, match="expected exactly one of titles and category"):
             source(server, listed(tmp_path, "Ada"), category="Rivers").partitions()
         with pytest.raises(ValueError, match=r"titles\.txt, line 3: expected one title, got 'Ada\|Bo'"):
             source(server, listed(tmp_path, "Ada|Bo")).partitions()

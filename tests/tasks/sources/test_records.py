@@ -158,7 +158,7 @@ def test_a_file_that_has_shrunk_since_is_noticed(tmp_path: Path) -> None:
     source = records(file, partition_bytes=1)
     last = source.partitions()[-1]
     write(file, LINE)
-    with pytest.raises(ValueError, match="past the end of the files"):
+    with pytest.raises(ValueError, match="beyond the end of the files"):
         list(source.read(last))
 
 

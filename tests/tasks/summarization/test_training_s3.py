@@ -163,7 +163,7 @@ def test_sending_is_off_the_training_thread_and_a_store_that_fails_ends_no_train
         record = train_at(root, tmp_path / "machine", progress)
     assert record.metrics["steps"] == 6
     assert senders == {"snapshots"}
-    assert "were not sent to the store, trying again: [Errno 5] the store is away" in caplog.text
+    assert "failed, trying again later: [Errno 5] the store is away" in caplog.text
 
 
 def test_a_damaged_snapshot_costs_what_it_damaged(root: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -190,7 +190,7 @@ def test_a_manifest_that_cannot_be_read_is_named_and_training_begins_anew(
     Store(root).write_bytes(MANIFEST, b"{}")
     with caplog.at_level(logging.WARNING):
         train_at(root, tmp_path / "machine", lambda _: None)
-    assert f"{MANIFEST} cannot be read, the training begins again: KeyError('files')" in caplog.text
+    assert f"{MANIFEST} cannot be read, the training starts from the beginning: KeyError('files')" in caplog.text
 
 
 def test_on_local_disk_nothing_is_kept_beside_the_directory(tmp_path: Path) -> None:

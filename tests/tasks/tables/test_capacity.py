@@ -81,4 +81,4 @@ def test_on_cuda_more_memory_holds_more_examples() -> None:
         for limit in (200_000_000, 400_000_000)
     )
     assert 1 <= few.batch < many.batch
-    assert "its allocator refused more than 0.2 GB" in few.way
+    assert "its allocator refused more than 0.2 GB" in few.method

@@ -194,7 +194,7 @@ def test_recalls_and_parameters() -> None:
     assert [cell.text for cell in rows[1]][:4] == ["Ranking", "39.38", "50.00", "46.74"]
     assert rows[0][2].text == "not run"
     unranked = measured(NOWHERE, ranking=ranking_scores(("a", "test", "similarity", 5, 0.5)))
-    assert "Not run: Ranking (paragraphs were ranked in another way)." in texts(unranked, "000-1")
+    assert "Not run: Ranking (paragraphs were ranked by another method)." in texts(unranked, "000-1")
     rows = section(BY_NAME["002-5"], found).blocks[0].rows  # type: ignore[union-attr]
     # 13,753,600 parameters of 12 bytes are the published 165.0 MB.
     assert [cell.note for cell in rows[0]][4:] == ["13,753,600", "", "40 articles"]
@@ -217,7 +217,8 @@ def test_the_order_is_told_whichever_way_it_falls() -> None:
     assert kept == (
         "Of the order the papers expect, that hierarchical systems are at least as good as flat ones holds for Liu "
         "& Lapata 2019: ht is 10.00 points of ROUGE-L above ft-800 (95 % interval 10.00 to 10.00, significant on 20 "
-        "articles), after 9 steps of training for each; alignment beside plain beam search was not run (no predictor)."
+        "articles), after 9 steps of training for each; alignment and plain beam search were not both run (no "
+        "predictor)."
     )
     turned = expected_order(
         measured(constant(ht=0.4, ft_800=0.5, pht=0.3, pht_attalign=0.2)), source_scale=0.5, steps=9

@@ -1,4 +1,4 @@
-"""The kinds of topics of the mini web, a table each: topic i is of kind i modulo their number."""
+"""The kinds of topics of the mini web, one table per kind: topic i has kind i modulo their number."""
 
 from tasks.sources.miniweb.kinds.bridge import BRIDGE
 from tasks.sources.miniweb.kinds.company import COMPANY

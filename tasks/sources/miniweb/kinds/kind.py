@@ -1,10 +1,10 @@
-"""What a kind of topic is: a table of facts and a table of sentences. The renderer and the reader both work from these.
+"""The interface of a kind of topic: a table of facts and a table of sentences, used by the renderer and the reader.
 
 A line of the prose table begins with its mark: `=` a sentence of leads, `?` of most leads, `-` of other pages, `+` of
-other pages, the first of an aspect that no lead speaks of, `~` true of every topic, `>` a paragraph that names the
-topic and tells nothing. Lines of one aspect follow each other, leads first. In a line `[a|b]` stands for either,
-`{slot}` for a fact, `{S}` for the topic as the narrator likes to call it ("the River Tavil", "the river", "it"), `{he}`
-and `{his}` for its pronoun. "a" becomes "an" where it must, the first letter a capital, and a full stop ends it.
+other pages, the first of an aspect that no lead mentions, `~` true of every topic, `>` a paragraph that names the topic
+but states no fact. Lines of one aspect follow each other, leads first. In a line `[a|b]` means either text, `{slot}` a
+fact, `{S}` the name that the narrator chooses for the topic ("the River Tavil", "the river", "it"), `{he}` and `{his}`
+its pronoun. "a" becomes "an" where necessary, the first letter becomes a capital, and a full stop is added.
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tasks.sources.miniweb.names import NameScheme
 
 _ASPECT = re.compile(r"(?:[=?] .*\n)+(?:- .*\n)+|\+ .*\n(?:- .*\n)*")
-_CHANCES = {"=": 1.0, "?": 0.7}  # that a lead tells an aspect
+_CHANCES = {"=": 1.0, "?": 0.7}  # probability that a lead mentions an aspect
 
 
 class Form(NamedTuple):
@@ -26,11 +26,11 @@ class Form(NamedTuple):
     slots: tuple[tuple[str, str], ...]
 
 
-Line = tuple[Form, ...]  # every sentence that a line of the prose table stands for
+Line = tuple[Form, ...]  # all sentences of a line of the prose table
 
 
 class Aspect(NamedTuple):
-    """Something to say of a topic: the chance that a lead says it, how leads say it, and how other pages do."""
+    """An aspect of a topic: the probability that a lead mentions it, the leads' lines, and the other pages' lines."""
 
     chance: float
     lead: tuple[Line, ...]
@@ -72,7 +72,7 @@ class Near(NamedTuple):
 
 
 class Of(NamedTuple):
-    """A topic that a fact of a related topic names: the river of the bridge's town."""
+    """A topic named by a fact of a related topic: the river of the bridge's town."""
 
     role: str
     fact: str
@@ -90,15 +90,15 @@ Fact = Number | Choice | Near | Of | By
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of topic. Facts that differ by a digit at the end are one fact with two values, told apart by nobody."""
+    """A kind of topic. Facts whose names differ only by a digit at the end are one fact with two values."""
 
     name: str
     scheme: NameScheme
-    nouns: tuple[str, ...]  # what narrators call the topic ("the river"), with slots; they never contain its name
+    nouns: tuple[str, ...]  # other names of the topic in texts ("the river"), with slots; they never contain its title
     facts: Mapping[str, Fact]  # slot -> how its value is found
     prose: str  # the table of sentences
     edited: tuple[str, ...] = ()  # facts that a revision of the article draws anew
-    short: tuple[int, int] = (0, 0)  # from which to which part of the title it has a shorter name ("the Tavil")
+    short: tuple[int, int] = (0, 0)  # the range of parts of the title that form a shorter name ("the Tavil")
     article: str = ""  # before title and shorter name inside a sentence
 
     @cached_property
@@ -114,12 +114,12 @@ class Kind:
 
     @cached_property
     def chatter(self) -> tuple[str, ...]:
-        """Paragraphs that name the topic `{T}` and tell nothing."""
+        """Paragraphs that name the topic `{T}` but state no fact."""
         return tuple(re.findall(r"(?m)^> (.*)$", _joined(self.prose)))
 
 
 def expand(line: str) -> Line:
-    """Return every sentence that a line of the prose table stands for."""
+    """Return all sentences of a line of the prose table."""
     if choice := re.search(r"\[([^][]*)\]", line):
         before, after = line[: choice.start()], line[choice.end() :]
         return tuple(form for option in choice[1].split("|") for form in expand(before + option + after))
