@@ -1,4 +1,4 @@
-"""Articles from JSONL files: one object a line, read in byte ranges."""
+"""Articles from JSONL files: one object per line, read in byte ranges."""
 
 import hashlib
 import json
@@ -21,8 +21,8 @@ class RecordsSettings(Settings):
     """Which JSONL files articles are read from. Fields of a line: title, lead, references[, search_results, group,
     split, revision, licence, documents]; others are ignored.
 
-    Where the first line of a file has `documents`, every line of it may: a list of objects with `text`, whose lines are
-    paragraphs, or `paragraphs`, and if they like `url` and `title`. Such a line needs no `references`.
+    If the first line of a file has `documents`, every line of it may have them: a list of objects with `text`, whose
+    lines are paragraphs, or `paragraphs`, and optionally `url` and `title`. Such a line needs no `references`.
     """
 
     paths: tuple[str, ...] = Field((), description="JSONL files, also gzip (.gz); a path may hold *, ? or [ ]")
@@ -32,13 +32,13 @@ class RecordsSettings(Settings):
 
 
 class Line(BaseModel):
-    """What a line of a file holds; fields that nobody asks for are ignored."""
+    """The content of a line of a file; unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
 
 class DocumentLine(Line):
-    """A document of an article: its prose as a text whose lines are paragraphs, or as paragraphs."""
+    """A document of an article: its prose either as a text whose lines are paragraphs or as a list of paragraphs."""
 
     text: str | None = None
     paragraphs: tuple[str, ...] | None = None
@@ -52,7 +52,7 @@ class DocumentLine(Line):
         return self
 
     def document(self, number: int) -> GivenDocument:
-        """Return the document; one without URL is called after its place."""
+        """Return the document; without URL it is named by its number."""
         texts = self.paragraphs or (self.text or "").split("\n")
         prose = tuple(" ".join(text.split()) for text in texts if text.strip())
         return GivenDocument(self.url or f"document:{number}", self.title, prose)
@@ -123,7 +123,7 @@ class RecordsSource:
         return self.parse(partition, _article_with_documents if with_documents else _article_without)
 
     def parse(self, partition: Partition, parser: Callable[[bytes], T]) -> Iterator[T]:
-        """Yield what a parser makes of each line of a byte range that is not blank.
+        """Yield the parsed lines of a byte range, without blank ones.
 
         Raises:
             FileNotFoundError: a file is missing.
@@ -152,9 +152,9 @@ class RecordsSource:
 
 @cache
 def _partitions_of(file: InputFile, partition_bytes: int, _state: tuple[int, ...]) -> tuple[Partition, ...]:
-    """Return ranges of about `partition_bytes`, each cut behind a newline, hashing on the way.
+    """Return ranges of about `partition_bytes`, each ending after a newline, with their hashes.
 
-    A process reads a file for this once, until it changes: what checks a run before it starts asks for it as well.
+    A process does this once per file until the file changes, because the checks before a run need it as well.
     """
 
     def cut() -> Iterator[Partition]:
@@ -181,7 +181,7 @@ def _partitions_of(file: InputFile, partition_bytes: int, _state: tuple[int, ...
 
 
 class MalformedLineError(ValueError):
-    """A line that is not what it should be."""
+    """A line that is not a valid article."""
 
 
 def _is_zipped(file: InputFile) -> bool:
@@ -189,7 +189,7 @@ def _is_zipped(file: InputFile) -> bool:
 
 
 def _gives_documents(file: InputFile) -> bool:
-    """Say whether the first line that is not blank has documents; malformed ones are seen to when they are read."""
+    """Whether the first line that is not blank has documents; a malformed line is reported when it is read."""
     first = next((line for line in _lines(file, 0, file.size) if line.strip()), b"")
     try:
         return "documents" in json.loads(first)
@@ -198,7 +198,7 @@ def _gives_documents(file: InputFile) -> bool:
 
 
 def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
-    """Yield the lines of a byte range, or all of a gzip file's, holding one at a time.
+    """Yield the lines of a byte range, or all lines of a gzip file, with one in memory at a time.
 
     Raises:
         ValueError: the gzip file is damaged.
@@ -215,7 +215,7 @@ def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
 
 
 def _lines_before(path: Path, offset: int) -> int:
-    """Return how many lines end before a byte; counted only where a message needs it."""
+    """Return how many lines end before a byte; slow, so only for error messages."""
     with path.open("rb") as stream:
         return sum(block.count(b"\n") for block in blocks(stream, offset))
 
@@ -224,11 +224,11 @@ def _article_without(line: bytes) -> Article:
     """Return the article of a line in a file whose first line has no documents.
 
     Raises:
-        MalformedLineError: the line is no valid article, or it has documents all the same.
+        MalformedLineError: the line is not a valid article, or it has documents although the first one has none.
     """
     article = _article_with_documents(line)
     if article.documents:
-        raise MalformedLineError("field 'documents': expected it in the first line of the file too, if only as []")
+        raise MalformedLineError("field 'documents': expected it in the first line of the file too, even if it is []")
     return article
 
 
@@ -236,7 +236,7 @@ def _article_with_documents(line: bytes) -> Article:
     """Return the article of a line.
 
     Raises:
-        MalformedLineError: the line is no valid article.
+        MalformedLineError: the line is not a valid article.
     """
     return parse_line(ArticleLine, line).article()
 
@@ -245,10 +245,10 @@ LineType = TypeVar("LineType", bound=Line)
 
 
 def parse_line(kind: type[LineType], line: bytes) -> LineType:
-    """Return what a line holds.
+    """Return the content of a line.
 
     Raises:
-        MalformedLineError: it is no JSON object of that kind: names the first field that is wrong, and its value.
+        MalformedLineError: it is not a JSON object of that kind: names the first wrong field and its value.
     """
     try:
         return kind.model_validate_json(line.decode("utf-8-sig"))
@@ -264,6 +264,6 @@ def parse_line(kind: type[LineType], line: bytes) -> LineType:
 
 
 def _shown(value: object) -> str:
-    """Return a value for a message, cut where it is long."""
+    """Return a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."

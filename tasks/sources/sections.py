@@ -1,7 +1,7 @@
 """Sections of encyclopedia articles: each as a topic of its own, or all as the sources of their article's lead.
 
-The first makes many topics of one article, each with the URLs that its section cites. The second is how the Wikipedia
-domains of Shen et al. 2023 (sec. 5) are built: the lead is the target, every section a document, and nothing is
+With target `section`, one article becomes many topics, each with the URLs that its section cites. Target `lead` follows
+the Wikipedia domains of Shen et al. 2023 (sec. 5): the lead is the target, every section is a document, and nothing is
 fetched.
 """
 
@@ -27,7 +27,7 @@ _URL_SAFE = "/:@!$&'()*+,;=~"
 
 
 class SectionsSettings(Settings):
-    """Whose sections, and what is made of them."""
+    """Where the sections come from, and whether they become topics or documents."""
 
     over: Literal["dump", "jsonl"] = Field(
         "dump", description="dump: the articles of source.dump; jsonl: those of the JSONL files below"
@@ -48,7 +48,7 @@ class SectionsSettings(Settings):
 
 
 class SectionLine(Line):
-    """A section, its path of headings for a title."""
+    """A section; its title is its path of headings."""
 
     title: str
     text: str
@@ -87,7 +87,7 @@ class _Entry:
             anchor = topic.path.rpartition(" / ")[2].replace(" ", "_")
             anchors[anchor] += 1
             if anchors[anchor] > 1:
-                anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki tells equal headings apart
+                anchor = f"{anchor}_{anchors[anchor]}"  # as MediaWiki distinguishes equal headings
             if topic.article.drop_reason is None:
                 url = f"{self.url}#{quote(anchor, safe=_URL_SAFE)}"
                 yield GivenDocument(url, topic.path, tuple(topic.article.lead.split("\n")))
@@ -110,11 +110,11 @@ class SectionsSource:
         return self._settings.target == "lead"
 
     def partitions(self) -> list[Partition]:
-        """Return the partitions of the dump or of the JSONL files, with digests of their own.
+        """Return the partitions of the dump or of the JSONL files, with their own digests.
 
         Raises:
             FileNotFoundError: a file is missing, or nothing matches a pattern.
-            ValueError: no path was given, or a file is not what it should be.
+            ValueError: no path was given, or a file is not of the expected format.
         """
         if self._settings.over == "dump":
             parts = self._dump.partitions()
@@ -131,7 +131,7 @@ class SectionsSource:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: malformed input: names file and place.
+            ValueError: malformed input: names the file and the position in it.
         """
         for entry in self._entries(partition):
             if not self.gives_documents:
@@ -159,7 +159,7 @@ class SectionsSource:
         """Return the article of a line.
 
         Raises:
-            MalformedLineError: the line is no valid article.
+            MalformedLineError: the line is not a valid article.
         """
         entry = parse_line(SectionedLine, line)
         title = entry.title.replace("_", " ")

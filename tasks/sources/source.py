@@ -1,4 +1,4 @@
-"""What an article source is: partitions that can be read apart from each other, each a stream of articles."""
+"""The interface of an article source: partitions that can be read independently, each a stream of articles."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class GivenDocument:
-    """A text that the source itself has for an article: nothing is fetched for it.
+    """A text that the source itself provides for an article, so that it is not fetched.
 
     Attributes:
-        url: where it stands, or any name that no other document of the article has.
+        url: its URL, or any name that no other document of the article has.
         title: its title, or None.
         paragraphs: its prose, in order.
     """
@@ -22,19 +22,19 @@ class GivenDocument:
 
 @dataclass(frozen=True)
 class Article:
-    """One article as a source gives it, before anything is checked.
+    """One article as a source yields it, before any check.
 
     Attributes:
         title: article title.
-        lead: lead section, plain prose; empty where the source has none.
+        lead: lead section, plain prose; empty if the source has none.
         references: cited URLs in order of first citation, as written.
         search_results: URLs of search results, best first.
-        split: train | valid | test where the source decides it, else None.
-        group: articles of one group never straddle splits; None = the article alone.
+        split: train | valid | test if the source decides it, else None.
+        group: articles of one group are in the same split; None = the article alone.
         revision: the source's revision, or None.
         licence: licence of the lead, or None.
-        drop_reason: set where the source itself refuses the article (a redirect, a list), else None.
-        documents: texts that the source itself has for the article, beside those that are fetched.
+        drop_reason: set if the source itself refuses the article (a redirect, a list), else None.
+        documents: texts that the source itself provides for the article, in addition to those that are fetched.
     """
 
     title: str
@@ -54,7 +54,7 @@ class Partition:
     """A part of a source that is read as one shard of `intake`.
 
     Attributes:
-        name: what people call it, such as a byte range of a file.
+        name: a readable name, such as a byte range of a file.
         digest: changes exactly when the partition's content does; it goes into the shard's key.
         start: first unit (topic, byte, file) of the partition.
         stop: one past its last unit.
@@ -66,12 +66,12 @@ class Partition:
     stop: int
 
     def recipe(self) -> dict[str, str]:
-        """Return what decides the shard: the content, not where it lies."""
+        """Return what the shard depends on: the content, not its location."""
         return {"digest": self.digest}
 
 
 class Source(Protocol):
-    """Where articles come from. Reading streams: no source holds its input in memory."""
+    """Where articles come from. A source streams: its input is never in memory as a whole."""
 
     name: str
 
@@ -85,7 +85,7 @@ class Source(Protocol):
 
         Raises:
             FileNotFoundError: an input is missing.
-            ValueError: an input cannot be what the settings say it is.
+            ValueError: an input is not of the format in the settings.
         """
         ...
 

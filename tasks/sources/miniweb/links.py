@@ -92,7 +92,7 @@ _CITED_GENRES, _FOUND_GENRES = GENRES[:10], GENRES[7:]
 
 # Slots of a topic: pages that its article cites, pages that only a search finds, clones of its lead.
 FOUND_SLOT, CLONE_SLOT, NEAR_CLONE_SLOT = 20, 40, 41
-CITED_PAGES, FOUND_PAGES = 9, 4  # most of each
+CITED_PAGES, FOUND_PAGES = 9, 4  # maximum per topic
 
 
 class Link(NamedTuple):
@@ -105,7 +105,7 @@ class Link(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether there is text behind it."""
+        """Whether the URL leads to text."""
         return self.fate not in UNREADABLE
 
 

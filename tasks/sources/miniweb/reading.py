@@ -39,7 +39,7 @@ def plain_value(value: str) -> str:
 
 
 def plain_sentence(sentence: str) -> str:
-    """Return a sentence as forms are laid along it: plain, without its full stop and the marker before it."""
+    """Return a sentence as it is matched with forms: plain, without its full stop and opening marker."""
     return _MARKER.sub("", plain(sentence).strip().rstrip(".!? "))
 
 
@@ -56,7 +56,7 @@ def facts_of(topic: Topic) -> Iterator[tuple[str, str, int | None]]:
 
 @cache
 def forms(name: str) -> tuple[Form, ...]:
-    """Return every sentence that leads and other pages say of topics of a kind, plain."""
+    """Return every sentence form that leads and other pages use for topics of a kind, plain."""
     kind = KINDS[_NAMES.index(name)]
     every = chain(*chain(*(aspect.lead + aspect.told for aspect in kind.aspects), kind.colour))
     plain_slots = ((form.start, ((fact_of(slot), plain(words)) for slot, words in form.slots)) for form in every)
@@ -65,7 +65,7 @@ def forms(name: str) -> tuple[Form, ...]:
 
 @cache
 def longest(name: str) -> Mapping[str, int]:
-    """Return how many words the values of every slot of a kind have at most; 0 where they are numbers."""
+    """Return the maximum number of words in the values of each slot of a kind; 0 for numbers."""
     facts = {fact_of(slot): _longest(fact) for slot, fact in KINDS[_NAMES.index(name)].facts.items()}
     return facts | dict.fromkeys((SUBJECT, POSSESSIVE, "region", "country", "demonym"), _NAME_WORDS)
 
@@ -82,7 +82,7 @@ def read_back(kind: str, form: Form, sentence: str, right: Callable[[str, str], 
     """Read a plain sentence by a plain form of a kind.
 
     `right` says whether a plain value is the right one for a slot; it decides where values can be cut in several ways.
-    Returns each slot and its value as it is compared, or None where the sentence has not this form.
+    Returns each slot and its value as it is compared, or None if the sentence does not have this form.
     """
     if not sentence.startswith(form.start) or any(words not in sentence for _, words in form.slots):
         return None
@@ -91,7 +91,7 @@ def read_back(kind: str, form: Form, sentence: str, right: Callable[[str, str], 
 
 
 def _cuts(slots: Values, text: str, limits: Mapping[str, int]) -> Iterator[Values]:
-    """Yield every way in which a text can be cut into the values of slots and the words behind them."""
+    """Yield every way to divide a text into the values of slots and the words after each of them."""
     if not slots:
         if not text:
             yield ()

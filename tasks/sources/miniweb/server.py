@@ -20,11 +20,11 @@ _INDEX_TOPICS = 100
 
 
 class MiniwebServer(ThreadingHTTPServer):
-    """A server of one mini web, running in a thread from `with` to its end.
+    """A server of one mini web, running in a thread inside its `with` block.
 
     Attributes:
-        web: what is served.
-        requests: how often each URL was asked for (HEAD included), if `count_requests`; robots.txt too.
+        web: the web that is served.
+        requests: how often each URL was requested (HEAD included), if `count_requests`; robots.txt too.
     """
 
     daemon_threads = True
@@ -52,11 +52,11 @@ class MiniwebServer(ThreadingHTTPServer):
 
     @property
     def connect_to(self) -> dict[str, str]:
-        """Where connections to the web's hosts are to be made: pattern of host -> address:port."""
+        """Where the crawler connects for the web's hosts: host pattern -> address:port."""
         return {f"*.{DOMAIN}": self.address}
 
     def respond(self, host: str, target: str) -> Answer:
-        """Count a request and return its answer: that of the web, but for the first failure of a flaky page."""
+        """Count a request and return the web's answer, or an error for the first request of a flaky page."""
         url = f"http://{host}{target}"
         answer = self.web.answer(host, target)
         with self._lock:
@@ -80,14 +80,14 @@ class MiniwebServer(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Let a client hang up without a word."""
+        """Ignore the error when a client disconnects."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: MiniwebServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "miniweb/1", ""
-    disable_nagle_algorithm = True  # or every answer on a kept connection waits 40 ms
+    disable_nagle_algorithm = True  # otherwise every answer on a kept connection waits 40 ms
     timeout = 60
 
     def setup(self) -> None:

@@ -12,9 +12,7 @@ class MiniwebSettings(Settings):
 
     topics: int = Field(400, ge=1, le=WORLD_TOPICS, description="number of articles in week 0")
     seed: int = Field(1, description="seed of the world: another seed gives other topics, facts and pages")
-    week: int = Field(
-        0, ge=0, le=5200, description="week of the world's life; each brings new topics, edits and dead links"
-    )
+    week: int = Field(0, ge=0, le=5200, description="week of the world; each one adds new topics, edits and dead links")
     growth: float = Field(0.01, ge=0, le=1, description="new topics per week, as a share of `topics`")
     edits: float = Field(0.02, ge=0, le=1, description="share of topics whose lead is edited each week")
     deaths: float = Field(0.01, ge=0, lt=1, description="share of living pages that turn into dead links each week")

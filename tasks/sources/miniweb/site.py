@@ -28,10 +28,10 @@ class Answer:
 
     status: int
     body: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict)  # beside Date and those of the length
+    headers: dict[str, str] = field(default_factory=dict)  # in addition to Date and the length headers
     seconds: float = 0.0  # to wait before answering
     chunked: bool = False  # sent in chunks, without its length
-    flaky: bool = False  # the first request is to get 500 in place of this
+    flaky: bool = False  # the first request gets status 500 instead of this
 
 
 class Miniweb:
@@ -45,7 +45,7 @@ class Miniweb:
         self.hosts = dict.fromkeys(hosts_of(settings))
 
     def expected(self, topic: int) -> list[Link]:
-        """Return every URL that a topic cites or a search for it finds, once, with what becomes of it."""
+        """Return every URL that a topic cites or a search for it finds, once each, with its behaviour."""
         return list(dict.fromkeys([*self.links.references(topic), *self.links.search_results(topic)]))
 
     def answer(self, host: str, target: str) -> Answer:
@@ -70,7 +70,7 @@ class Miniweb:
         return _not_found()
 
     def _page(self, url: str, topic: int, slot: int) -> Answer:
-        """Answer for a page that is named by topic and slot, in the way of its fate."""
+        """Answer for a page that is named by topic and slot, according to its fate."""
         if not self.links.has_page(topic, slot) or self.links.page_url(topic, slot) != url:
             return _not_found()
         link = self.links.link(topic, slot)

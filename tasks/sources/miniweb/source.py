@@ -20,7 +20,7 @@ class MiniwebSource:
         self._settings = settings
 
     def partitions(self) -> list[Partition]:
-        """Return ranges of topics; a digest changes with an edit, a new topic, or what decides on leads and URLs."""
+        """Return ranges of topics; a digest changes with edits, new topics and settings that change leads or URLs."""
         count, size = self._settings.topics_now, self._settings.partition_topics
         return [self._partition(start, min(start + size, count)) for start in range(0, count, size)]
 

@@ -1,4 +1,4 @@
-"""What is true of a topic: its facts in every form that may stand for them, and which of them its lead states."""
+"""What is true of a topic: its facts, every form in which they may be written, and which of them its lead states."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,12 +22,12 @@ from tasks.sources.miniweb.reading import (
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import HE, IT, SHE, World
 
-NAME, PRONOUN = "name", "pronoun"  # facts that a sentence states by what it calls its topic
+NAME, PRONOUN = "name", "pronoun"  # facts that a sentence states by the word it uses for its topic
 _PRONOUNS = {word: words[0] for words in (HE, SHE, IT, ("he", "him")) for word in words}  # any -> he, she or it
 
 
 class Reading(NamedTuple):
-    """A sentence that was read: the kind of topic of which it can be said, not always the article's, and its values."""
+    """A sentence that was read: its values, and the kind of topic it is about, which may differ from the article's."""
 
     kind: str
     values: Values
@@ -38,17 +38,17 @@ class Truth:
     """What is true of a topic. All words are plain (`reading.plain_value`)."""
 
     kind: str
-    facts: Mapping[str, Mapping[str, str]]  # fact -> each form that is right -> the value that it stands for
-    nouns: frozenset[str]  # what may stand for its name ("the river")
+    facts: Mapping[str, Mapping[str, str]]  # fact -> each correct form -> the value that it means
+    nouns: frozenset[str]  # words that may replace its name ("the river")
     lead: frozenset[str]  # facts that its lead states
 
     def right(self, slot: str, value: str) -> bool:
-        """Say whether a value is the right one for a slot of a form of the topic's kind."""
+        """Whether a value is the right one for a slot of a form of the topic's kind."""
         stated = self.stated(slot, value)
         return stated is None or stated[1] in self.facts.get(stated[0], ())
 
     def stated(self, slot: str, value: str) -> tuple[str, str] | None:
-        """Return the fact and the value that words in a slot state: of those for the topic "the river" states none."""
+        """Return the fact and value that the words of a slot state, or None: "the river" for the topic states none."""
         if slot not in (SUBJECT, POSSESSIVE):
             return slot, value
         pronoun = _PRONOUNS.get(value)
@@ -57,7 +57,7 @@ class Truth:
         return (NAME, value) if pronoun is None else (PRONOUN, pronoun)
 
     def read(self, sentence: str) -> Reading | None:
-        """Read a sentence as one of the topic's kind, or else of any kind; None where no form reads it."""
+        """Read a sentence as one of the topic's kind, or else of any kind; None if no form matches."""
         others = [kind.name for kind in KINDS if kind.name != self.kind]
         return self._read(plain_sentence(sentence), [self.kind]) or self._read(plain_sentence(sentence), others)
 

@@ -29,7 +29,7 @@ _LAST_YEAR = 2024
 
 
 class Region(NamedTuple):
-    """Where a topic lies: a region such as "Tavel Highlands", its country, and the adjective of that."""
+    """The place of a topic: a region such as "Tavel Highlands", its country, and the country's adjective."""
 
     name: str
     country: str
@@ -43,7 +43,7 @@ class Topic:
     index: int
     kind: Kind
     title: str
-    name: str  # as it stands inside a sentence ("the River Tavil")
+    name: str  # as written inside a sentence ("the River Tavil")
     aliases: tuple[str, ...]  # shorter names ("the Tavil")
     nouns: tuple[str, ...]  # what it is ("the river")
     pronouns: tuple[str, str]  # subject and possessive
@@ -68,7 +68,7 @@ class World:
         return "".join(self._parts(index))
 
     def name(self, index: int) -> str:
-        """Return the name of topic `index` as it stands inside a sentence ("the River Tavil")."""
+        """Return the name of topic `index` as written inside a sentence ("the River Tavil")."""
         return self.kind(index).article + self.title(index)
 
     def find(self, title: str) -> int | None:
@@ -77,7 +77,7 @@ class World:
         return next((ordinal * len(KINDS) + index for index, ordinal in ordinals if ordinal is not None), None)
 
     def revision(self, index: int, week: int, share: float) -> int:
-        """Return how often the lead of topic `index` has been edited up to `week`, at `share` edits a week."""
+        """Return how often the lead of topic `index` has been edited up to `week`, at `share` edits per week."""
         limit = share * (1 << 64)
         return sum(stable_hash(self.seed, "edit", index, past) < limit for past in range(1, week + 1))
 
@@ -133,7 +133,7 @@ class World:
         return fact.style.format(min(number, _LAST_YEAR) if fact.style == "{}" else number)
 
     def _around(self, fact: Near, dice: Dice, index: int) -> list[int]:
-        """Return the topics that may stand for a related one, best first."""
+        """Return the topics that may be used as a related one, best first."""
         region, kind = index // REGION_TOPICS, _KIND_INDEX[fact.kind]
         if fact.profession:
             rank, first = PROFESSIONS.index(fact.profession), region - region % _COUNTRY_REGIONS

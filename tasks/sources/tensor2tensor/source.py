@@ -24,7 +24,7 @@ _BLOCK = 1 << 20
 
 
 class Tensor2TensorSettings(Settings):
-    """Where the published shards lie."""
+    """Where the published shards are stored."""
 
     urls: str = Field(
         "", description="folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"
@@ -60,13 +60,13 @@ class Tensor2TensorSource:
         self._settings = settings
 
     def partitions(self) -> list[Partition]:
-        """Return a partition for each number of which there are both files; a digest covers their bytes.
+        """Return a partition for each shard number that has both files; its digest covers their bytes.
 
         Reads every file once.
 
         Raises:
             FileNotFoundError: there are no shards of a kind.
-            ValueError: a path is missing, or one of a pair is.
+            ValueError: a path is not set, or a file of a pair is missing.
         """
         recipe = json.dumps([FORMAT_VERSION, self._settings.split, self._settings.licence]).encode()
         return [
@@ -75,16 +75,16 @@ class Tensor2TensorSource:
         ]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a shard in the order of its content, then those that have URLs alone (`no_content`).
+        """Yield the articles of a shard in the order of its content, then those that have only URLs (`no_content`).
 
-        Of the content one article is in memory at a time, of the URLs those of the shard.
+        Memory holds one article of the content at a time, and the URLs of the whole shard.
 
         Raises:
-            ValueError: a file is damaged or not what it should be: names file and byte or entry.
+            ValueError: a file is damaged or of an unexpected format: names the file and the byte or entry.
         """
         shard = next((shard for shard in self._shards() if shard.number == partition.start), None)
         if shard is None:
-            raise ValueError(f"{partition.name}: its files are gone (source.tensor2tensor)")
+            raise ValueError(f"{partition.name}: its files no longer exist (source.tensor2tensor)")
         urls = _read_urls(shard.urls)
         split = _split(shard) if self._settings.split == "files" else None
         with shard.content.open("rb") as stream:
@@ -112,7 +112,7 @@ class Tensor2TensorSource:
 
 
 def _files(path: str, prefix: str, setting: str) -> dict[tuple[int, int], Path]:
-    """Return files by (number, of how many)."""
+    """Return files by (number, total)."""
     if not path:
         raise ValueError(f"{setting} is empty: expected a folder or a pattern")
     pattern = f"{glob.escape(path)}/{prefix}-*-of-*" if Path(path).is_dir() else path
@@ -133,7 +133,7 @@ def _digest(shard: _Shard, recipe: bytes) -> str:
 
 @cache
 def _digest_of(shard: _Shard, recipe: bytes, _state: tuple[tuple[int, ...], ...]) -> str:
-    """Read a shard's files, once a process until they change."""
+    """Read a shard's files, once per process until they change."""
     digest = hashlib.sha256(recipe)
     for path in (shard.urls, shard.content):
         digest.update(f"{shard.number}/{shard.of}:{path.stat().st_size};".encode())
@@ -183,7 +183,7 @@ def _texts(features: Mapping[str, Values], name: str) -> list[str]:
     texts = []
     for value in features.get(name, ()):
         if not isinstance(value, bytes):
-            raise ValueError(f"{name} holds {type(value).__name__}")
+            raise ValueError(f"{name} contains {type(value).__name__}")
         texts.append(value.decode("utf-8"))
     return texts
 

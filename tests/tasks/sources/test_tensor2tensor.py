@@ -116,7 +116,7 @@ def test_damage_is_named_with_file_and_byte(tmp_path: Path) -> None:
         ({}, [b"\xff"], "record at byte 0: expected url, title and section_texts, but"),
         ({}, [write_example({"url": [b"u"]})], "record at byte 0: expected url, title and section_texts"),
         ({}, [write_example({"url": [b"u"], "title": [b"\xff"]})], "record at byte 0: expected url"),
-        ({}, [write_example({"url": [1], "title": [b"t"]})], "but url holds int"),
+        ({}, [write_example({"url": [1], "title": [b"t"]})], "but url contains int"),
     ],
 )
 def test_what_is_no_shard_is_named(tmp_path: Path, entries: Any, records: list[bytes], message: str) -> None:
