@@ -1,4 +1,4 @@
-"""Seconds of a beam search, beside two ways released summarizers search, in the same run with the same steps.
+"""Seconds of a beam search, against two search methods of released summarizers, in the same run with the same steps.
 
     python -m benchmarks.beam_search [--preset NAME] [--articles N] [--paragraphs N] [--tokens N] [--length N]
 
@@ -38,7 +38,7 @@ def articles_of(count: int, paragraphs: int, tokens: int, vocabulary: int) -> So
 
 def shared(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
     """Search as this project does."""
-    return [found.tokens for found in beam_search(model, source, settings, begin=BEGIN, end=END)]
+    return [hypothesis.tokens for hypothesis in beam_search(model, source, settings, begin=BEGIN, end=END)]
 
 
 @torch.inference_mode()
@@ -65,7 +65,7 @@ def tiled(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> l
 @torch.inference_mode()
 def rerun(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> list[list[int]]:
     """Search one article at a time, decoding every prefix again."""
-    found = []
+    summaries = []
     for b in range(len(source.tokens)):
         row = slice(b, b + 1)
         graph = None if source.graph is None else source.graph[row]
@@ -77,8 +77,8 @@ def rerun(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> l
             begin = torch.full((settings.beam, 1), BEGIN, device=one.tokens.device)
             decoded = model.decode(torch.cat((begin, alive.tokens[0]), dim=1), memory)
             alive, _, ended, done = _advance(model, decoded, alive, ended, settings)
-        found.append(ended.tokens[0, : int(ended.length[0])].tolist())
-    return found
+        summaries.append(ended.tokens[0, : int(ended.length[0])].tolist())
+    return summaries
 
 
 def _start(count: int, paragraphs: int, settings: SearchSettings, source: SourceBatch) -> tuple[Hypotheses, Ended]:
@@ -127,13 +127,13 @@ def main() -> None:
     encoding = clock() - started
     print(f"encoding, part of each: {encoding:.2f} s")
     expected: list[list[int]] | None = None
-    for way in (shared, tiled, rerun):
+    for variant in (shared, tiled, rerun):
         started = clock()
-        found = way(model, source, settings)
+        summaries = variant(model, source, settings)
         seconds = clock() - started
-        expected = expected or found
-        same = "the same summaries" if found == expected else "OTHER SUMMARIES"
-        print(f"{way.__name__:<8}{seconds:8.2f} s, {seconds - encoding:8.2f} s without encoding, {same}")
+        expected = expected or summaries
+        same = "the same summaries" if summaries == expected else "OTHER SUMMARIES"
+        print(f"{variant.__name__:<8}{seconds:8.2f} s, {seconds - encoding:8.2f} s without encoding, {same}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Pages a second and memory of the crawl, against Scrapy on the same hosts with the same politeness.
+"""Pages per second and memory of the crawl, against Scrapy on the same hosts with the same politeness.
 
     python -m benchmarks.crawl [--pages N] [--hosts N] [--delay SECONDS] [--rounds N]
 
-Both read the same list of URLs, obey robots.txt, keep one request a host and 32 in all under way, and write every
-body to disk: the crawl to its journal and then to record batches, Scrapy to a feed of JSON lines. Each run is a process
-of its own; rounds alternate, and the fastest of each counts. The web is served by a further process. Exit status 1
-where the crawl is slower than Scrapy, loses a page, or holds more than 400 MB. Needs addresses 127.0.1.*, as Linux has.
+Both read the same list of URLs, obey robots.txt, have at most one request per host and 32 in total open, and write each
+body to disk: the crawl to its journal and then to record batches, Scrapy to a feed of JSON lines. Each run is a
+separate process; rounds alternate, and the fastest of each counts. Another process serves the web. The exit status is 1
+if the crawl is slower than Scrapy, loses a page, or needs more than 400 MB. Needs addresses 127.0.1.*, as Linux has.
 """
 
 import argparse
@@ -45,12 +45,12 @@ def serving(hosts: int) -> Iterator[int]:
 
 
 def make_urls(pages: int, hosts: int, port: int) -> list[str]:
-    """Return the URLs, hosts taking turns."""
+    """Return the URLs, with alternating hosts."""
     return [f"http://{address(page % hosts + 1)}:{port}/page/{page}" for page in range(pages)]
 
 
 def crawl_own(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
-    """Crawl in this process; return pages that came with a body, and seconds."""
+    """Crawl in this process; return the number of pages with a body, and seconds."""
     settings = CrawlSettings(
         allowed_hosts=("127.0.1.*",),
         host_delay_seconds=delay,
@@ -71,7 +71,7 @@ def crawl_own(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
 
 
 def crawl_peer(urls: list[str], folder: Path, delay: float) -> dict[str, float]:
-    """Crawl with Scrapy in this process; return pages that came with a body, and seconds."""
+    """Crawl with Scrapy in this process; return the number of pages with a body, and seconds."""
     from benchmarks.scrapy_peer import crawl
 
     started = time.perf_counter()
@@ -83,7 +83,7 @@ CRAWLERS = {"crawl": crawl_own, "scrapy": crawl_peer}
 
 
 def measure(crawler: str, urls: list[str], delay: float) -> dict[str, float]:
-    """Run a crawler in a process of its own; return pages, seconds and peak bytes."""
+    """Run a crawler in a separate process; return pages, seconds and peak bytes."""
     with tempfile.TemporaryDirectory() as folder:
         task = {"crawler": crawler, "urls": urls, "folder": folder, "delay": delay}
         return run_apart("benchmarks.crawl", "--one", task=task)
@@ -92,8 +92,8 @@ def measure(crawler: str, urls: list[str], delay: float) -> dict[str, float]:
 def run_one() -> None:
     """Run the crawl described on standard input and print its figures as JSON."""
     task = json.load(sys.stdin)
-    found = CRAWLERS[task["crawler"]](task["urls"], Path(task["folder"]), task["delay"])
-    print(json.dumps({**found, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+    figures = CRAWLERS[task["crawler"]](task["urls"], Path(task["folder"]), task["delay"])
+    print(json.dumps({**figures, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
 
 
 def main() -> int:
@@ -118,7 +118,7 @@ def main() -> int:
     for crawler, found in runs.items():
         fastest, peak = min(one["seconds"] for one in found), max(one["peak"] for one in found)
         rate[crawler] = options.pages / fastest
-        print(f"{crawler:8}{rate[crawler]:8.0f} pages a second{fastest:9.1f} s{peak / 1e6:9.0f} MB at most")
+        print(f"{crawler:8}{rate[crawler]:8.0f} pages per second{fastest:9.1f} s{peak / 1e6:9.0f} MB at most")
     ratio = rate["crawl"] / rate["scrapy"]
     peak = max(one["peak"] for one in runs["crawl"])
     lost = options.pages - min(one["pages"] for one in runs["crawl"])

@@ -2,11 +2,11 @@
 
     python -m benchmarks.crawl_memory [KIND=URLS ...] [--hosts N]
 
-Kinds: `good` pages of 4 kB; `refused` by robots.txt; `spent`, left out because the budget of pages is spent after a
-hundred; `large` pages of 9.9 MB; `mixed`: in a thousand 549 good, 200 refused, 150 gone, 100 redirected and one large.
-Each runs in a process of its own as a build runs it: frontier, crawl, journal, row groups, Parquet file with digests.
-The frontier, with URLs of 80 characters, counts too. The web is served by a further process on addresses 127.0.1.*, as
-Linux has. Exit status 1 where a peak passes 400 MB or a URL has no row.
+Kinds: `good` pages of 4 kB; `refused` by robots.txt; `spent`, skipped because the page budget is spent after a hundred;
+`large` pages of 9.9 MB; `mixed`: of a thousand, 549 good, 200 refused, 150 gone, 100 redirected and one large. Each
+runs in a separate process as in a build: frontier, crawl, journal, row groups, Parquet file with digests. The frontier,
+with URLs of 80 characters, is included. Another process serves the web on addresses 127.0.1.*, as Linux has. The exit
+status is 1 if a peak exceeds 400 MB or a URL has no row.
 """
 
 import argparse
@@ -38,17 +38,17 @@ _PIECE = 10_000
 def path_of(kind: str, number: int) -> str:
     """Return the path of a URL of a kind."""
     if kind == "mixed":
-        place = number % 1_000
+        position = number % 1_000
         kind = (
-            "large" if place == 0 else "moved" if place <= 100 else "gone" if place <= 250
-            else "refused" if place <= 450 else "good"
+            "large" if position == 0 else "moved" if position <= 100 else "gone" if position <= 250
+            else "refused" if position <= 450 else "good"
         )  # fmt: skip
     folder = {"good": "page", "spent": "page", "refused": "private"}.get(kind, kind)
     return f"/{folder}/{number:07d}/{SLUG}"
 
 
 def make_frontier(kind: str, count: int, hosts: int, port: int) -> pa.Table:
-    """Return a frontier of one URL an article's reference, hosts taking turns."""
+    """Return a frontier of one URL per reference of an article, with alternating hosts."""
     pieces = []
     for start in range(0, count, _PIECE):
         rows = [
@@ -76,7 +76,7 @@ def run_one(kind: str, folder: str, group: RowGroup) -> None:
     frontier = [store.read_group(NAME, group, FRONTIER)]
     before = _peak()
     rows = crawl_shard(
-        frontier.pop(),  # nobody else holds it, as in a build
+        frontier.pop(),  # no other reference keeps it in memory, as in a build
         settings,
         shard=0,
         host_shards=1,
@@ -86,8 +86,8 @@ def run_one(kind: str, folder: str, group: RowGroup) -> None:
         progress=lambda progress: print(progress, file=sys.stderr, flush=True),
     )
     written = store.write_table("pages/part-00000.parquet", rows, PAGES)
-    found = {"rows": written.rows, "seconds": time.process_time() - started, "before": before, "peak": _peak()}
-    print(json.dumps(found))
+    figures = {"rows": written.rows, "seconds": time.process_time() - started, "before": before, "peak": _peak()}
+    print(json.dumps(figures))
 
 
 def _peak() -> int:
@@ -95,7 +95,7 @@ def _peak() -> int:
 
 
 def measure(kind: str, count: int, hosts: int) -> dict[str, float]:
-    """Make a frontier and crawl it, each in a process of its own; return the figures of the crawl."""
+    """Make a frontier and crawl it, each in a separate process; return the figures of the crawl."""
     with serving(hosts) as port, tempfile.TemporaryDirectory() as folder:
         group = _ran("write_frontier", kind, count, hosts, port, folder)
         return _ran("run_one", kind, folder, group)
@@ -123,10 +123,10 @@ def main() -> int:
     print(f"{'kind':10}{'URLs':>10}{'frontier MB':>14}{'peak MB':>10}{'CPU s':>10}", flush=True)
     for run in options.runs:
         kind, _, count = run.partition("=")
-        found = measure(kind, int(count), options.hosts)
-        passed = passed and found["peak"] <= BAR_BYTES and found["rows"] == int(count)
-        before, peak = found["before"] / 1e6, found["peak"] / 1e6
-        print(f"{kind:10}{int(count):10,}{before:14.0f}{peak:10.0f}{found['seconds']:10.0f}", flush=True)
+        figures = measure(kind, int(count), options.hosts)
+        passed = passed and figures["peak"] <= BAR_BYTES and figures["rows"] == int(count)
+        before, peak = figures["before"] / 1e6, figures["peak"] / 1e6
+        print(f"{kind:10}{int(count):10,}{before:14.0f}{peak:10.0f}{figures['seconds']:10.0f}", flush=True)
     print(f"bar {BAR_BYTES / 1e6:.0f} MB")
     return 0 if passed else 1
 

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of an entity pipeline on Wikigold, and its speed; typed too, where it tells types.
+"""Precision, recall and F1 of an entity pipeline on Wikigold, and its speed; also typed, if it predicts types.
 
     python -m benchmarks.entities [--pipeline NAME] [--half first|second|both]
 
@@ -20,7 +20,7 @@ from tasks.text.entities import RULES, load_pipeline
 
 WIKIGOLD = Path(__file__).resolve().parents[2] / "shared/data/wikigold/CONLL-format/data/wikigold.conll.txt"
 COARSE = {
-    "NAME": "",  # of the shipped rules, which tell no types
+    "NAME": "",  # of the shipped rules, which predict no types
     "PERSON": "PER", "ORG": "ORG", "GPE": "LOC", "LOC": "LOC", "FAC": "LOC",
     "NORP": "MISC", "EVENT": "MISC", "WORK_OF_ART": "MISC", "LAW": "MISC",
 }  # fmt: skip
@@ -47,10 +47,10 @@ def gold_spans(tags: list[str]) -> Iterator[Span]:
             start = i
 
 
-def scores(found: set[Any], gold: set[Any]) -> tuple[float, float, float]:
+def scores(predicted: set[Any], gold: set[Any]) -> tuple[float, float, float]:
     """Return precision, recall and F1 of one set against another."""
-    hits = len(found & gold)
-    precision, recall = hits / max(len(found), 1), hits / max(len(gold), 1)
+    hits = len(predicted & gold)
+    precision, recall = hits / max(len(predicted), 1), hits / max(len(gold), 1)
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
 
 
@@ -80,7 +80,7 @@ def main() -> None:
 
 def measure(nlp: Language, half: str, sentences: list[tuple[list[str], list[str]]], show: int) -> None:
     """Print precision, recall and F1 over some sentences."""
-    found: set[tuple[int, int, int, str]] = set()
+    predicted: set[tuple[int, int, int, str]] = set()
     gold: set[tuple[int, int, int, str]] = set()
     for d in range(0, len(sentences), 3):
         words = [word for words, _ in sentences[d : d + 3] for word in words]
@@ -88,17 +88,17 @@ def measure(nlp: Language, half: str, sentences: list[tuple[list[str], list[str]
         doc = Doc(nlp.vocab, words=words)
         for _, component in nlp.pipeline:
             doc = component(doc)
-        mine = {(e.start, e.end, COARSE[e.label_]) for e in doc.ents if e.label_ in COARSE}
-        theirs = set(gold_spans(tags))
-        found |= {(d, *span) for span in mine}
-        gold |= {(d, *span) for span in theirs}
-        if show and {s[:2] for s in mine} != {s[:2] for s in theirs}:
+        ours = {(e.start, e.end, COARSE[e.label_]) for e in doc.ents if e.label_ in COARSE}
+        annotated = set(gold_spans(tags))
+        predicted |= {(d, *span) for span in ours}
+        gold |= {(d, *span) for span in annotated}
+        if show and {s[:2] for s in ours} != {s[:2] for s in annotated}:
             show -= 1
             print(" ".join(words))
-            print("   extra  ", [(" ".join(words[a:b]), t) for a, b, t in sorted(mine - theirs)])
-            print("   missing", [(" ".join(words[a:b]), t) for a, b, t in sorted(theirs - mine)])
-    untyped = scores({item[:3] for item in found}, {item[:3] for item in gold})
-    typed = scores(found, gold)
+            print("   extra  ", [(" ".join(words[a:b]), t) for a, b, t in sorted(ours - annotated)])
+            print("   missing", [(" ".join(words[a:b]), t) for a, b, t in sorted(annotated - ours)])
+    untyped = scores({item[:3] for item in predicted}, {item[:3] for item in gold})
+    typed = scores(predicted, gold)
     kinds = {"untyped": untyped} if nlp.meta["name"] == RULES else {"untyped": untyped, "typed": typed}
     for kind, (precision, recall, f1) in kinds.items():
         print(f"{half:6} half, {len(gold)} names, {kind:7}: P {precision:.3f} R {recall:.3f} F1 {f1:.3f}")

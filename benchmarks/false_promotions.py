@@ -1,15 +1,15 @@
-"""How often a year of retraining promotes a challenger that is no better, and what it finds of those that are.
+"""How often a year of retraining promotes a challenger that is no better, and how many better ones it promotes.
 
     python -m benchmarks.false_promotions [--years 2000] [--articles 4000] [--recent 2000] [--spread 6]
 
-Years of 52 weeks are drawn and judged by `tasks.retraining.verdict.decide`, beside the rule it replaced: a two-sided
-p <= .05 on the frozen test split alone, whatever the gain. A model scores on an article what every model would, plus a
-part of its own with a spread of `--spread` points; a challenger may be better by a gain on all topics, or on new ones
-alone, which only the recent split holds. The champion's luck on the frozen split stays with it until it is beaten, its
-luck on a week of the recent split until that week rolls out. p-values are those of the normal distribution; the first
-line says how far they are from the test that is used.
+Years of 52 weeks are drawn and judged by `tasks.retraining.verdict.decide`, and by the rule it replaced: a two-sided
+p <= .05 on only the frozen test split, whatever the gain. A model's score on an article is a part common to all models
+plus its own part with a spread of `--spread` points; a challenger may be better by a gain on all topics, or only on new
+ones, which only the recent split contains. The champion keeps its random part on the frozen split until it is beaten,
+and on a week of the recent split until that week leaves the split. p-values are those of the normal distribution; the
+first line prints how far they are from the test in use.
 
-Exit status 1 where challengers that are no better are promoted more often than the settings allow.
+The exit status is 1 if challengers that are no better are promoted more often than the settings allow.
 """
 
 import argparse
@@ -36,15 +36,15 @@ Rule = Callable[[list[Finding]], bool]
 
 @dataclass(frozen=True)
 class World:
-    """What is drawn.
+    """The sizes and score differences that are simulated.
 
     Attributes:
         articles: of the frozen test split.
-        recent: of the recent one, once it is full.
-        spread: of a model's own part of an article's score, points.
+        recent: articles of the recent split, once it is full.
+        spread: standard deviation of a model's own part of an article's score, points.
         gain: of a challenger over the champion, points; on the recent split, and on the frozen one too unless
             `new_only`.
-        new_only: whether the gain is on new topics alone.
+        new_only: whether the gain is only on new topics.
     """
 
     articles: int
@@ -103,10 +103,10 @@ def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -
     """Return the weeks of a year, from 0 on, whose challenger is promoted.
 
     Args:
-        world: what is drawn.
-        rule: who is promoted.
+        world: the simulated sizes and scores.
+        rule: decides who is promoted.
         seed: of the year.
-        stop: end with the first.
+        stop: end with the first promotion.
     """
     random = np.random.default_rng(seed)
     weeks = RetrainingSettings().recent_weeks

@@ -3,10 +3,10 @@
     python -m benchmarks.full_size_plan [--shards N] [--urls N] [--keep DIRECTORY]
 
 Nothing is fetched or computed. A walk over the corpus's stages writes the record of each shard as a build would, with
-a digest for each of its row groups, beside a file of the right size without content; what comes after the corpus waits.
-Then, in processes of their own, a plan is made of the empty root, of the finished one (every shard is found done), and
-of one whose crawl setting has changed (`frontier`, `pages` and all below are to be computed again). Each must take
-seconds and stay below 2 GB; exit status 1 where a plan holds more, or counts otherwise than it should.
+a digest for each of its row groups, beside a file of the right size without content; stages after the corpus wait.
+Then, in separate processes, a plan is made of the empty root, of the finished one (every shard is done), and of one
+whose crawl setting has changed (`frontier`, `pages` and all stages below must be computed again). Each must take
+seconds and stay below 2 GB; the exit status is 1 if a plan needs more memory or its counts are wrong.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class RecordingExecutor(InlineExecutor):
         return {job.name: self._record(job) for job in jobs}
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
-        """Say how far it is."""
+        """Print the progress."""
         print(f"  {planned.stage}: {planned.shards:,} records", flush=True)
 
     def _record(self, job: Job) -> ShardRecord:
@@ -97,7 +97,7 @@ def record_build(root: str, shards: int, urls: int) -> None:
 
 
 def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
-    """Plan in this process; return seconds (wall and processor), peak bytes and what was found."""
+    """Plan in this process; return seconds (wall and processor), peak bytes and counts of shards."""
     session = planning_session(configuration(root, shards, changed))
     started, used = time.perf_counter(), time.process_time()
     _ = dag_of(session).corpus
@@ -105,15 +105,15 @@ def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        "done": sum(found.done for found in session.run.plans),
-        "missing": sum(found.missing for found in session.run.plans),
-        "waiting": sum(found.waiting for found in session.run.plans),
+        "done": sum(stage_plan.done for stage_plan in session.run.plans),
+        "missing": sum(stage_plan.missing for stage_plan in session.run.plans),
+        "waiting": sum(stage_plan.waiting for stage_plan in session.run.plans),
     }
 
 
-def in_a_process(what: str, root: str, shards: int) -> dict[str, Any]:
-    """Make a plan in a process of its own."""
-    return run_apart("benchmarks.full_size_plan", "--one", what, "--shards", str(shards), "--keep", root)
+def in_a_process(kind: str, root: str, shards: int) -> dict[str, Any]:
+    """Make a plan in a separate process."""
+    return run_apart("benchmarks.full_size_plan", "--one", kind, "--shards", str(shards), "--keep", root)
 
 
 def main() -> int:
@@ -121,7 +121,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shards", type=int, default=1_000)
     parser.add_argument("--urls", type=int, default=90_000_000)
-    parser.add_argument("--keep", help="folder to write to and to leave")
+    parser.add_argument("--keep", help="folder to write to, which is not deleted")
     parser.add_argument("--one", choices=PLANS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -131,20 +131,21 @@ def main() -> int:
         root = options.keep or temporary
         plans = {"empty": in_a_process("empty", root, options.shards)}
         record_build(root, options.shards, options.urls)
-        plans |= {what: in_a_process(what, root, options.shards) for what in PLANS[1:]}
+        plans |= {kind: in_a_process(kind, root, options.shards) for kind in PLANS[1:]}
         records = sum(file.stat().st_size for file in Path(root).rglob("*.json"))
     print(f"{options.shards:,} shards, {options.urls:,} URLs, {records / 1e6:,.0f} MB of records")
-    for what, found in plans.items():
+    for kind, figures in plans.items():
         print(
-            f"{what:10}{found['seconds']:7.1f} s ({found['processor']:.1f} s of a core){found['peak'] / 1e6:8.0f} MB   "
-            f"done {found['done']:,}, to compute {found['missing']:,}, waiting {found['waiting']:,}"
+            f"{kind:10}{figures['seconds']:7.1f} s ({figures['processor']:.1f} s of a core)"
+            f"{figures['peak'] / 1e6:8.0f} MB   "
+            f"done {figures['done']:,}, to compute {figures['missing']:,}, waiting {figures['waiting']:,}"
         )
     right = (
         plans["empty"]["done"] == 0
         and plans["finished"]["missing"] == plans["finished"]["waiting"] == 0
         and plans["changed"]["missing"] >= options.shards
     )
-    return 0 if right and max(found["peak"] for found in plans.values()) <= BAR_BYTES else 1
+    return 0 if right and max(figures["peak"] for figures in plans.values()) <= BAR_BYTES else 1
 
 
 if __name__ == "__main__":

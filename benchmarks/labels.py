@@ -1,11 +1,11 @@
-"""Time of labels and clones on one article of the mean size, against rouge-score; and what a full corpus costs.
+"""Time of labels and clones on one article of the mean size, against rouge-score, and the cost of a full corpus.
 
     python -m benchmarks.labels [--rounds N]
 
-525 paragraphs of 70 words against a lead of 139 (Liu & Lapata 2019, sec. 4). Peer: rouge-score 0.1.2 computing the
-labels alone.
-Labels and clones are timed as the stages run them: each cuts the texts into words for itself. Rounds of peer and own
-code alternate, the fastest of each counts. Exit status 1 where the bar is missed or the labels differ.
+525 paragraphs of 70 words against a lead of 139 (Liu & Lapata 2019, sec. 4). Compared with rouge-score 0.1.2, which
+computes only the labels.
+Labels and clones are timed as the stages run them: each splits the texts into words itself. Rounds of rouge-score and
+our code alternate, and the fastest of each counts. The exit status is 1 if the bar is missed or the labels differ.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def own_clones(lead: str, paragraphs: list[str]) -> list[str | None]:
 def article_tables(title: str, lead: str, paragraphs: list[str]) -> tuple[pa.Table, pa.Table]:
     """Return one article and its kept paragraphs as the features stage reads them."""
     articles = [{"article_id": "a", "title": title, "lead": lead}]
-    rows = [{"article_id": "a", "paragraph_id": place, "text": text} for place, text in enumerate(paragraphs)]
+    rows = [{"article_id": "a", "paragraph_id": index, "text": text} for index, text in enumerate(paragraphs)]
     return pa.Table.from_pylist(articles, ARTICLES.schema), pa.Table.from_pylist(rows, PARAGRAPHS.schema)
 
 
@@ -91,7 +91,7 @@ def main() -> int:
     print(f"labels equal rouge-score's        {same!s:>8}")
     article_seconds = times["clones"] + times["features stage: labels + tf-idf"]
     core_hours = CORPUS_ARTICLES * article_seconds / 3600
-    print(f"clones + labels + tf-idf          {1 / article_seconds:8.1f} articles a second on one core")
+    print(f"clones + labels + tf-idf          {1 / article_seconds:8.1f} articles per second on one core")
     print(f"{CORPUS_ARTICLES:,} articles                {core_hours:8.1f} core-hours")
     return 0 if ratio <= BAR and same else 1
 

@@ -23,7 +23,7 @@ from tasks.text.ngrams import split_words
 from tasks.text.tfidf import TfIdf, tfidf_matrix
 
 PARAGRAPHS, WORDS = 525, 70  # Liu & Lapata 2019, sec. 4
-TOLERANCE = 1e-6  # of networkx, which stops at N times that
+TOLERANCE = 1e-6  # for networkx, which stops at N times this value
 
 
 def best(rounds: int, work: Callable[[], Any]) -> tuple[float, Any]:
@@ -66,26 +66,26 @@ def main() -> None:
     graph = networkx.from_numpy_array(similarity)
     print(f"{PARAGRAPHS} paragraphs of {WORDS} words, {graph.number_of_edges():,} edges, best of {rounds} rounds")
 
-    mine, scores = best(rounds, lambda: lexrank_scores(similarity))
+    own, scores = best(rounds, lambda: lexrank_scores(similarity))
     ranked, _ = best(rounds, lambda: networkx.pagerank(graph, alpha=0.85))
     whole, expected = best(rounds, lambda: pagerank(similarity))
     gap = float(np.abs(scores - expected).max() / expected.mean())
     assert gap < 1e-4, f"scores differ by {gap:.1e} of their mean"
-    print(f"matrix to scores: ours {mine * 1e3:.1f} ms; networkx.pagerank {ranked * 1e3:.1f} ms on a graph it has: "
-          f"{ranked / mine:.1f} x; graph and pagerank {whole * 1e3:.1f} ms: {whole / mine:.1f} x")  # fmt: skip
+    print(f"matrix to scores: ours {own * 1e3:.1f} ms; networkx.pagerank {ranked * 1e3:.1f} ms on a ready graph: "
+          f"{ranked / own:.1f} x; graph and pagerank {whole * 1e3:.1f} ms: {whole / own:.1f} x")  # fmt: skip
     print(f"largest difference of scores: {gap:.1e} of their mean")
 
-    mine, _ = best(rounds, lambda: ours(texts))
-    theirs, _ = best(rounds, lambda: peer(texts))
-    print(f"texts to scores:  ours {mine * 1e3:.1f} ms; scikit-learn and networkx {theirs * 1e3:.1f} ms: "
-          f"{theirs / mine:.1f} x; against networkx.pagerank alone: {ranked / mine:.1f} x")  # fmt: skip
+    own, _ = best(rounds, lambda: ours(texts))
+    other, _ = best(rounds, lambda: peer(texts))
+    print(f"texts to scores:  ours {own * 1e3:.1f} ms; scikit-learn and networkx {other * 1e3:.1f} ms: "
+          f"{other / own:.1f} x; against networkx.pagerank alone: {ranked / own:.1f} x")  # fmt: skip
 
     words = [split_words(text) for text in texts]
-    mine, _ = best(rounds, lambda: TfIdf(words))
+    own, _ = best(rounds, lambda: TfIdf(words))
     counter = CountVectorizer(analyzer=lambda paragraph: paragraph)
-    theirs, _ = best(rounds, lambda: counter.fit_transform(words))
-    print(f"words to vectors: ours {mine * 1e3:.1f} ms; scikit-learn's counts alone {theirs * 1e3:.1f} ms: "
-          f"{theirs / mine:.1f} x")  # fmt: skip
+    other, _ = best(rounds, lambda: counter.fit_transform(words))
+    print(f"words to vectors: ours {own * 1e3:.1f} ms; scikit-learn's counts alone {other * 1e3:.1f} ms: "
+          f"{other / own:.1f} x")  # fmt: skip
 
 
 if __name__ == "__main__":

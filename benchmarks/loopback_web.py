@@ -1,4 +1,4 @@
-"""Fifty hosts of pages on loopback, served by a process of its own; for `benchmarks.crawl` and `crawl_memory`.
+"""Fifty hosts of pages on loopback, served by a separate process; for `benchmarks.crawl` and `crawl_memory`.
 
 python -m benchmarks.loopback_web HOSTS
 
@@ -21,13 +21,13 @@ def address(host: int) -> str:
 
 
 def page(path: str) -> bytes:
-    """Return the page at a path: the same bytes whenever it is asked for."""
+    """Return the page at a path: always the same bytes."""
     text = "".join(f"<p>{PARAGRAPH.format(path) * 4}</p>\n" for _ in range(10))
     return f"<!doctype html><html><head><title>{path}</title></head><body>\n{text}</body></html>".encode()
 
 
 def large_page() -> bytes:
-    """Return a page of 9.9 MB that no compression makes small."""
+    """Return a page of 9.9 MB that does not compress."""
     noise = random.Random(9).randbytes(4_900_000).hex().encode()
     return b"<!doctype html><html><body><p>" + noise + b"</p>" + b"<p>The end.</p>" * 6_600 + b"</body></html>"
 

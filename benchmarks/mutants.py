@@ -3,9 +3,10 @@
     python -m benchmarks.mutants                      # 60 of models, 40 of storage, 30 of the stage engine
     python -m benchmarks.mutants --group storage --draw 10 --seed 3
 
-The mutants are cosmic-ray's (`pip install .[mutants]`). Places are drawn first and then one change of each, or a
-single sum of many numbers would be most of the sample. Types, imports and `dataclass(frozen=True)` are left alone.
-Each is a change of one file in a copy of the tree, in a process of its own, printed with what became of it.
+The mutants are cosmic-ray's (`pip install .[mutants]`). Positions are drawn first and then one change of each, because
+otherwise a single sum of many numbers would be most of the sample. Types, imports and `dataclass(frozen=True)` are not
+changed. Each mutant changes one file in a copy of the tree, runs in a separate process, and is printed with its
+outcome.
 """
 
 import argparse
@@ -75,7 +76,7 @@ COVERED: dict[str, dict[str, str]] = {
     },
 }
 DRAW = {"models": 60, "storage": 40, "engine": 30}
-SECONDS = 60.0  # beside ten times what the tests take unharmed: a mutant that never ends is noticed
+SECONDS = 60.0  # added to ten times the tests' usual time, so that a mutant that never ends is detected
 
 
 @dataclass(frozen=True)
@@ -91,15 +92,15 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant: "killed", "timed out" or "survived", and the test that noticed it."""
+    """The outcome of a mutant: "killed", "timed out" or "survived", and the test that noticed it."""
 
     outcome: str
     noticed_by: str = ""
 
 
 def mutants_of(group: str) -> dict[tuple[str, tuple[int, int]], list[Mutant]]:
-    """Return, for each place (module, (line, column)) of a group, the mutants of it."""
-    found: dict[tuple[str, tuple[int, int]], list[Mutant]] = defaultdict(list)
+    """Return the mutants of each position (module, (line, column)) of a group."""
+    mutants: dict[tuple[str, tuple[int, int]], list[Mutant]] = defaultdict(list)
     seen: set[str] = set()
     for prefix, tests in COVERED[group].items():
         files = [ROOT / prefix] if prefix.endswith(".py") else sorted((ROOT / prefix).rglob("*.py"))
@@ -116,42 +117,45 @@ def mutants_of(group: str) -> dict[tuple[str, tuple[int, int]], list[Mutant]]:
                 if get_operator(name).arguments():
                     continue
                 operator = get_operator(name)()
-                places = (start for node in nodes for start, _ in operator.mutation_positions(node))
-                for occurrence, start in enumerate(places):
+                positions = (start for node in nodes for start, _ in operator.mutation_positions(node))
+                for occurrence, start in enumerate(positions):
                     if not any(begin <= tuple(start) < end for begin, end in left_alone):
                         mutant = Mutant(module, start[0], name, occurrence, covering)
-                        found[module, (start[0], start[1])].append(mutant)
-    return found
+                        mutants[module, (start[0], start[1])].append(mutant)
+    return mutants
 
 
 def typed_places(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return where annotations, imports, aliases and dataclass decorators stand: (line, column) to (line, column)."""
+    """Return the spans of annotations, imports, aliases and dataclass decorators: (line, column) to (line, column)."""
 
     def span(node: ast.AST) -> tuple[tuple[int, int], tuple[int, int]]:
         return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
-    places = []
+    spans = []
     for node in ast.walk(ast.parse(source)):
         typed = [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Import | ast.ImportFrom):
             typed.append(node)
         if isinstance(node, ast.ClassDef):  # whether a class is frozen changes no result
-            ways = [way for way in node.decorator_list if "dataclass" in ast.unparse(way)]
-            places += [((way.lineno, 0), span(way)[1]) for way in ways]
+            decorators = [decorator for decorator in node.decorator_list if "dataclass" in ast.unparse(decorator)]
+            spans += [((decorator.lineno, 0), span(decorator)[1]) for decorator in decorators]
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Subscript | ast.BinOp):
             named = node.targets[0]
             if node.col_offset == 0 and isinstance(named, ast.Name) and not named.id.isupper() and named.id[0] != "_":
                 typed.append(node.value)
-        places += [span(part) for part in typed if part is not None]
-    return places
+        spans += [span(part) for part in typed if part is not None]
+    return spans
 
 
 def drawn(group: str, count: int, seed: int) -> list[Mutant]:
-    """Draw `count` places of a group and one mutant of each."""
-    places = sorted(mutants_of(group).items())
+    """Draw `count` positions of a group and one mutant of each."""
+    positions = sorted(mutants_of(group).items())
     draw = random.Random(f"{seed} {group}")
-    print(f"{group}: {sum(len(ways) for _, ways in places):,} mutants in {len(places):,} places", flush=True)
-    return [draw.choice(ways) for _, ways in draw.sample(places, min(count, len(places)))]
+    print(
+        f"{group}: {sum(len(mutants) for _, mutants in positions):,} mutants in {len(positions):,} positions",
+        flush=True,
+    )
+    return [draw.choice(mutants) for _, mutants in draw.sample(positions, min(count, len(positions)))]
 
 
 def copy_of_the_tree(folder: Path) -> None:
@@ -171,7 +175,7 @@ def copy_of_the_tree(folder: Path) -> None:
 def tested(tree: Path, tests: Sequence[str], seconds: float) -> Verdict:
     """Run test files (or options of pytest) in a copy of the tree, up to the first test that fails."""
     log = tree.parent / "log"
-    child = os.fork()  # PyTorch is imported once, here, and not by each mutant anew
+    child = os.fork()  # so that PyTorch is imported only once, here, and not by each mutant
     if child == 0:
         os.setsid()
         with log.open("w") as file:
@@ -206,20 +210,20 @@ def tested(tree: Path, tests: Sequence[str], seconds: float) -> Verdict:
 
 
 def unharmed(tree: Path, tests: Sequence[str]) -> tuple[list[str], float]:
-    """Return the tests, less those that fail here without any mutant, and how long to wait for them (s)."""
+    """Return the tests without those that already fail without a mutant, and how long to wait for them (s)."""
     chosen = list(tests)
     for _ in range(5):
         started = time.monotonic()
         verdict = tested(tree, chosen, 3600)
         if verdict.outcome == "survived":
             return chosen, 10 * (time.monotonic() - started) + SECONDS
-        print(f"left out, it fails as things are: {verdict.noticed_by}", flush=True)
+        print(f"left out, because it fails without a mutant: {verdict.noticed_by}", flush=True)
         chosen.append(f"--deselect={verdict.noticed_by.split(' ')[1]}")
     raise SystemExit(f"too many of {' '.join(tests)} fail without any mutant")
 
 
 def verdicts(mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, str, Verdict]]:
-    """Try each mutant; yields it, its line of difference and what became of it."""
+    """Try each mutant; yield it, its line of difference and its outcome."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         tree.mkdir()
@@ -251,7 +255,7 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Draw, try, and print what survived."""
+    """Draw and try mutants, and print those that survived."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--group", choices=tuple(COVERED), action="append", help="all of them unless given")
     parser.add_argument("--draw", type=int, help="mutants of each group")

@@ -1,4 +1,4 @@
-"""A measured part in a process of its own, so that its peak memory is its own."""
+"""Run a measured part in a separate process, so that its peak memory includes nothing else."""
 
 import json
 import subprocess
@@ -12,14 +12,14 @@ def run_apart(module: str, *options: str, task: Any = None) -> dict[str, Any]:
     Args:
         module: such as benchmarks.crawl.
         options: of its command line.
-        task: JSON-able; on its standard input.
+        task: JSON-able; written to its standard input.
 
     Raises:
-        SystemExit: it failed; with the end of what it said.
+        SystemExit: it failed; with the end of its standard error.
     """
     call = [sys.executable, "-m", module, *options]
     done = subprocess.run(call, input=json.dumps(task), capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{module} {' '.join(options)} failed:\n{done.stderr[-3000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result

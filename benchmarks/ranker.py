@@ -1,12 +1,12 @@
-"""Paragraphs a second that the ranker learns from and scores, beside scoring in the order in which paragraphs come.
+"""Paragraphs per second that the ranker trains on and scores, against scoring them in their original order.
 
     python -m benchmarks.ranker [--paragraphs N] [--embedding E] [--hidden H] [--batch N] [--threads T] [--device D]
 
 Texts are random token ids; lengths are log-normal about a median of 60 tokens, at most 100. Titles have 2 to 6 tokens.
-* training: forward, backward and Adagrad on batches of like length, as `tasks.ranking.training` makes them
-* scoring: batches of like length within a budget of tokens, each title encoded once, as `tasks.ranking.ranking` does
-* peer: batches of as many paragraphs as ours have on average, in the order in which they come, padded to the longest
-  text there is, with a title for every paragraph; it has to find the same scores
+* training: forward, backward and Adagrad on batches of similar length, as `tasks.ranking.training` makes them
+* scoring: batches of similar length within a budget of tokens, each title encoded once, as `tasks.ranking.ranking` does
+* peer: batches of as many paragraphs as ours have on average, in their original order, padded to the longest text of
+  all, with a title for every paragraph; its scores must be the same
 """
 
 import argparse
@@ -34,17 +34,17 @@ def random_texts(count: int, median: int, longest: int, seed: int) -> Texts:
     return [dice.integers(7, VOCABULARY, length) for length in lengths]
 
 
-def padded(texts: Texts, places: NDArray[np.int64], multiple: int = 8, width: int = 0) -> torch.Tensor:
+def padded(texts: Texts, indices: NDArray[np.int64], multiple: int = 8, width: int = 0) -> torch.Tensor:
     """Return some texts as [B, L], L rounded up to a multiple or `width`."""
-    width = width or -(-max(len(texts[place]) for place in places) // multiple) * multiple
-    ids = np.full((len(places), width), PAD, dtype=np.int64)
-    for row, place in enumerate(places):
-        ids[row, : len(texts[place])] = texts[place]
+    width = width or -(-max(len(texts[index]) for index in indices) // multiple) * multiple
+    ids = np.full((len(indices), width), PAD, dtype=np.int64)
+    for row, index in enumerate(indices):
+        ids[row, : len(texts[index])] = texts[index]
     return torch.from_numpy(ids)
 
 
 def seconds(work: Callable[[], None], device: torch.device) -> float:
-    """Return how long some work takes."""
+    """Return the seconds that a function takes."""
     started = time.perf_counter()
     work()
     if device.type == "cuda":
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--paragraphs", type=int, default=4_000)
     parser.add_argument("--embedding", type=int, default=256)
     parser.add_argument("--hidden", type=int, default=256)
-    parser.add_argument("--batch", type=int, default=128, help="paragraphs a training step")
+    parser.add_argument("--batch", type=int, default=128, help="paragraphs per training step")
     parser.add_argument("--batch-tokens", type=int, default=16_384, help="paragraph tokens scored at a time")
     parser.add_argument("--threads", type=int, default=0, help="threads of PyTorch; 0 = its own choice")
     parser.add_argument("--device", default="auto")
@@ -76,11 +76,11 @@ def main() -> None:
 
     def train(batches: list[NDArray[np.int64]]) -> None:
         model.train()
-        for places in batches:
-            its_articles, its_title = np.unique(article[places], return_inverse=True)
+        for indices in batches:
+            its_articles, its_title = np.unique(article[indices], return_inverse=True)
             with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
                 vectors = model.encode_titles(padded(titles, its_articles).to(device))
-                logits = model(padded(texts, places).to(device), vectors[torch.from_numpy(its_title).to(device)])
+                logits = model(padded(texts, indices).to(device), vectors[torch.from_numpy(its_title).to(device)])
             loss = F.binary_cross_entropy_with_logits(logits, torch.full_like(logits, 0.02))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -94,17 +94,17 @@ def main() -> None:
     @torch.inference_mode()
     def score() -> None:
         vectors = model.encode_titles(padded(titles, np.arange(len(titles))).to(device))
-        for places in own_batches:
-            logits = model(padded(texts, places).to(device), vectors[torch.from_numpy(article[places]).to(device)])
-            ours[places] = torch.sigmoid(logits).cpu().numpy()
+        for indices in own_batches:
+            logits = model(padded(texts, indices).to(device), vectors[torch.from_numpy(article[indices]).to(device)])
+            ours[indices] = torch.sigmoid(logits).cpu().numpy()
 
     @torch.inference_mode()
     def score_as_they_come() -> None:
         for start in range(0, given.paragraphs, size):
-            places = np.arange(start, min(start + size, given.paragraphs))
-            vectors = model.encode_titles(padded(titles, article[places]).to(device))
-            logits = model(padded(texts, places, width=LONGEST).to(device), vectors)
-            peers[places] = torch.sigmoid(logits).cpu().numpy()
+            indices = np.arange(start, min(start + size, given.paragraphs))
+            vectors = model.encode_titles(padded(titles, article[indices]).to(device))
+            logits = model(padded(texts, indices, width=LONGEST).to(device), vectors)
+            peers[indices] = torch.sigmoid(logits).cpu().numpy()
 
     batches = shuffled_batches(lengths, draws(1, np.arange(given.paragraphs)), given.batch)
     train(batches[:2])
@@ -113,11 +113,11 @@ def main() -> None:
     score()
     times = [(seconds(score, device), seconds(score_as_they_come, device)) for _ in range(3)]
     own, peer = (min(each) for each in zip(*times, strict=True))
-    assert np.abs(ours - peers).max() < 1e-4, "the peer finds other scores"
+    assert np.abs(ours - peers).max() < 1e-4, "the peer's scores differ"
     print(f"{given.paragraphs:,} paragraphs, {lengths.mean():.1f} tokens each, E={given.embedding} H={given.hidden}, "
           f"{device}, {torch.get_num_threads()} threads")  # fmt: skip
-    for name, took in (("training", trained), ("scoring", own), ("scoring as they come (peer)", peer)):
-        print(f"{name:28} {given.paragraphs / took:10,.0f} paragraphs/s {lengths.sum() / took:12,.0f} tokens/s")
+    for name, duration in (("training", trained), ("scoring", own), ("scoring in order (peer)", peer)):
+        print(f"{name:28} {given.paragraphs / duration:10,.0f} paragraphs/s {lengths.sum() / duration:12,.0f} tokens/s")
     print(f"scoring / peer: {peer / own:.2f} x as fast")
 
 

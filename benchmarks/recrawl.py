@@ -1,14 +1,14 @@
-"""What a second crawl of the same web costs, as a share of the first.
+"""The cost of a second crawl of the same web, as a share of the first.
 
     python -m benchmarks.recrawl [--pages N] [--size BYTES] [--topics N]
 
 Two webs on loopback: plain pages of one size, each with an ETag or a Last-Modified date, and the embedded mini web,
 whose pages are small, partly broken, and partly without any validator. Each is crawled the first time; again with one
-URL more; again with a new `crawl.refresh` while nothing has changed; and once more when a fiftieth of the pages (of the
-mini web: a week) has. Each crawl is the stages frontier and pages of a build, in a process of its own, through a proxy
-that counts what crosses it, headers of both directions included: they are nearly all that a re-crawl moves, and as much
-for a small page as for a large one. Exit status 1 where the unchanged plain pages move 2 % of the bytes or more, or an
-unchanged web changes the digest of the pages.
+URL more; again with a new `crawl.refresh` while nothing has changed; and once more after a fiftieth of the pages has
+changed (mini web: after a week). Each crawl runs the stages frontier and pages of a build, in a separate process,
+through a proxy that counts the bytes of both directions, including headers: a re-crawl transfers little else, and as
+much for a small page as for a large one. The exit status is 1 if the unchanged plain pages transfer 2 % of the bytes or
+more, or an unchanged web changes the digest of the pages.
 """
 
 import argparse
@@ -49,14 +49,14 @@ from tasks.sources.miniweb.settings import MiniwebSettings
 
 BAR = 0.02
 HOSTS = 20
-CHANGED = 50  # one page in so many changes in the end
+CHANGED = 50  # one page in 50 changes before the last crawl
 _BLOCK = 1 << 16
 _DATES = ("Mon, 02 Mar 2026 10:00:00 GMT", "Mon, 09 Mar 2026 10:00:00 GMT")
 
 
 @dataclass
 class CountingProxy:
-    """Passes connections on to an address and counts the bytes of both directions.
+    """Forwards connections to an address and counts the bytes of both directions.
 
     Attributes:
         target: where connections lead.
@@ -109,8 +109,8 @@ class PlainServer(ThreadingHTTPServer):
 
     Attributes:
         size: bytes of a page.
-        version: 0 or 1; with 1, one page in CHANGED is another.
-        requests: how many came.
+        version: 0 or 1; with 1, one page in CHANGED is different.
+        requests: how many were received.
     """
 
     daemon_threads = True
@@ -168,7 +168,7 @@ class Web:
     Attributes:
         proxy: leads to it.
         frontier: URLs of its pages.
-        requests: tells how many requests came, those that found the frontier not counted.
+        requests: returns the number of requests, without those that made the frontier.
     """
 
     proxy: CountingProxy
@@ -214,18 +214,18 @@ def mini_web(topics: int, week: int) -> Iterator[Web]:
 
 
 def crawl(root: str, web: Web, refresh: str, left_out: int) -> dict[str, Any]:
-    """Crawl all but the last few of a web's URLs in a process of its own.
+    """Crawl all but the last few of a web's URLs in a separate process.
 
     Returns:
-        Rows, drops by reason, the pages' digest, seconds, peak bytes, bytes moved, and requests.
+        Rows, refusals by reason, the pages' digest, seconds, peak bytes, bytes moved, and requests.
     """
     kept = web.frontier.filter(pc.is_null(web.frontier.column("drop_reason"))).column("url").to_pylist()
     asked = sorted(set(kept))[: -left_out or None]
     frontier = web.frontier.filter(pc.is_in(web.frontier.column("url"), pa.array(asked)))
     Store(root).write_bytes("frontier.arrow", _ipc(frontier))
     task = {"root": root, "address": web.proxy.address, "refresh": refresh}
-    found = run_apart("benchmarks.recrawl", "--one", task=task)
-    return {**found, "bytes": web.proxy.moved, "requests": web.requests()}
+    figures = run_apart("benchmarks.recrawl", "--one", task=task)
+    return {**figures, "bytes": web.proxy.moved, "requests": web.requests()}
 
 
 def _ipc(table: pa.Table) -> bytes:
@@ -264,21 +264,21 @@ def run_one() -> None:
         scratch="scratch",
     )
     record = pages.records[0]
-    found = {
+    figures = {
         "seconds": time.perf_counter() - started,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "rows": record.written.rows,
         "drops": record.drops,
         "digest": record.written.digest,
     }
-    print(json.dumps(found))
+    print(json.dumps(figures))
 
 
 def measure(name: str, serve: Callable[[int], contextlib.AbstractContextManager[Web]]) -> tuple[float, bool]:
     """Crawl a web four times and print the figures; `serve` takes 0, or 1 for the changed web.
 
     Returns:
-        Share of the first crawl's bytes that the unchanged web moves, and whether it keeps the pages' digest.
+        Share of the first crawl's bytes that the unchanged web transfers, and whether the pages' digest is the same.
     """
     found: dict[str, dict[str, Any]] = {}
     crawls = (("first", 0, "", 1), ("one URL more", 0, "", 0), ("unchanged", 0, "b", 0), ("changed", 1, "c", 0))

@@ -7,8 +7,8 @@ sentences of other papers that cite it, each a paragraph, and its own sections, 
 The abstract, of which most summaries take sentences, is left out of them.
 
 The records go to ROOT/records.jsonl; then `flows.reproduce_tables` trains and evaluates FT, HT, PHT and PHT with
-attention alignment beside Lead and LexRank, on two cores in some 20 minutes. Interrupted, it goes on when called again
-in the same way. Further options, such as `--tables.steps 40`, are its own, and win over those given here.
+attention alignment beside Lead and LexRank, on two cores in some 20 minutes. After an interruption the same
+command continues. Further options, such as `--tables.steps 40`, are passed on and override those given here.
 """
 
 import argparse
@@ -105,12 +105,12 @@ def _bare(text: str) -> str:
 def write_records(source: Path, target: Path) -> int:
     """Write the records of a file of papers, whole or not at all, and return how many there are."""
     with gzip.open(source, "rt", encoding="utf-8") as lines:
-        made = [json.dumps(record, ensure_ascii=False) for record in records(map(json.loads, lines))]
+        written = [json.dumps(record, ensure_ascii=False) for record in records(map(json.loads, lines))]
     target.parent.mkdir(parents=True, exist_ok=True)
     writing = target.with_name(f".{target.name}.writing")
-    writing.write_text("".join(f"{line}\n" for line in made), encoding="utf-8")
+    writing.write_text("".join(f"{line}\n" for line in written), encoding="utf-8")
     writing.replace(target)
-    return len(made)
+    return len(written)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The peer of `benchmarks.crawl`: a Scrapy spider that fetches a list of URLs and writes each body to a feed."""
+"""The comparison of `benchmarks.crawl`: a Scrapy spider that fetches a list of URLs and writes each body to a feed."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -24,12 +24,12 @@ class ListSpider(scrapy.Spider):
             yield scrapy.Request(url)
 
     def parse(self, response: Response, **_: Any) -> Iterator[dict[str, Any]]:
-        """Yield what the feed keeps of a page."""
+        """Yield the feed's entry for a page."""
         yield {"url": response.url, "status": response.status, "body": response.text}
 
 
 def crawl(urls: list[str], feed: Path, *, connections: int, host_concurrency: int, delay: float) -> int:
-    """Crawl in this process, which can do so once; return how many pages came with status 200."""
+    """Crawl in this process, which works only once; return how many pages had status 200."""
     process = CrawlerProcess(
         {
             "ROBOTSTXT_OBEY": True,

@@ -1,12 +1,12 @@
-"""Peak memory of CPU stages at 1,000 articles a shard of 525 paragraphs x 70 words.
+"""Peak memory of CPU stages at 1,000 articles of 525 paragraphs x 70 words per shard.
 
     python -m benchmarks.stage_memory [STAGE ...] [--articles N] [--keep DIRECTORY]
 
-Each stage runs in a process of its own, exactly as a build runs it: inputs are read from the store with their checks,
-the result is digested and written. The peak is the highest resident memory of that process and of the largest process
-it started. A stage's inputs are made first, in their own processes, synthetic articles, documents and pages included;
-with --keep they stay, and a later call makes only those that are not there. Exit status 1 where a stage passes the
-bar. To measure another stage, add its line to STAGES.
+Each stage runs in a separate process, exactly as in a build: inputs are read from the store with their checks, the
+result is digested and written. The peak is the highest resident memory of that process and of the largest process it
+started. A stage's inputs are made first, in their own processes, including synthetic articles, documents and pages;
+--keep keeps them, and a later call makes only the missing ones. The exit status is 1 if a stage exceeds the bar. To
+measure another stage, add its line to STAGES.
 """
 
 import argparse
@@ -37,12 +37,12 @@ class Stage:
 
     Attributes:
         function: the stage's function, as module:name; loaded in the stage's process only.
-        inputs: argument -> how it is read, and which lines of STAGES; empty for synthetic data, which take
+        inputs: argument -> how it is read, and from which lines of STAGES; empty for synthetic data, whose argument is
             `articles`.
         settings: its settings class, as module:name, or None.
         changes: settings that differ from the default.
         arguments: the function's further arguments.
-        dataset: what it makes, where that is not the name of its line; a name with a slash is a directory.
+        dataset: its output, if that is not named like its line; a name with a slash is a directory.
         measured: whether its peak counts.
     """
 
@@ -101,7 +101,7 @@ STAGES = {
     RANKER: Stage(
         "benchmarks.untrained_ranker:make_ranker",
         {"vocabulary": (only, ("vocabulary",))},
-        arguments={"size": 32},  # LSTMs of 256 take fifteen times as long and hold 0.1 GB more
+        arguments={"size": 32},  # LSTMs of 256 take fifteen times as long and need 0.1 GB more
         measured=False,
     ),
     "ranked": Stage(
@@ -144,7 +144,7 @@ def record_of(store: Store, name: str) -> ShardRecord | None:
 
 
 def result_of(store: Store, name: str, shards: int = 1) -> StageResult | DirectoryResult:
-    """Return what a line of STAGES made, its only shard given as several where a stage reads all of them."""
+    """Return the result of a line of STAGES, its only shard repeated if a stage reads several."""
     if name == RANKER:
         return DirectoryResult(name, find_directory(store, name, "untrained"))
     record = record_of(store, name)
@@ -157,7 +157,7 @@ def make(name: str, root: str, articles: int) -> dict[str, float]:
     store, chosen = Store(root), STAGES[name]
     inputs = {}
     for argument, (read, names) in chosen.inputs.items():
-        # Two shards of all, because the second is read while the first is still held.
+        # Two shards of each, because the second is read while the first is still in memory.
         results = [result_of(store, one, shards=2 if read is every else 1) for one in names]
         inputs[argument] = read(*results).loading(0)
     directory = name == RANKER
@@ -180,7 +180,7 @@ def make(name: str, root: str, articles: int) -> dict[str, float]:
 
 
 def needed(names: list[str]) -> list[str]:
-    """Return the stages and all they read, inputs first."""
+    """Return the stages and all their inputs, inputs first."""
     order: dict[str, None] = {}
     for name in names:
         read = [one for _, names in STAGES[name].inputs.values() for one in names]
@@ -189,13 +189,13 @@ def needed(names: list[str]) -> list[str]:
 
 
 def is_made(root: str, name: str) -> bool:
-    """Tell whether an earlier call left a line's result."""
+    """Whether an earlier call left a line's result."""
     store = Store(root)
     return (find_directory(store, name, "untrained") if name == RANKER else record_of(store, name)) is not None
 
 
 def measure(names: list[str], root: str, articles: int) -> bool:
-    """Make the stages and what they read, print each one's peak, and return whether one passed the bar."""
+    """Make the stages and their inputs, print each one's peak, and return whether one exceeded the bar."""
     missed = False
     for name in needed(names):
         if name not in names and is_made(root, name):

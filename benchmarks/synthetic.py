@@ -66,7 +66,7 @@ def make_articles(articles: int, lead_words: int = 139, references: int = 47) ->
 
 
 def make_documents(articles: int, documents: int = 25, paragraphs: int = 21, words: int = 70) -> pa.Table:
-    """Return DOCUMENTS rows: 525 paragraphs of 70 tokens an article (Liu & Lapata 2019, sec. 4)."""
+    """Return DOCUMENTS rows: 525 paragraphs of 70 tokens per article (Liu & Lapata 2019, sec. 4)."""
     corpus = Corpus(seed=1)  # the same words as the articles'
     batches = []
     for number in range(articles):
@@ -89,7 +89,7 @@ def make_documents(articles: int, documents: int = 25, paragraphs: int = 21, wor
 
 
 def make_search(articles: int, results: int = 10) -> pa.Table:
-    """Return SEARCH rows: ten results an article, as the papers ask for; none is among the references."""
+    """Return SEARCH rows: ten results per article, as in the papers; none is among the references."""
     rows = [
         {
             "article_id": f"{number:016x}",
@@ -129,7 +129,7 @@ def make_host_frontier(articles: int) -> pa.Table:
 
 
 def make_pages(articles: int, paragraphs: int = 40, words: int = 70, page_bytes: int = 30_000) -> pa.Table:
-    """Return PAGES rows of one host shard: three pages an article, prose between menus, 30 KB each."""
+    """Return PAGES rows of one host shard: three pages per article, prose between menus, 30 KB each."""
     corpus = Corpus(seed=2)
     batches = []
     for page in range(articles * PAGES_PER_ARTICLE):

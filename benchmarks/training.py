@@ -1,13 +1,13 @@
-"""Training HT: source tokens a second, share of padding and peak memory, each beside its peer.
+"""Training HT: source tokens per second, share of padding and peak memory, each against a simpler variant.
 
     python -m benchmarks.training
 
-The peer of the batches is the same model on batches of the same padded size cut from randomly ordered examples and
-padded to the longest; the peer of the loss is the same training with all logits made at once. Examples are drawn
-with lengths like those of WikiSum (Liu & Lapata 2019, sec. 4): about 70 tokens a paragraph, leads of 140, up to 40
-ranked paragraphs. Tokens are those of the source without padding. Each side runs in a process of its own, round after
-round, and keeps its best round. On CUDA the model is that of the paper's size (d = 256, 32,000 pieces); on the CPU it
-is a small one, on one thread, and seconds are those of the processor, so that a busy machine tells the same.
+The variant of the batches is the same model on batches of the same padded size, made of randomly ordered examples and
+padded to the longest; the variant of the loss is the same training with all logits computed at once. Examples are drawn
+with lengths like those of WikiSum (Liu & Lapata 2019, sec. 4): about 70 tokens per paragraph, leads of 140, up to 40
+ranked paragraphs. Tokens are those of the source without padding. Each side runs in a separate process, in alternating
+rounds, and its best round counts. On CUDA the model has the paper's size (d = 256, 32,000 pieces); on the CPU it is
+small, on one thread, and seconds are processor time, so that other load on the machine does not matter.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def examples(count: int, pieces: int, seed: int = 0) -> pa.Table:
         values = random.integers(FIRST, pieces, offsets[-1], dtype=np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
 
-    # Cut to 100 tokens a paragraph, the best 24 hold about 1,600 tokens, as in Liu & Lapata 2019, sec. 4.
+    # Truncated to 100 tokens each, the best 24 paragraphs have about 1,600 tokens, as in Liu & Lapata 2019, sec. 4.
     paragraphs = np.clip(random.lognormal(3.4, 0.7, count), 1, 40).astype(int)
     lengths = np.clip(random.lognormal(np.log(75), 0.5, paragraphs.sum()), 3, 400).astype(int)
     offsets = np.concatenate([[0], np.cumsum(paragraphs)]).astype(np.int32)
@@ -73,7 +73,7 @@ def random_batches(table: pa.Table, layout: Layout, batch_tokens: int) -> Iterat
 
 
 def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
-    """Train for some steps and return tokens a second, share of padding and peak memory in MB."""
+    """Train for some steps and return tokens per second, share of padding and peak memory in MB."""
     cuda = device.type == "cuda"
     clock = time.perf_counter if cuda else time.process_time
     if not cuda:
@@ -114,16 +114,16 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
 
 
 def _finish(device: torch.device) -> None:
-    """Wait for what the device has still to do."""
+    """Wait until the device has finished."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def main() -> None:
-    """Print a line a side and the ratios."""
+    """Print one line per side and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--steps", type=int, default=None, help="updates a round; 10 on the CPU, 60 on CUDA")
+    parser.add_argument("--steps", type=int, default=None, help="updates per round; 10 on the CPU, 60 on CUDA")
     parser.add_argument("--side", choices=SIDES, help="measure one side and print JSON")
     options = parser.parse_args()
     device = find_device(options.device)
@@ -136,15 +136,15 @@ def main() -> None:
         for side in SIDES:
             command = [sys.executable, "-m", "benchmarks.training", "--side", side, "--steps", str(steps)]
             done = subprocess.run([*command, "--device", options.device], check=True, capture_output=True, text=True)
-            found = json.loads(done.stdout)
-            if side not in best or found["tokens_per_second"] > best[side]["tokens_per_second"]:
-                best[side] = found
+            figures = json.loads(done.stdout)
+            if side not in best or figures["tokens_per_second"] > best[side]["tokens_per_second"]:
+                best[side] = figures
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU, one thread"
     print(f"{name}, {steps} updates, best of {ROUNDS} rounds")
-    for side, found in best.items():
+    for side, figures in best.items():
         print(
-            f"{side:13} {found['tokens_per_second']:12,.0f} source tokens/s {found['examples_per_second']:9,.1f} "
-            f"examples/s  padding {found['padding']:6.1%}  peak {found['peak_mb']:8,.0f} MB"
+            f"{side:13} {figures['tokens_per_second']:12,.0f} source tokens/s {figures['examples_per_second']:9,.1f} "
+            f"examples/s  padding {figures['padding']:6.1%}  peak {figures['peak_mb']:8,.0f} MB"
         )
     ours = best["ours"]
     print(f"speed against random order: {ours['tokens_per_second'] / best['random order']['tokens_per_second']:.2f} x")

@@ -2,18 +2,18 @@
 
     python -m benchmarks.twelve_weeks --root FOLDER [--weeks 12] [--topics 240]
 
-One Prefect server serves all weeks; each is a run of the flow `retrain`, as the schedule starts it. A line a week says
-how many shards each stage computed, the verdict, the scores on the frozen test split, the bytes on disk and the time;
-the table at the end says it again, and what has to hold:
+One Prefect server serves all weeks; each is a run of the flow `retrain`, as the schedule starts it. One line per week
+prints how many shards each stage computed, the verdict, the scores on the frozen test split, the bytes on disk and the
+time; a table at the end repeats them and checks that:
 
-* after the first week no stage that goes by article computes all its shards, unless the ranker was taken up again;
+* after the first week no stage whose shards are by article computes all of them, unless the ranker was trained again;
 * at least one challenger was promoted over a champion and at least one was refused;
-* the disk stays bounded: the last week needs at most half as much again as the largest of the first five, when all
-  that is kept is there;
-* the history of the artifacts has one entry a week.
+* the disk use is bounded: the last week needs at most 1.5 times the largest of the first five, by when everything that
+  is kept exists;
+* the history of the artifacts has one entry per week.
 
-Exit status 1 where one does not. Started again on its folder, it goes on with the first week that is not done; of weeks
-found done, artifacts are not counted and the bytes are those of now.
+The exit status is 1 if a check fails. Started again on its folder, it continues with the first week that is not done;
+for weeks done earlier, artifacts are not counted and the bytes are the current ones.
 """
 
 import argparse
@@ -37,8 +37,8 @@ from storage.store import Store
 ARTIFACTS = ("model-card", "champion-challenger")
 BY_ARTICLE = ("articles", "search", "frontier", "paragraphs", "features")
 BY_RANKED = ("ranked", "ranking_scores", "graphs", "examples")
-# The first champion is trained for few steps on purpose, so that an early week has something to gain and a later one
-# has not. All are judged as by default, in ROUGE-L, but by half a point at least.
+# The first champion is deliberately trained for few steps, so that early weeks can improve on it and later ones cannot.
+# All are judged as by default, in ROUGE-L, but must gain at least half a point.
 SMALL: dict[str, Any] = {
     "crawl": {"max_bytes": 2_000_000},
     "shards": {"articles": 24, "hosts": 12},
@@ -55,13 +55,13 @@ SMALL: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Week:
-    """What a week came to.
+    """The result of a week.
 
     Attributes:
-        version: what the registry says of its challenger.
-        bytes: on disk once it was over.
-        seconds: it took.
-        made: whether its version was made in this run; else it was found.
+        version: its challenger's entry in the registry.
+        bytes: on disk at its end.
+        seconds: its duration.
+        made: whether its version was made in this run, not in an earlier one.
     """
 
     version: Version
@@ -71,12 +71,12 @@ class Week:
 
     @property
     def ranker_is_new(self) -> bool:
-        """Whether the ranker was taken up again, so that every article had to be ranked again."""
+        """Whether the ranker was trained again, so that every article had to be ranked again."""
         done, of = self.version.computed["ranked"]
         return done == of
 
     def line(self) -> str:
-        """Return it in one line."""
+        """Return the result in one line."""
         computed = " ".join(f"{stage} {done}/{of}" for stage, (done, of) in self.version.computed.items() if done)
         verdict = self.version.verdict
         return (
@@ -86,14 +86,14 @@ class Week:
 
 
 def main() -> int:
-    """Run the weeks and say what came of them; return the exit code."""
+    """Run the weeks and print their results; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.twelve_weeks")
     parser.add_argument("--root", required=True, help="folder everything is written below")
     parser.add_argument("--weeks", type=int, default=12)
     parser.add_argument("--topics", type=int, default=240, help="articles in the first week")
     options = parser.parse_args()
     use_prefect_api()
-    before = {key: artifact_count(key) for key in ARTIFACTS}  # of other roots, or of weeks found done
+    before = {key: artifact_count(key) for key in ARTIFACTS}  # of other roots, or of weeks done earlier
     weeks = []
     for week in range(options.weeks):
         weeks.append(run_week(options.root, week, options.topics))
@@ -146,32 +146,32 @@ def artifact_count(key: str) -> int:
 
 
 def problems(weeks: list[Week], history: dict[str, int]) -> list[str]:
-    """Return what does not hold of what has to.
+    """Return a message for each check that fails.
 
     Args:
         weeks: all of them, in order.
         history: key -> artifacts that this run left under it.
     """
-    found = []
+    complaints = []
     for week in weeks[1:]:
         stages = BY_ARTICLE if week.ranker_is_new else BY_ARTICLE + BY_RANKED
         whole = [stage for stage in stages if week.version.computed[stage][0] == week.version.computed[stage][1]]
-        found += [f"{week.version.label} computed every shard of {stage}" for stage in whole]
+        complaints += [f"{week.version.label} computed every shard of {stage}" for stage in whole]
     outcomes = [week.version.verdict["promoted"] for week in weeks[1:]]
     if True not in outcomes:
-        found.append("no challenger was promoted over a champion")
+        complaints.append("no challenger was promoted over a champion")
     if False not in outcomes:
-        found.append("no challenger was refused")
+        complaints.append("no challenger was refused")
     bound = 1.5 * max(week.bytes for week in weeks[:5])
     if weeks[-1].bytes > bound:
-        found.append(f"the last week needs {weeks[-1].bytes:,} bytes, expected at most {bound:,.0f}")
-    made = [week.version for week in weeks if week.made]
-    judged = [version for version in made if version.parent is not None]  # the first has nobody to challenge
-    expected = {"model-card": len(made), "champion-challenger": len(judged)}
-    found += [
+        complaints.append(f"the last week needs {weeks[-1].bytes:,} bytes, expected at most {bound:,.0f}")
+    versions = [week.version for week in weeks if week.made]
+    judged = [version for version in versions if version.parent is not None]  # the first has no champion to challenge
+    expected = {"model-card": len(versions), "champion-challenger": len(judged)}
+    complaints += [
         f"{history[key]} artifacts {key}, expected {count}" for key, count in expected.items() if history[key] != count
     ]
-    return found
+    return complaints
 
 
 def show(weeks: list[Week], history: dict[str, int]) -> None:
@@ -196,9 +196,9 @@ def show(weeks: list[Week], history: dict[str, int]) -> None:
 
 
 def _scores(version: Version) -> str:
-    """Return what the champion and the challenger scored on the frozen test split."""
-    found = version.verdict["findings"]
-    before = f"{100 * found[0]['champion']:.2f}" if found else "-"
+    """Return the scores of the champion and the challenger on the frozen test split."""
+    findings = version.verdict["findings"]
+    before = f"{100 * findings[0]['champion']:.2f}" if findings else "-"
     return f"{before} / {100 * version.scores['rougeL']:.2f} rougeL"
 
 

@@ -1,4 +1,4 @@
-"""A ranker's directory without training: memory and speed of ranking do not depend on what the weights are."""
+"""A ranker's directory without training: memory and speed of ranking do not depend on the weights' values."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pages a second from a MediaWiki dump to articles, beside the parser alone on the same pages.
+"""Pages per second from a MediaWiki dump to articles, against the parser alone on the same pages.
 
 python -m benchmarks.wikitext ../shared/data/enwiki-excerpt.xml.bz2
 """
@@ -37,7 +37,7 @@ def main() -> None:
     path = parser.parse_args().dump
     source = DumpSource(DumpSettings(paths=(path,)), WikitextSettings())
     partitions = source.partitions()
-    read = _seconds(lambda: (page for part in partitions for page in source.open(part)[1]))
+    reading = _seconds(lambda: (page for part in partitions for page in source.open(part)[1]))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     pages = [page for part in partitions for page in source.open(part)[1]]
     reader: ArticleReader = source.open(partitions[0])[0]
@@ -46,7 +46,7 @@ def main() -> None:
     ours = _seconds(lambda: map(reader.article, articles))
     parsed = _seconds(lambda: _stripped(articles))
     print(f"{len(pages)} pages, {len(articles)} articles of {megabytes:.1f} MB wikitext; peak {peak / 1024:.0f} MB")
-    print(f"{'reading and decompressing':32}{len(pages) / read:8.0f} pages/s")
+    print(f"{'reading and decompressing':32}{len(pages) / reading:8.0f} pages/s")
     print(f"{'articles, with leads and URLs':32}{len(articles) / ours:8.0f} pages/s {megabytes / ours:8.1f} MB/s")
     print(f"{'the parser alone, whole page':32}{len(articles) / parsed:8.0f} pages/s {megabytes / parsed:8.1f} MB/s")
 
