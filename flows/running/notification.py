@@ -19,7 +19,7 @@ _MESSAGE_CHARACTERS = 2000  # chat services reject long ones
 
 
 class NotificationSettings(Settings):
-    """Who is told when a run fails."""
+    """Where a notification goes when a run fails."""
 
     webhook: str | None = tuning(
         None,

@@ -114,7 +114,7 @@ class DecodingSettings(Settings):
 
     @property
     def guidance(self) -> Guidance:
-        """What a search is told of paragraphs."""
+        """The data about paragraphs that a search uses."""
         return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
 
     def search(self) -> SearchSettings:
