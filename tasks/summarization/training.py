@@ -179,7 +179,8 @@ def train_summarizer(
         training: how it is trained.
         directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
         seed: of weights, order of examples and dropout.
-        initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start again.
+        initial: a trained summarizer whose weights training starts from, and ends with where no later ones validate
+            better; the optimizer and the schedule start again.
         progress: told where training stands, every `log_interval` steps and after a validation.
 
     Returns:
@@ -220,7 +221,7 @@ def train_summarizer(
         trainer = Trainer(
             objective,
             _schedule(training, model),
-            _trainer_settings(training, seed),
+            _trainer_settings(training, seed, initial),
             directory,
             ranks=ranks,
             progress=progress,
@@ -301,9 +302,10 @@ def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
     return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
 
 
-def _trainer_settings(training: TrainingSettings, seed: int) -> TrainerSettings:
+def _trainer_settings(training: TrainingSettings, seed: int, initial: Path | None) -> TrainerSettings:
     names = {field.name for field in fields(TrainerSettings)}
-    return TrainerSettings(**training.model_dump(include=names), seed=seed)
+    # Weights that training starts from are among the checkpoints: training on can only gain in validation loss.
+    return TrainerSettings(**training.model_dump(include=names), seed=seed, validate_start=initial is not None)
 
 
 def _fingerprint(

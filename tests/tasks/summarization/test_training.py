@@ -176,6 +176,16 @@ def test_training_starts_from_the_weights_of_another_model(trained: Path, tmp_pa
     assert all(torch.allclose(mine, start, atol=1e-6) for mine, start in pairs)
 
 
+def test_training_on_never_ends_with_worse_weights_than_it_started_from(trained: Path, tmp_path: Path) -> None:
+    ruinous = FEW.model_copy(update={"schedule": "constant", "learning_rate": 10.0})
+    found = train_summarizer(
+        shards(), vocabulary(), TINY, training=ruinous, directory=tmp_path, seed=7, initial=trained
+    )
+    pairs = zip(load_summarizer(tmp_path).model.parameters(), load_summarizer(trained).model.parameters(), strict=True)
+    assert all(torch.equal(mine, start) for mine, start in pairs)
+    assert found["steps"] == FEW.steps
+
+
 def test_a_run_goes_on_only_from_where_it_started(trained: Path, tmp_path: Path) -> None:
     def train(steps: int, initial: Path | None) -> dict[str, Any]:
         few = FEW.model_copy(update={"steps": steps})
