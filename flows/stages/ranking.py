@@ -26,7 +26,7 @@ def ranker(
             train_ranker,
             settings=settings or session.config.ranker,
             arguments={"seed": session.config.seed},
-            version=2,
+            version=3,
         ),
         inputs={
             "shards": every(corpus.articles, corpus.paragraphs, corpus.features),

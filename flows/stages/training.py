@@ -64,7 +64,7 @@ def attention(
             train_attention,
             settings=settings or session.config.attention,
             arguments={"seed": session.config.seed},
-            version=2,
+            version=3,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
