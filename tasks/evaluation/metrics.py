@@ -39,6 +39,17 @@ class Metric:
     better: Better = "higher"
     unit: Unit = "percent"
 
+    @property
+    def scale(self) -> int:
+        """What a figure is multiplied by to be shown."""
+        return 100 if self.unit == "percent" else 1
+
+    def best(self, figures: Collection[float]) -> float | None:
+        """Return the best of some figures; None where there is none, or none is better than another."""
+        if self.better == "neither" or not figures:
+            return None
+        return max(figures) if self.better == "higher" else min(figures)
+
 
 @dataclass(frozen=True)
 class Score:

@@ -260,20 +260,22 @@ def _measure_table(challenge: Challenge) -> Table:
     rows = []
     for measure in challenge.measures:
         deciding = measure.metric == challenge.headline
-        before, after = measure.champion.value, measure.challenger.value
+        before, after, metric = measure.champion.value, measure.challenger.value, METRICS[measure.metric]
+        best = metric.best((before.mean, after.mean)) if before.mean != after.mean else None
         rows.append(
-            [Cell(metric_name(measure.metric), strong=deciding), _mean(before, before.mean > after.mean),
-             _mean(after, after.mean > before.mean), _mean(measure.difference, deciding, sign="+"),
+            [Cell(metric_name(measure.metric), strong=deciding), _mean(before, metric.scale, before.mean == best),
+             _mean(after, metric.scale, after.mean == best), _mean(measure.difference, metric.scale, deciding, "+"),
              Cell(f"{measure.p_value:.3f}")]
         )  # fmt: skip
     count = challenge.articles
-    caption = f"Figures and difference in points, %, with intervals; {count:,} test article{'s' if count != 1 else ''}"
+    articles = f"{count:,} test article{'s' if count != 1 else ''}"
+    caption = f"Figures and difference in points, %, ratios as they are, with intervals; {articles}"
     columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]
     return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
 
 
-def _mean(value: Interval, strong: bool, sign: str = "") -> Cell:
-    mean, low, high = (f"{100 * x:{sign}.2f}" for x in (value.mean, value.low, value.high))
+def _mean(value: Interval, scale: int, strong: bool, sign: str = "") -> Cell:
+    mean, low, high = (f"{scale * x:{sign}.2f}" for x in (value.mean, value.low, value.high))
     return Cell(mean, f"{low} to {high}", strong=strong)
 
 

@@ -308,10 +308,9 @@ def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Tabl
     best = {}
     for metric in metrics:
         values = [ranking.scores[system, metric].value.mean for system in rivals if (system, metric) in ranking.scores]
-        if values and METRICS[metric].better != "neither":
-            best[metric] = _best(metric, values)
+        best[metric] = METRICS[metric].best(values)
     rows = [
-        [Cell(system), *[_score(ranking, system, metric, best.get(metric)) for metric in metrics]]
+        [Cell(system), *[_score(ranking, system, metric, best[metric]) for metric in metrics]]
         for system in ranking.systems
     ]
     columns = ["system", *[metric_name(metric.removesuffix("-stem")) for metric in metrics]]
@@ -323,13 +322,9 @@ def _score(ranking: Ranking, system: str, metric: str, best: float | None = None
     score = ranking.scores.get((system, metric))
     if score is None:
         return Cell(_NONE)
-    value, scale = score.value, 100 if METRICS[metric].unit == "percent" else 1
+    value, scale = score.value, METRICS[metric].scale
     note = f"{scale * value.low:.2f} to {scale * value.high:.2f}"
     return Cell(f"{scale * value.mean:.2f}", note, strong=best is not None and value.mean == best)
-
-
-def _best(metric: str, values: Sequence[float]) -> float:
-    return min(values) if METRICS[metric].better == "lower" else max(values)
 
 
 def _score_picture(ranking: Ranking) -> Picture:
