@@ -70,8 +70,8 @@ def challenge(session: Session) -> str:
     _ = dag.ranking_scores  # for people: nothing reads them
     dag.summarizer = new_summarizer(dag, start)
     models = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
-    if dag.predictor is not None:
-        models[PREDICTOR] = dag.predictor
+    if dag.predictor_read is not None:
+        models[PREDICTOR] = dag.predictor_read
     challenger = judge(session, "challenger", splits, dag.vocabulary, models)
     before = None
     if champion is not None:

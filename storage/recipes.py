@@ -1,6 +1,6 @@
 """Keys and records: what a shard was made from, and whether it still holds.
 
-A shard's file name carries its key, a hash of everything that decides its content. So a changed setting, code version
+A shard's file name carries its key, a hash of everything that decides its content. So a changed setting, stage version
 or input asks for a file that is not there, and an unchanged one finds the file that is: no state beside the files says
 what is done.
 """

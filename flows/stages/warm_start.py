@@ -31,6 +31,6 @@ def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
 def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
     """Train the summarizer on from the champion's; from scratch where there is none that fits."""
     if start is None or not summarizer_fits(start.version, dag.config.summarizer):
-        return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
+        return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary)
     training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]
-    return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary, training=training, initial=before)
+    return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary, training=training, initial=before)

@@ -1,7 +1,7 @@
 """The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
 
-One thread holds all state (queues, robots, journal), hands single requests to a pool of threads, and what robots.txt
-costs to read and to apply to one more. What a killed run has in its journal is not fetched again.
+One thread holds all state (queues, robots, journal) and hands single requests to a pool of threads; one more thread
+reads and applies robots.txt. What a killed run has in its journal is not fetched again.
 """
 
 import contextlib

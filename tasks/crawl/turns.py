@@ -1,8 +1,8 @@
 """One request at a time to a service, whatever number of shards and processes of this machine want it.
 
-Sites are crawled by one shard each, so their politeness needs no shared state. An archive serves all shards: what it
-sees is this machine's address, so the machine's processes take turns by a locked file that holds the earliest next
-start.
+The URLs of a host are in one shard, which paces them (a redirect to another host is paced by the shard it came from),
+so that needs no shared state. An archive serves all shards: what it sees is this machine's address, so the machine's
+processes take turns by a locked file that holds the earliest next start.
 """
 
 import hashlib

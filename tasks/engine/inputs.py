@@ -28,7 +28,8 @@ class StageResult:
         stage: stage name.
         shards: all shard numbers of the stage.
         records: shard number -> record, for those that are done.
-        shown: what people see of it; what they see of its readers comes after that.
+        shown: what people see of it, such as the Prefect task run that stands for it (`flows.running.graph`); stages
+            that read it are shown after that.
     """
 
     stage: str

@@ -1,8 +1,8 @@
-"""The one mechanism: a stage's pure function over its shards, as Prefect tasks.
+"""The one mechanism: a stage's pure function over its shards, each a job for the executor (in flows a Prefect task).
 
-A shard that is done is skipped; what is missing is computed on the runner of the flow (threads, processes or Dask);
-a bad shard fails alone and by name while the rest finish. The same walk with `planning` set computes nothing and says
-what would be.
+A shard that is done is skipped; what is missing is computed on threads, processes or Dask. A bad shard fails alone and
+by name while the rest finish; where a worker process is killed, all unfinished shards of the stage fail. The same walk
+with `planning` set computes nothing and says what would be.
 """
 
 from collections import Counter
