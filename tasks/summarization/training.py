@@ -18,7 +18,7 @@ from models.search.settings import SearchSettings
 from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
 from models.training.distributed import Ranks, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
-from models.training.schedule import Schedule, constant, noam
+from models.training.schedule import Schedule, constant, linear, noam
 from models.training.state import TrainerSettings, TrainingProgress
 from models.training.token_objective import TokenObjective
 from models.training.trainer import Trainer
@@ -89,12 +89,16 @@ class TrainingSettings(Settings):
     )
     accumulation: int = Field(4, ge=1, description="batches an update sees on each process (released HT: 4)")
     window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
-    schedule: Literal["noam", "constant"] = Field("noam", description="learning rate: Vaswani et al. 2017, or constant")
-    learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
-    learning_rate: float = Field(2e-5, gt=0, description="learning rate of the constant schedule")
-    warmup: int = Field(
-        8000, ge=1, description="steps of warm-up of the noam schedule (Liu & Lapata 2019, sec. 4: 8,000)"
+    schedule: Literal["noam", "linear", "constant"] = Field(
+        "noam",
+        description="learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), "
+        "linear falls to 0 at the last step, constant stays (without warm-up)",
     )
+    learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
+    learning_rate: float = Field(
+        2e-5, gt=0, description="learning rate of the constant schedule, and the highest of the linear one"
+    )
+    warmup: int = Field(8000, ge=1, description="steps of warm-up (Liu & Lapata 2019, sec. 4: 8,000)")
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"
     )
@@ -126,6 +130,12 @@ class TrainingSettings(Settings):
     )
     device: str = tuning("auto", "where to train: auto | cpu | cuda")
     compile: bool = tuning(False, "compile the model with torch.compile")
+
+    @model_validator(mode="after")
+    def _warm_up_ends(self) -> Self:
+        if self.schedule == "linear" and self.warmup > self.steps:
+            raise ValueError(f"warmup is {self.warmup}: expected at most the {self.steps} steps of a linear schedule")
+        return self
 
 
 class ArticleShards(Protocol):
@@ -298,6 +308,8 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
 def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
     if training.schedule == "constant":
         return constant(training.learning_rate)
+    if training.schedule == "linear":
+        return linear(peak=training.learning_rate, warmup=training.warmup, steps=training.steps)
     size = to_config_dict(model)["model_size"]
     return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
 
@@ -313,6 +325,8 @@ def _fingerprint(
 ) -> dict[str, Any]:
     """What a run cannot change half-way; it may be made longer, validated more often or given more time."""
     free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
+    if training.schedule == "linear":
+        free.remove("steps")  # which decide the rate of every step
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary.digest, "initial": start}

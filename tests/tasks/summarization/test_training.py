@@ -199,6 +199,17 @@ def test_a_run_goes_on_only_from_where_it_started(trained: Path, tmp_path: Path)
     assert train(3, trained)["steps"] == 3
 
 
+def test_a_linear_run_keeps_its_number_of_steps(tmp_path: Path) -> None:
+    linear = {"schedule": "linear", "learning_rate": 1e-3, "warmup": 2}
+    _train(tmp_path, **linear)
+    rates = [line["learning_rate"] for line in read_metrics(tmp_path / "metrics.jsonl") if line["kind"] == "train"]
+    assert rates[-1] == pytest.approx(1e-3 / (FEW.steps - 1))
+    with pytest.raises(ValueError, match=r"other settings \(steps\)"):
+        _train(tmp_path, **linear, steps=FEW.steps + 1)
+    with pytest.raises(ValueError, match="warmup is 7: expected at most the 6 steps"):
+        TrainingSettings(schedule="linear", warmup=7, steps=6)
+
+
 def test_a_start_from_another_architecture_or_vocabulary_is_refused(trained: Path, tmp_path: Path) -> None:
     wide = TINY.model_copy(update={"overrides": {**TINY.overrides, "feed_forward_size": 96}})
     with pytest.raises(ValueError, match=r"training cannot start from .*feed_forward_size"):
