@@ -1,4 +1,4 @@
-"""A challenger a week: the corpus brought up to date, both models trained on from the champion, and the better kept."""
+"""A challenger a week: the corpus brought up to date, both models trained on, and the better version kept."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ from flows.stages.judging import judge
 from flows.stages.warm_start import new_ranker, new_summarizer
 from storage.registry import version_of
 from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
-from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_models
+from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_models, starting_models
 
 
 @flow(
@@ -60,7 +60,7 @@ def challenge(session: Session) -> str:
     if not session.run.planning:
         move_late_pointer(store)
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
-    start = champion if settings.vocabulary == "champion" else None
+    start = starting_models(store, champion) if settings.vocabulary == "champion" else None
     dag = dag_of(session)
     if start is not None:
         dag.vocabulary = start.vocabulary
@@ -80,7 +80,7 @@ def challenge(session: Session) -> str:
         return ""
     recipe = config.manifest()
     return finish_retraining(
-        session.run, recipe, settings, splits, challenger, before, seed=config.seed, started=started
+        session.run, recipe, settings, splits, challenger, before, start=start, seed=config.seed, started=started
     )
 
 

@@ -30,8 +30,7 @@ class Version:
         created: UTC time, ISO 8601.
         label: the period it was made for, such as 2026-W47.
         build: name of the build whose examples it was trained on.
-        parent: the champion it was judged against, and from which its models were trained on where they fit its
-            settings and vocabulary; None for the first.
+        parent: the champion it was judged against; None for the first.
         models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
         vocabulary: file of its vocabulary, relative to the root.
         settings: the whole configuration it was made with.
@@ -40,6 +39,7 @@ class Version:
         computed: stage -> shards computed in the run that made it, and shards there are.
         recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split it was judged
             on, which the next version's takes up.
+        start: the version its models were trained on from where they fit its settings; None = from scratch.
     """
 
     number: int
@@ -54,6 +54,7 @@ class Version:
     verdict: Mapping[str, Any]
     computed: Mapping[str, Sequence[int]] = field(default_factory=dict)
     recent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    start: int | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A challenger's models: trained on from the champion's where there is one that fits, else from scratch."""
+"""A challenger's models: trained on from those there are where they fit, else from scratch."""
 
 from flows.dag import Dag
 from flows.stages.ranking import ranker
@@ -7,7 +7,7 @@ from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.warm_start import (
     RANKER,
     SUMMARIZER,
-    ChampionModels,
+    VersionModels,
     better_ranker,
     ranker_fits,
     summarizer_fits,
@@ -16,10 +16,8 @@ from tasks.retraining.warm_start import (
 )
 
 
-def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the ranker on from the champion's and take it up if it is better; from scratch where there is none that
-    fits.
-    """
+def new_ranker(dag: Dag, start: VersionModels | None) -> DirectoryResult:
+    """Train the ranker on and use it if it is better than before; from scratch where there is none that fits."""
     settings, retraining = dag.config.ranker, dag.config.retraining
     if start is None or not ranker_fits(start.version, settings):
         return ranker(dag.session, dag.corpus)
@@ -28,8 +26,8 @@ def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
     return dag.session.run.use(better_ranker(trained, before, retraining.ranker_gain))
 
 
-def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the summarizer on from the champion's; from scratch where there is none that fits."""
+def new_summarizer(dag: Dag, start: VersionModels | None) -> DirectoryResult:
+    """Train the summarizer on; from scratch where there is none that fits."""
     if start is None or not summarizer_fits(start.version, dag.config.summarizer):
         return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary)
     training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]

@@ -41,6 +41,7 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
         Fact("version", f"{version.number}, for {version.label}, made {version.created}"),
         Fact("verdict", f"{'promoted' if verdict['promoted'] else 'refused'}: {verdict['reason']}"),
         Fact("judged against", "nobody" if version.parent is None else f"version {version.parent}"),
+        Fact("trained on from", "nothing" if version.start is None else f"version {version.start}"),
         Fact("build", version.build),
         *[Fact(name, path) for name, path in sorted(version.models.items())],
         Fact("vocabulary", version.vocabulary),

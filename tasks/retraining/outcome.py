@@ -44,7 +44,7 @@ from tasks.retraining.evidence import Finding, find_evidence
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.splits import FROZEN, JudgedOn
 from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
-from tasks.retraining.warm_start import ChampionModels
+from tasks.retraining.warm_start import VersionModels
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,9 @@ def finish_retraining(
     settings: RetrainingSettings,
     splits: JudgedOn,
     challenger: Judged,
-    champion: tuple[ChampionModels, Judged] | None,
+    champion: tuple[VersionModels, Judged] | None,
     *,
+    start: VersionModels | None,
     seed: int,
     started: float,
 ) -> str:
@@ -84,6 +85,7 @@ def finish_retraining(
         splits: the test splits both were judged on.
         challenger: the new models.
         champion: those in use, None before the first.
+        start: those the new ones were trained on from where they fit, None where they start from scratch.
         seed: of the test.
         started: `time.monotonic` at the start of the run.
     """
@@ -116,6 +118,7 @@ def finish_retraining(
         label=settings.period,
         build=build.name,
         parent=None if champion is None else champion[0].version.number,
+        start=None if start is None else start.version.number,
         models={name: made.record.path for name, made in challenger.models.items() if made.record is not None},
         vocabulary=challenger.vocabulary.in_order[0].path,
         settings=dict(config),

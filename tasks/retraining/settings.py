@@ -14,7 +14,7 @@ WEEKS = 53  # that a year can have
 
 
 class RetrainingSettings(Settings):
-    """One run a period: take in what is new, train a challenger from the champion, and promote it if it is better."""
+    """One run a period: take in what is new, train a challenger, and promote it if it is better than the champion."""
 
     week: str | None = Field(
         None,
@@ -26,9 +26,7 @@ class RetrainingSettings(Settings):
         "champion",
         description="keep the champion's vocabulary, or estimate a new one and train both models from scratch",
     )
-    ranker_steps: int = Field(
-        20_000, ge=1, description="most optimizer steps of a ranker that starts from the champion"
-    )
+    ranker_steps: int = Field(20_000, ge=1, description="most optimizer steps of a ranker that is trained on")
     ranker_gain: float = Field(
         0.02,
         ge=0,
@@ -36,7 +34,7 @@ class RetrainingSettings(Settings):
         description="share of the champion's validation loss, above its floor, that a new ranker must save to be taken "
         "up; else the champion's goes on and unchanged articles need not be ranked again",
     )
-    summarizer_steps: int = Field(50_000, ge=1, description="steps of a summarizer that starts from the champion")
+    summarizer_steps: int = Field(50_000, ge=1, description="steps of a summarizer that is trained on")
     warmup: int = Field(1_000, ge=1, description="steps of warm-up of these (noam schedule)")
     restart: float = Field(
         0.3,

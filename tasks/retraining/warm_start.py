@@ -1,4 +1,4 @@
-"""Starting from the champion: where that can be done, with which settings, and whether it was worth it."""
+"""Training on from models there are: from which, with which settings, and whether it was worth it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.recipes import ShardRecord
-from storage.registry import FrozenSplit, Version, read_champion, read_version, split_path
+from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.ranking.training import RankerSettings
@@ -20,8 +20,8 @@ _RANKER_SHAPE = ("embedding", "hidden", "dropout")
 
 
 @dataclass(frozen=True)
-class ChampionModels:
-    """The champion, as results that stages can read.
+class VersionModels:
+    """A version, as results that stages can read.
 
     Attributes:
         version: what the registry says of it.
@@ -34,7 +34,7 @@ class ChampionModels:
     models: Mapping[str, DirectoryResult]
 
 
-def champion_models(store: Store, needed: str | None = None) -> ChampionModels | None:
+def champion_models(store: Store, needed: str | None = None) -> VersionModels | None:
     """Return the champion's models, or None where there is no champion yet.
 
     Args:
@@ -50,8 +50,23 @@ def champion_models(store: Store, needed: str | None = None) -> ChampionModels |
     version = read_version(store, pointer.version)
     if needed is not None and needed not in version.models:
         raise StorageError(f"the champion, version {version.number}, has no {needed}, which these settings decode with")
-    models = {name: DirectoryResult(name, _model(store, version, name)) for name in version.models}
-    return ChampionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)
+    return _models(store, version)
+
+
+def starting_models(store: Store, champion: VersionModels | None) -> VersionModels | None:
+    """Return what a challenger is trained on from: the last one's models, or the champion's where that is newer.
+
+    A week's gain may be real and yet too small to be sure of. So what a refused challenger has learned is not thrown
+    away: the next one adds to it, until the sum is enough. Its test scores have no say in this, for else gains by luck
+    would be kept and losses by luck dropped, and luck would be promoted in the end.
+
+    Raises:
+        StorageError: a file of the last challenger is gone.
+    """
+    newest = newest_version(store)
+    if champion is None or newest is None or newest.parent != champion.version.number:
+        return champion
+    return _models(store, newest)
 
 
 def frozen_stages(store: Store, split: FrozenSplit, seed: int) -> tuple[StageResult, StageResult]:
@@ -99,7 +114,7 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
 
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:
-    """Return how a ranker is trained on from the champion's weights."""
+    """Return how a ranker is trained on."""
     every = min(settings.validate_every, retraining.ranker_steps)
     return settings.model_copy(update={"steps": retraining.ranker_steps, "validate_every": every})
 
@@ -118,14 +133,14 @@ def warm_training(training: TrainingSettings, retraining: RetrainingSettings) ->
     )
 
 
-def better_ranker(trained: DirectoryResult, champion: DirectoryResult, gain: float) -> DirectoryResult:
-    """Return the trained ranker if it saves enough of the champion's validation loss, else the champion's.
+def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float) -> DirectoryResult:
+    """Return the trained ranker if it saves enough of the validation loss it started with, else that it started from.
 
     Both losses are of this week's validation articles; the floor is the loss of scores that equal the labels.
 
     Args:
-        trained: a ranker that started from the champion's, or the promise of one.
-        champion: the champion's.
+        trained: the new ranker; without a record where it is only planned.
+        start: the one it was trained on from.
         gain: share of the loss above its floor that it must save, 0-1.
     """
     if trained.record is None:
@@ -133,14 +148,18 @@ def better_ranker(trained: DirectoryResult, champion: DirectoryResult, gain: flo
     metrics = trained.record.metrics
     floor = metrics["validation_loss_floor"]
     before, after = metrics["initial_loss"] - floor, metrics["validation_loss"] - floor
-    return trained if before - after > gain * before else champion
+    return trained if before - after > gain * before else start
+
+
+def _models(store: Store, version: Version) -> VersionModels:
+    models = {name: DirectoryResult(name, _model(store, version, name)) for name in version.models}
+    return VersionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)
 
 
 def _model(store: Store, version: Version, name: str) -> DirectoryRecord:
     record = find_directory(store, *split_path(version.models[name]))
     if record is None:
         raise StorageError(
-            f"{version.models[name]} of the champion, version {version.number} below {store.root}, is gone: promote "
-            "another version"
+            f"{version.models[name]} of version {version.number} below {store.root} is gone: promote another version"
         )
     return record
