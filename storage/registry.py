@@ -34,7 +34,7 @@ class Version:
         models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
         vocabulary: file of its vocabulary, relative to the root.
         settings: the whole configuration it was made with.
-        scores: metric -> mean F1 on the frozen test split, 0-1.
+        scores: metric -> mean figure on the frozen test split, 0-1 but for ratios.
         verdict: what the comparison with the parent came to, with the field `promoted`.
         computed: stage -> shards computed in the run that made it, and shards there are.
         recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split it was judged

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage.registry import Version
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.registry import METRICS, metric_name
 from tasks.reporting.blocks import Cell, Section, Table
 from tasks.reporting.facts import Fact, flatten
 from tasks.reporting.findings import costs, funnel
@@ -69,8 +69,11 @@ def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> Section:
 
 
 def _scores(version: Version) -> Section:
-    rows = [[Cell(metric_name(metric)), Cell(_points(value))] for metric, value in version.scores.items()]
-    table = Table("F1 on the frozen test split, points of 100", ["metric", "F1"], rows, frozenset({1}))
+    rows = [
+        [Cell(metric_name(metric)), Cell(f"{METRICS[metric].scale * value:.2f}")]
+        for metric, value in version.scores.items()
+    ]
+    table = Table("Scores on the frozen test split, %, ratios as they are", ["metric", "score"], rows, frozenset({1}))
     return Section("frozen", "Scores", [table])
 
 
