@@ -105,6 +105,6 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
         "validation_interval": 16, "checkpoint_interval": 17, "keep_best": 18, "max_skipped": 19, "max_seconds": 20.0,
         "precision": "bfloat16", "compile": True,
     }  # fmt: skip
-    found = _trainer_settings(TrainingSettings(**told), seed=21)
+    found = _trainer_settings(TrainingSettings(**told), seed=21, initial=None)
     assert {name: getattr(found, name) for name in told} == told
-    assert found.seed == 21
+    assert (found.seed, found.validate_start) == (21, False)
