@@ -7,6 +7,7 @@ from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, s
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.scoring import score_predictions
 from tasks.sources.miniweb import MiniwebSettings
 from tasks.summarization.decoding import DecodingSettings, decode_shard
@@ -77,12 +78,14 @@ def scores(
     world: MiniwebSettings | None = None,
 ) -> StageResult:
     """Score every summary; where the corpus is of a mini web, by the facts of its `world` too."""
+    settings = session.config.scoring
     return session.run.stage(
         Recipe(
             schemas.SCORES,
             score_predictions,
-            settings=session.config.scoring,
+            settings=settings,
             arguments={} if world is None else {"world": world},
+            notes=judge_notes(settings),
         ),
         shards=len(predictions.shards),
         inputs={

@@ -174,6 +174,13 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["--report.headline", "rougeLsum", "--scoring.metrics", "rouge1", "--scoring.metrics", "rouge2"],
         "report.headline is 'rougeLsum': expected one of scoring.metrics, rouge1, rouge2",
     ),
+    "metric whose judge is not set": (
+        ["--scoring.metrics", "values", "--scoring.metrics", "summac"],
+        "scoring.metrics names summac: expected scoring.nli to be set",
+    ),
+    "judge that is not there": (
+        ["--scoring.nli.folder", "/nope"], "scoring.nli.folder is '/nope': expected a local folder with a model",
+    ),
     "entity types that no pipeline finds": (
         ["--graphs.entity-types", "PERSON", "--graphs.entity-types", "Planet"],
         "graphs.entity_types holds 'Planet': expected types that the pipeline 'rules' finds, EVENT, FAC, ",

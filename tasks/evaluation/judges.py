@@ -1,0 +1,55 @@
+"""The judges that the settings ask for: looked at before work starts, opened while a shard is scored."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+from tasks.evaluation import entailment_metrics
+from tasks.evaluation.entailment import label_ids
+from tasks.evaluation.judge_settings import Judge, JudgesSettings
+from tasks.evaluation.metrics import Prepare
+from tasks.evaluation.model_folder import check_installed, folder_digest
+
+
+def check_judges(settings: JudgesSettings) -> None:
+    """See that this machine has what the judges run on.
+
+    Raises:
+        FileNotFoundError: a model is not there.
+        ValueError: it is of another kind, or a package is not installed; it names the setting.
+    """
+    if settings.nli is not None:
+        label_ids(settings.nli)
+        check_installed(["transformers"], "scoring.nli.folder")
+
+
+def judge_notes(settings: JudgesSettings) -> dict[str, str]:
+    """Return what decides scores beside the settings, which name folders: the digests of their models.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or no model in it.
+        ValueError: it is a model of another kind.
+    """
+    notes = {}
+    if settings.nli is not None:
+        label_ids(settings.nli)
+        notes["nli_sha256"] = folder_digest(settings.nli.folder)
+    return notes
+
+
+@contextmanager
+def open_judges(settings: JudgesSettings, needed: list[Judge]) -> Iterator[Mapping[Judge, Prepare]]:
+    """Open the judges that are needed, for the time of the block.
+
+    Args:
+        settings: those of all that are needed.
+        needed: names of their sections.
+    """
+    opened: dict[Judge, Prepare] = {}
+    if "nli" in needed:
+        assert settings.nli is not None
+        from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to score
+
+        model = EntailmentModel(settings.nli, settings.device)
+        opened["nli"] = partial(entailment_metrics.prepare, entailment=model, granularity=settings.nli.granularity)
+    yield opened
