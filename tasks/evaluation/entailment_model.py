@@ -10,10 +10,9 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.entailment import Pair, label_ids
 from tasks.evaluation.judge_settings import NliSettings
 from tasks.evaluation.metrics import Floats
-from tasks.evaluation.model_folder import load_model
+from tasks.evaluation.model_folder import load_model, longest_input
 
 _BATCH = 32  # pairs; no setting, because the last bits of sums depend on it
-_MOST_TOKENS = 512  # of a pair, where neither tokenizer nor model says less: what such models are trained on
 _THREADS = 1  # of torch: shards are scored side by side, one a core
 
 
@@ -34,8 +33,7 @@ class EntailmentModel:
         self._labels = label_ids(settings)
         model, self._tokenizer = load_model("AutoModelForSequenceClassification", settings.folder)
         self._model = model.to(find_device(device))
-        positions = getattr(model.config, "max_position_embeddings", _MOST_TOKENS)
-        self._limit = min(_MOST_TOKENS, self._tokenizer.model_max_length, positions)
+        self._limit = longest_input(model, self._tokenizer)
 
     @torch_threads(_THREADS)
     @torch.inference_mode()

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from tasks.evaluation import entailment_metrics
+from tasks.evaluation import bertscore_metrics, entailment_metrics
+from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_bertscore
 from tasks.evaluation.entailment import label_ids
 from tasks.evaluation.judge_settings import Judge, JudgesSettings
 from tasks.evaluation.metrics import Prepare
@@ -20,7 +21,10 @@ def check_judges(settings: JudgesSettings) -> None:
     """
     if settings.nli is not None:
         label_ids(settings.nli)
-        check_installed(["transformers"], "scoring.nli.folder")
+        check_installed({"transformers": ""}, "scoring.nli.folder")
+    if settings.bertscore is not None:
+        check_bertscore(settings.bertscore)
+        check_installed({"transformers": "", IMPLEMENTATION: VERSION}, "scoring.bertscore.folder")
 
 
 def judge_notes(settings: JudgesSettings) -> dict[str, str]:
@@ -34,6 +38,9 @@ def judge_notes(settings: JudgesSettings) -> dict[str, str]:
     if settings.nli is not None:
         label_ids(settings.nli)
         notes["nli_sha256"] = folder_digest(settings.nli.folder)
+    if settings.bertscore is not None:
+        check_bertscore(settings.bertscore)
+        notes["bertscore_sha256"] = folder_digest(settings.bertscore.folder)
     return notes
 
 
@@ -52,4 +59,10 @@ def open_judges(settings: JudgesSettings, needed: list[Judge]) -> Iterator[Mappi
 
         model = EntailmentModel(settings.nli, settings.device)
         opened["nli"] = partial(entailment_metrics.prepare, entailment=model, granularity=settings.nli.granularity)
+    if "bertscore" in needed:
+        assert settings.bertscore is not None
+        from tasks.evaluation.bertscore_model import BertScoreModel
+
+        similarity = BertScoreModel(settings.bertscore, settings.device)
+        opened["bertscore"] = partial(bertscore_metrics.prepare, similarity=similarity)
     yield opened

@@ -15,7 +15,7 @@ from tasks.sources.miniweb.settings import MiniwebSettings
 
 Floats = NDArray[np.floating]
 
-Group = Literal["truth", "rouge", "style"]
+Group = Literal["truth", "rouge", "similarity", "style"]
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["percent", "ratio"]
 
@@ -27,7 +27,7 @@ class Metric:
     Attributes:
         name: as in the `scores` dataset.
         label: heading of a column.
-        group: truth | rouge | style.
+        group: truth | rouge | similarity (to the lead, by a model) | style.
         meaning: one line on what its figure says.
         better: which of two figures is better; `neither` where a figure only describes.
         unit: percent (0-1, shown times 100) | ratio.

@@ -3,8 +3,9 @@
 import hashlib
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,26 @@ from tasks.sources.files import file_state
 
 _READ = (".json", ".safetensors", ".txt", ".model")  # configuration, weights, vocabularies
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: what such models are trained on
 
 
-def check_installed(packages: Sequence[str], setting: str) -> None:
-    """See that the packages of the extra `judges` are there.
+def check_installed(packages: Mapping[str, str], setting: str) -> None:
+    """See that packages of the extra `judges` are there.
+
+    Args:
+        packages: name -> version that it must have; "" = any.
+        setting: name of the setting, for messages.
 
     Raises:
-        ValueError: one is not.
+        ValueError: one is not, or has another version.
     """
-    missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ValueError(
-            f"{setting} is set, but {' and '.join(missing)} cannot be imported: expected the extra of this project, "
-            "pip install 'wikisum[judges]'"
-        )
+    for name, version in packages.items():
+        found = metadata.version(name) if importlib.util.find_spec(name) else "none"
+        if found == "none" or version not in ("", found):
+            raise ValueError(
+                f"{setting} is set: expected {f'{name} {version}'.strip()}, found {found}; it comes with the extra of "
+                "this project, pip install 'wikisum[judges]'"
+            )
 
 
 def read_config(folder: str, setting: str) -> dict[str, Any]:
@@ -92,3 +99,9 @@ def load_model(kind: str, folder: str) -> tuple[Any, Any]:
     if absent:
         raise ValueError(f"{folder}: expected the weights of {type(model).__name__}; {absent[0]} is not among them")
     return model.eval(), transformers.AutoTokenizer.from_pretrained(folder, **own)
+
+
+def longest_input(model: Any, tokenizer: Any) -> int:
+    """Return how many tokens a model can read at once."""
+    positions = getattr(model.config, "max_position_embeddings", _MOST_TOKENS)
+    return int(min(_MOST_TOKENS, tokenizer.model_max_length, positions))

@@ -4,12 +4,20 @@ from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import get_args
 
-from tasks.evaluation import citation_metrics, entailment_metrics, facts, rouge_metrics, style_metrics, value_metrics
+from tasks.evaluation import (
+    bertscore_metrics,
+    citation_metrics,
+    entailment_metrics,
+    facts,
+    rouge_metrics,
+    style_metrics,
+    value_metrics,
+)
 from tasks.evaluation.judge_settings import Judge
 from tasks.evaluation.metrics import ArticleTexts, Group, Metric, Prepare, Score, Scorer, Summary
 
 _FILES: tuple[ModuleType, ...] = (value_metrics, citation_metrics, facts, rouge_metrics, style_metrics)
-_JUDGED: tuple[ModuleType, ...] = (entailment_metrics,)  # these are prepared with their judge
+_JUDGED: tuple[ModuleType, ...] = (entailment_metrics, bertscore_metrics)  # these are prepared with their judge
 _GROUPS = get_args(Group)
 
 METRICS: Mapping[str, Metric] = {

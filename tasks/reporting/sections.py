@@ -283,6 +283,7 @@ def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
         ("Truth by judges: shares in %, ratios as they are", judged),
         ("ROUGE F1 without stemming, %", plain),
         ("ROUGE F1 stemmed (Porter), %", stemmed),
+        ("Similarity to the lead by a model, %", groups["similarity"]),
         ("Style: shares in %, ratios as they are", groups["style"]),
     ]
 
