@@ -79,20 +79,18 @@ def scores(
 ) -> StageResult:
     """Score every summary; where the corpus is of a mini web, by the facts of its `world` too."""
     settings = session.config.scoring
+    recipe = Recipe(
+        schemas.SCORES, score_predictions, settings=settings, notes=judge_notes(settings),
+        arguments={} if world is None else {"world": world},
+    )  # fmt: skip
     return session.run.stage(
-        Recipe(
-            schemas.SCORES,
-            score_predictions,
-            settings=settings,
-            arguments={} if world is None else {"world": world},
-            notes=judge_notes(settings),
-        ),
+        recipe,
         shards=len(predictions.shards),
         inputs={
-            "articles": same(corpus.articles),
-            "predictions": same(predictions),
-            "ranked": same(ranked),
+            "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
+        context={"device": settings.device, "progress": ProgressLog(name) if settings.judged else None},
+        scratch=None if settings.judge is None else "scratch",
         name=name,
-    )
+    )  # fmt: skip

@@ -1,13 +1,14 @@
 """The judges that the settings ask for: looked at before work starts, opened while a shard is scored."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from tasks.evaluation import bertscore_metrics, entailment_metrics
+from tasks.engine.shard import Scratch
+from tasks.evaluation import bertscore_metrics, entailment_metrics, judge_metrics
 from tasks.evaluation.bertscore_metrics import IMPLEMENTATION, VERSION, check_bertscore
 from tasks.evaluation.entailment import label_ids
-from tasks.evaluation.judge_settings import Judge, JudgesSettings
+from tasks.evaluation.judge_settings import Judge, JudgesSettings, read_key
 from tasks.evaluation.metrics import Prepare
 from tasks.evaluation.model_folder import check_installed, folder_digest
 
@@ -17,7 +18,7 @@ def check_judges(settings: JudgesSettings) -> None:
 
     Raises:
         FileNotFoundError: a model is not there.
-        ValueError: it is of another kind, or a package is not installed; it names the setting.
+        ValueError: it is of another kind, or a package or a key is not there; it names the setting.
     """
     if settings.nli is not None:
         label_ids(settings.nli)
@@ -25,6 +26,8 @@ def check_judges(settings: JudgesSettings) -> None:
     if settings.bertscore is not None:
         check_bertscore(settings.bertscore)
         check_installed({"transformers": "", IMPLEMENTATION: VERSION}, "scoring.bertscore.folder")
+    if settings.judge is not None:
+        read_key(settings.judge)
 
 
 def judge_notes(settings: JudgesSettings) -> dict[str, str]:
@@ -45,24 +48,35 @@ def judge_notes(settings: JudgesSettings) -> dict[str, str]:
 
 
 @contextmanager
-def open_judges(settings: JudgesSettings, needed: list[Judge]) -> Iterator[Mapping[Judge, Prepare]]:
+def open_judges(
+    settings: JudgesSettings, needed: Collection[Judge], device: str, scratch: Scratch | None
+) -> Iterator[Mapping[Judge, Prepare]]:
     """Open the judges that are needed, for the time of the block.
 
     Args:
         settings: those of all that are needed.
         needed: names of their sections.
+        device: where their models run: auto | cpu | cuda | cuda:N.
+        scratch: where a language model's answers are kept while the shard is made; it must be given for that judge.
     """
     opened: dict[Judge, Prepare] = {}
     if "nli" in needed:
         assert settings.nli is not None
         from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to score
 
-        model = EntailmentModel(settings.nli, settings.device)
+        model = EntailmentModel(settings.nli, device)
         opened["nli"] = partial(entailment_metrics.prepare, entailment=model, granularity=settings.nli.granularity)
     if "bertscore" in needed:
         assert settings.bertscore is not None
         from tasks.evaluation.bertscore_model import BertScoreModel
 
-        similarity = BertScoreModel(settings.bertscore, settings.device)
+        similarity = BertScoreModel(settings.bertscore, device)
         opened["bertscore"] = partial(bertscore_metrics.prepare, similarity=similarity)
-    yield opened
+    with ExitStack() as stack:
+        if "judge" in needed:
+            assert settings.judge is not None and scratch is not None
+            from tasks.evaluation.judge import ChatJudge
+
+            chat = stack.enter_context(ChatJudge(settings.judge, scratch))
+            opened["judge"] = partial(judge_metrics.prepare, judge=chat)
+        yield opened

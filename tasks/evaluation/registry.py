@@ -9,6 +9,7 @@ from tasks.evaluation import (
     citation_metrics,
     entailment_metrics,
     facts,
+    judge_metrics,
     rouge_metrics,
     style_metrics,
     value_metrics,
@@ -17,7 +18,11 @@ from tasks.evaluation.judge_settings import Judge
 from tasks.evaluation.metrics import ArticleTexts, Group, Metric, Prepare, Score, Scorer, Summary
 
 _FILES: tuple[ModuleType, ...] = (value_metrics, citation_metrics, facts, rouge_metrics, style_metrics)
-_JUDGED: tuple[ModuleType, ...] = (entailment_metrics, bertscore_metrics)  # these are prepared with their judge
+_JUDGED: tuple[ModuleType, ...] = (
+    entailment_metrics,
+    judge_metrics,
+    bertscore_metrics,
+)  # these are prepared with their judge
 _GROUPS = get_args(Group)
 
 METRICS: Mapping[str, Metric] = {

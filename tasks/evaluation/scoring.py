@@ -2,7 +2,9 @@
 (Liu & Lapata 2019, sec. 5, and truth).
 """
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any, Self
 
@@ -13,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
+from tasks.engine.shard import Scratch
 from tasks.evaluation.judge_settings import JudgesSettings
 from tasks.evaluation.judges import open_judges
 from tasks.evaluation.metrics import ArticleTexts, Summary
@@ -48,6 +51,30 @@ class ScoringSettings(JudgesSettings):
         return self
 
 
+@dataclass(frozen=True)
+class ScoringProgress:
+    """Where scoring stands.
+
+    Attributes:
+        summaries: summaries scored.
+        total: summaries to score.
+        seconds: since scoring began.
+    """
+
+    summaries: int
+    total: int
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        return self.summaries / self.total
+
+    def __str__(self) -> str:
+        rate = self.summaries / max(self.seconds, 1e-9)
+        return f"{self.summaries:,} of {self.total:,} summaries, {rate:.1f} a second"
+
+
 def score_predictions(
     articles: pa.Table,
     predictions: pa.Table,
@@ -55,6 +82,10 @@ def score_predictions(
     paragraphs: pa.Table,
     settings: ScoringSettings,
     world: MiniwebSettings | None = None,
+    *,
+    device: str = "auto",
+    scratch: Scratch | None = None,
+    progress: Callable[[ScoringProgress], None] | None = None,
 ) -> pa.Table:
     """Score every prediction against its article.
 
@@ -65,6 +96,9 @@ def score_predictions(
         paragraphs: table of the `paragraphs` dataset, sorted by article.
         settings: which metrics.
         world: the mini web that the articles are from, whose facts are known; None = they are from elsewhere.
+        device: where models of judges run: auto | cpu | cuda | cuda:N.
+        scratch: where a language model's answers are kept while the shard is made, where one is asked.
+        progress: told after each article.
 
     Returns:
         Table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined for
@@ -74,13 +108,14 @@ def score_predictions(
         ValueError: a prediction's article is not in `articles` or not used, a system has two predictions for one, or a
             judge's model is another kind of model.
         FileNotFoundError: a judge's model is not there.
+        JudgeError: a language model cannot be asked.
     """
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
     wanted = frozenset(settings.metrics)
     rows: list[dict[str, Any]] = []
-    seen = 0
-    with open_judges(settings, judges_of(wanted) if predictions.num_rows else []) as judges:
+    started, seen = time.monotonic(), 0
+    with open_judges(settings, judges_of(wanted) if predictions.num_rows else [], device, scratch) as judges:
         for article_id, article, summaries, best, kept in join_by_article(used, predictions, ranked, sources):
             if summaries.num_rows == 0:
                 continue
@@ -95,6 +130,8 @@ def score_predictions(
                      "precision": score.precision, "recall": score.recall}
                     for metric, score in scorer(summary).items()
                 ]  # fmt: skip
+            if progress is not None:
+                progress(ScoringProgress(seen, predictions.num_rows, time.monotonic() - started))
     if seen < predictions.num_rows:
         known = set(used["article_id"].to_pylist())
         strangers = (i for i in predictions["article_id"].to_pylist() if i not in known)
