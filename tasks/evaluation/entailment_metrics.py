@@ -8,7 +8,7 @@ NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A 
 P(entailment) of its paragraphs minus their highest P(contradiction) is above .5: there the released code is followed.
 
 Citations are those of `citation_metrics.py`, chosen by values; here the test of their support is entailment, as in
-ALCE's evaluation (Gao et al. 2023, sec. 4.3), which puts the title before each text too.
+ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
 """
 
 from collections.abc import Collection, Sequence

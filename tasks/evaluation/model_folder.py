@@ -12,7 +12,11 @@ from typing import Any
 from tasks.sources.files import file_state
 
 _READ = (".json", ".safetensors", ".txt", ".model")  # configuration, weights, vocabularies
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_NEEDED = (
+    ("config.json",),
+    ("model.safetensors", "model.safetensors.index.json"),  # pickled weights are never read
+    ("tokenizer.json", "tokenizer_config.json"),
+)
 _MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: what such models are trained on
 
 
@@ -43,17 +47,16 @@ def read_config(folder: str, setting: str) -> dict[str, Any]:
         setting: name of the setting, for messages.
 
     Raises:
-        FileNotFoundError: there is no such folder, or it lacks its configuration or weights.
+        FileNotFoundError: there is no such folder, or it lacks its configuration, weights or tokenizer.
         ValueError: its configuration is no JSON object.
     """
     path = Path(folder)
     if not path.is_dir():
         raise FileNotFoundError(f"{setting} is {folder!r}: expected a local folder with a model; there is none")
+    for names in _NEEDED:
+        if not any((path / name).is_file() for name in names):
+            raise FileNotFoundError(f"{setting} is {folder!r}: expected {' or '.join(names)} in it")
     file = path / "config.json"
-    if not file.is_file():
-        raise FileNotFoundError(f"{setting} is {folder!r}: expected config.json in it")
-    if not any((path / name).is_file() for name in _WEIGHTS):
-        raise FileNotFoundError(f"{setting} is {folder!r}: expected {' or '.join(_WEIGHTS)} in it; no other is read")
     try:
         config = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:

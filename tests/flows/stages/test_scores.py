@@ -23,6 +23,7 @@ def test_scores_are_made_again_where_the_model_of_a_judge_is_another(tmp_path: P
         folder.mkdir()
         (folder / "config.json").write_text(json.dumps(config))
         (folder / "model.safetensors").write_bytes(b"weights")
+        (folder / "tokenizer.json").write_text("{}")
     first = scoring_keys(here, tmp_path / "root")
     assert first
     assert scoring_keys(there, tmp_path / "root") == first

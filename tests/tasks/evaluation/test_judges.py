@@ -20,9 +20,12 @@ NLI: dict[str, Any] = {
 }
 
 
-def folder(path: Path, config: object = NLI, weights: str = "model.safetensors") -> str:
+def folder(
+    path: Path, config: object = NLI, weights: str = "model.safetensors", tokenizer: str = "tokenizer.json"
+) -> str:
     (path / "config.json").write_text(config if isinstance(config, str) else json.dumps(config))
     (path / weights).write_bytes(b"weights")
+    (path / tokenizer).write_text("{}")
     return str(path)
 
 
@@ -73,8 +76,11 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
         judge_notes(nli(str(tmp_path / "none")))
     with pytest.raises(FileNotFoundError, match=r"expected config\.json"):
         judge_notes(nli(str(tmp_path)))
-    with pytest.raises(FileNotFoundError, match=r"expected model\.safetensors or .*no other is read"):
+    with pytest.raises(FileNotFoundError, match=r"expected model\.safetensors or .*index\.json in it"):
         judge_notes(nli(folder(tmp_path, weights="pytorch_model.bin")))
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"expected tokenizer\.json or "):
+        judge_notes(nli(folder(tmp_path, tokenizer="words.txt")))
 
 
 def test_the_digest_follows_what_is_read_and_not_the_path(tmp_path: Path) -> None:
