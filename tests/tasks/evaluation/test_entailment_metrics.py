@@ -24,9 +24,11 @@ class Words:
 
     def __init__(self) -> None:
         self.asked: list[Pair] = []
+        self.batches = 0
 
     def __call__(self, pairs: Sequence[Pair]) -> Floats:
         self.asked += pairs
+        self.batches += 1
         return np.array([[self._share(*pair), "not" in pair[0].split()] for pair in pairs], np.float32)
 
     @staticmethod
@@ -111,3 +113,12 @@ def test_only_what_is_wanted_is_asked_and_nothing_twice() -> None:
     assert set(score(Summary("It is old. It is old."))) >= {"summac"}
     score(Summary("Otto came. It is old."))
     assert model.asked == [(text, claim) for claim in ("It is old.", "Otto came.") for text in ARTICLE.ranked]
+
+
+def test_a_summary_is_asked_about_in_two_goes_however_many_citations_it_has() -> None:
+    """Once for all sentences and paragraphs, once for all sets of citations: 3 of the first, 1 of the second."""
+    model = Words()
+    score = prepare(ARTICLE, ALL, entailment=model, granularity="paragraph")
+    score(Summary("Anna Berg saw 12 mills. Otto Lund wrote no book."))
+    assert model.batches == 2
+    assert len(model.asked) == 2 * 3 + 3 + 1
