@@ -1,8 +1,9 @@
 """Truth by entailment, where the settings name a folder with a model of it: sentences, pages and citations.
 
 SummaC (zero-shot, Laban et al. 2022): a sentence of a summary has the highest P(entailment) of all paragraphs read, a
-summary the mean over its sentences. Their released code subtracts the highest P(contradiction), which the many
-paragraphs of our inputs would drive up whatever a sentence says; here entailment counts alone, as a share.
+summary the mean over its sentences. Paragraphs stand whole, as in their released code; their sentences would be four
+times as many pairs. That code also subtracts the highest P(contradiction), which the many paragraphs of our inputs
+would drive up whatever a sentence says; here entailment counts alone, as a share.
 
 NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A page does where the highest
 P(entailment) of its paragraphs minus their highest P(contradiction) is above .5: there the released code is followed.
@@ -20,7 +21,6 @@ from tasks.evaluation.citation_metrics import citation_scores
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.entailment import Entailment, Pair
 from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Scorer, Summary
-from tasks.text.sentences import split_sentences
 
 METRICS = (
     Metric("summac", "SummaC", "truth",
@@ -51,18 +51,10 @@ class _Remembered:
         return np.array([self._known[pair] for pair in pairs]).reshape(-1, 2)
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment, granularity: str) -> Scorer:
-    """Cut the article's paragraphs once for all summaries.
-
-    Args:
-        article: its texts.
-        wanted: names of metrics.
-        entailment: the model.
-        granularity: what sentences are held against: paragraph | sentence.
-    """
+def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> Scorer:
+    """Return what holds summaries against the article by a model, which is asked nothing twice."""
     citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
     model = _Remembered(entailment)
-    cut = [[paragraph] if granularity == "paragraph" else split_sentences(paragraph) for paragraph in article.ranked]
 
     def score(summary: Summary) -> dict[str, Score]:
         cited = citer.cite(summary)
@@ -70,12 +62,12 @@ def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entai
             return {}
         scores = {}
         if not {"summac", "ned"}.isdisjoint(wanted):
-            read = [(rank, text) for rank, texts in enumerate(cut[: summary.read]) for text in texts]
-            answers = model([(text, sentence.claim) for sentence in cited for _, text in read])
+            read = article.ranked[: summary.read]
+            answers = model([(text, sentence.claim) for sentence in cited for text in read])
             table = answers.reshape(len(cited), len(read), 2)
             scores["summac"] = Score(summac(table))
             if article.pages:
-                scores["ned"] = Score(entailing_pages(table, [article.pages[rank] for rank, _ in read]))
+                scores["ned"] = Score(entailing_pages(table, article.pages[: len(read)]))
         if not {"citation-recall-entailed", "citation-precision-entailed"}.isdisjoint(wanted):
             recall, precision = _citations(cited, citer, article.title, model)
             scores["citation-recall-entailed"] = Score(recall)

@@ -20,11 +20,6 @@ class NliSettings(Settings):
         "local folder of a sequence classification model in Hugging Face's layout: config.json with the labels "
         "entailment and contradiction, safetensors, tokenizer",
     )
-    granularity: Literal["paragraph", "sentence"] = Field(
-        "paragraph",
-        description="what a sentence of a summary is held against for SummaC and NED: whole paragraphs, or their "
-        "sentences, which are about four times as many pairs",
-    )
 
 
 class BertScoreSettings(Settings):
@@ -49,7 +44,6 @@ class JudgeSettings(Settings):
     most_calls: int = Field(
         1_000, ge=1, description="requests of one shard of articles; summaries beyond have no marks"
     )
-    total_seconds: float = tuning(120.0, "limit for one answer, in seconds", gt=0)
 
 
 class JudgesSettings(Settings):

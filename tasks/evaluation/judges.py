@@ -65,7 +65,7 @@ def open_judges(
         from tasks.evaluation.entailment_model import EntailmentModel  # here, because few need torch to score
 
         model = EntailmentModel(settings.nli, device)
-        opened["nli"] = partial(entailment_metrics.prepare, entailment=model, granularity=settings.nli.granularity)
+        opened["nli"] = partial(entailment_metrics.prepare, entailment=model)
     if "bertscore" in needed:
         assert settings.bertscore is not None
         from tasks.evaluation.bertscore_model import BertScoreModel

@@ -37,10 +37,8 @@ class Words:
         return len(words & set(premise.replace(".", " ").split())) / len(words)
 
 
-def scores(
-    text: str, *, article: ArticleTexts = ARTICLE, read: int | None = None, granularity: str = "paragraph"
-) -> dict[str, float]:
-    score = prepare(article, ALL, entailment=Words(), granularity=granularity)
+def scores(text: str, *, article: ArticleTexts = ARTICLE, read: int | None = None) -> dict[str, float]:
+    score = prepare(article, ALL, entailment=Words())
     return {name: found.value for name, found in score(Summary(text, read)).items()}
 
 
@@ -68,12 +66,6 @@ def test_a_summary_is_held_against_what_was_read() -> None:
     assert scores(text)["ned"] == 1.0
     assert scores(text, read=2)["summac"] == 0.5
     assert scores(text, read=2)["ned"] == 0.5
-
-
-def test_granularity_is_what_a_sentence_is_held_against() -> None:
-    """Of `It is old and 395` a paragraph holds four of five words, each of its sentences three."""
-    assert scores("It is old and 395.")["summac"] == pytest.approx(4 / 5)
-    assert scores("It is old and 395.", granularity="sentence")["summac"] == pytest.approx(3 / 5)
 
 
 def test_citations_are_entailed_by_all_texts_together_and_needless_as_alce_has_it() -> None:
@@ -109,7 +101,7 @@ def test_nothing_read_entails_nothing() -> None:
 
 def test_only_what_is_wanted_is_asked_and_nothing_twice() -> None:
     model = Words()
-    score = prepare(ARTICLE, ["summac"], entailment=model, granularity="paragraph")
+    score = prepare(ARTICLE, ["summac"], entailment=model)
     assert set(score(Summary("It is old. It is old."))) >= {"summac"}
     score(Summary("Otto came. It is old."))
     assert model.asked == [(text, claim) for claim in ("It is old.", "Otto came.") for text in ARTICLE.ranked]
@@ -118,7 +110,7 @@ def test_only_what_is_wanted_is_asked_and_nothing_twice() -> None:
 def test_a_summary_is_asked_about_in_two_goes_however_many_citations_it_has() -> None:
     """Once for all sentences and paragraphs, once for all sets of citations: 3 of the first, 1 of the second."""
     model = Words()
-    score = prepare(ARTICLE, ALL, entailment=model, granularity="paragraph")
+    score = prepare(ARTICLE, ALL, entailment=model)
     score(Summary("Anna Berg saw 12 mills. Otto Lund wrote no book."))
     assert model.batches == 2
     assert len(model.asked) == 2 * 3 + 3 + 1

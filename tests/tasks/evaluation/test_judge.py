@@ -20,9 +20,10 @@ KEY = "WIKISUM_TEST_JUDGE_KEY"
 SUMMARIES = [f"It is {length} kilometres long." for length in range(10)]
 
 
-def judge(chat: Chat, folder: Path, **settings: Any) -> ChatJudge:
+def judge(chat: Chat, folder: Path, *, total_seconds: float = 60.0, **settings: Any) -> ChatJudge:
     scratch = Scratch(pafs.LocalFileSystem(), str(folder / "scratch"))
-    return ChatJudge(JudgeSettings(url=chat.url, model="m", **settings), scratch, backoff_seconds=0.01)
+    chosen = JudgeSettings(url=chat.url, model="m", **settings)
+    return ChatJudge(chosen, scratch, total_seconds=total_seconds, backoff_seconds=0.01)
 
 
 def scores(client: ChatJudge, text: str = SUMMARIES[0], read: int | None = None) -> dict[str, float]:
