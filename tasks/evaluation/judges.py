@@ -75,7 +75,7 @@ def open_judges(
     with ExitStack() as stack:
         if "judge" in needed:
             assert settings.judge is not None and scratch is not None
-            from tasks.evaluation.judge import ChatJudge
+            from tasks.evaluation.chat_judge import ChatJudge
 
             chat = stack.enter_context(ChatJudge(settings.judge, scratch))
             opened["judge"] = partial(judge_metrics.prepare, judge=chat)

@@ -9,7 +9,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from tasks.engine.shard import Scratch
-from tasks.evaluation.judge import ChatJudge, JudgeError, chat_url, read_marks
+from tasks.evaluation.chat_judge import ChatJudge, JudgeError, chat_url, read_marks
 from tasks.evaluation.judge_metrics import METRICS, Marks, prepare
 from tasks.evaluation.judge_settings import JudgeSettings, read_key
 from tasks.evaluation.metrics import ArticleTexts, Summary
