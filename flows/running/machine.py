@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from flows.config import BuildConfig
 from models.training.distributed import find_device
 from tasks.engine.settings import Settings
+from tasks.evaluation.judges import check_judges
 
 
 def check_machine(config: BuildConfig) -> None:
-    """See that devices, authorities and the embedded web's port are to be had.
+    """See that devices, authorities, packages of judges and the embedded web's port are to be had.
 
     Where a Dask cluster computes, its machines have the devices and files, and nothing is known of them here.
 
@@ -25,6 +26,7 @@ def check_machine(config: BuildConfig) -> None:
                 raise ValueError(f"{name}: {error}") from error
         if config.crawl.ca_bundle is not None:
             _check_authorities(config.crawl.ca_bundle)
+        check_judges(config.scoring)
     if config.miniweb is not None and config.miniweb.port:
         _check_port(config.miniweb.port)
 

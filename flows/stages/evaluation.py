@@ -7,6 +7,7 @@ from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, s
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.scoring import score_predictions
 from tasks.sources.miniweb import MiniwebSettings
 from tasks.summarization.decoding import DecodingSettings, decode_shard
@@ -77,19 +78,19 @@ def scores(
     world: MiniwebSettings | None = None,
 ) -> StageResult:
     """Score every summary; where the corpus is of a mini web, by the facts of its `world` too."""
+    settings = session.config.scoring
+    recipe = Recipe(
+        schemas.SCORES, score_predictions, settings=settings, notes=judge_notes(settings),
+        arguments={} if world is None else {"world": world},
+    )  # fmt: skip
     return session.run.stage(
-        Recipe(
-            schemas.SCORES,
-            score_predictions,
-            settings=session.config.scoring,
-            arguments={} if world is None else {"world": world},
-        ),
+        recipe,
         shards=len(predictions.shards),
         inputs={
-            "articles": same(corpus.articles),
-            "predictions": same(predictions),
-            "ranked": same(ranked),
+            "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
+        context={"device": settings.device, "progress": ProgressLog(name) if settings.judged else None},
+        scratch=None if settings.judge is None else "scratch",
         name=name,
-    )
+    )  # fmt: skip

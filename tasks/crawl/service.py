@@ -106,13 +106,31 @@ class Service(Closing):
         Raises:
             FetchError: there is no answer, none that came whole, or one that asks for patience without end.
         """
+        return self._patiently(
+            url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
+        )
+
+    def post(self, url: str, body: bytes, *, max_bytes: int, headers: Mapping[str, str]) -> Response:
+        """Return the answer to a POST request, sent again while the service is busy; arguments and errors are `read`'s.
+
+        Args:
+            url: URL of the service's host.
+            body: what is sent; that it arrives twice must do no harm.
+            max_bytes: limit for the decoded body of the answer.
+            headers: headers added to the client's own.
+        """
+        return self._patiently(
+            url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is
+        )
+
+    def _patiently(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience
         next_turn = self._turn or OwnTurns(0.0).turn
         for failures in itertools.count():
             with next_turn() as own:
                 try:
-                    answer = self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect)
+                    answer = send()
                     if answer.setback is not None:
                         raise answer.setback
                     return reader(answer)

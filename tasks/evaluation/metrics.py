@@ -10,11 +10,12 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.evaluation.judge_settings import Judge
 from tasks.sources.miniweb.settings import MiniwebSettings
 
 Floats = NDArray[np.floating]
 
-Group = Literal["truth", "rouge", "style"]
+Group = Literal["truth", "rouge", "similarity", "style"]
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["percent", "ratio"]
 
@@ -26,10 +27,11 @@ class Metric:
     Attributes:
         name: as in the `scores` dataset.
         label: heading of a column.
-        group: truth | rouge | style.
+        group: truth | rouge | similarity (to the lead, by a model) | style.
         meaning: one line on what its figure says.
         better: which of two figures is better; `neither` where a figure only describes.
         unit: percent (0-1, shown times 100) | ratio.
+        judge: section of `scoring` that must be set for it; None for a metric that needs none.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Metric:
     meaning: str
     better: Better = "higher"
     unit: Unit = "percent"
+    judge: Judge | None = None
 
     @property
     def scale(self) -> int:
@@ -100,6 +103,7 @@ class ArticleTexts:
         ranked: ranked paragraphs, best first; systems read the first of them.
         sources: all candidate paragraphs that were kept.
         world: the mini web that the article is from; None = it is from elsewhere, where nobody knows all facts.
+        pages: the page that each ranked paragraph stands in; none where that is not known.
     """
 
     title: str
@@ -107,6 +111,7 @@ class ArticleTexts:
     ranked: Sequence[str]
     sources: Sequence[str]
     world: MiniwebSettings | None = None
+    pages: Sequence[str] = ()
 
 
 class Scorer(Protocol):

@@ -274,12 +274,16 @@ def settings_section(lines: Sequence[str]) -> Section:
 def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return the tables of scores, truth first: heading and metrics of each."""
     groups = {group: [metric for metric in metrics if METRICS[metric].group == group] for group in get_args(Group)}
+    judged = [metric for metric in groups["truth"] if METRICS[metric].judge is not None]
+    by_values = [metric for metric in groups["truth"] if metric not in judged]
     stemmed = [metric for metric in groups["rouge"] if metric.endswith("-stem")]
     plain = [metric for metric in groups["rouge"] if metric not in stemmed]
     return [
-        ("Truth: names, numbers and dates that input, sources and lead hold, %", groups["truth"]),
+        ("Truth: names, numbers and dates that input, sources and lead hold, %", by_values),
+        ("Truth by judges: shares in %, ratios as they are", judged),
         ("ROUGE F1 without stemming, %", plain),
         ("ROUGE F1 stemmed (Porter), %", stemmed),
+        ("Similarity to the lead by a model, %", groups["similarity"]),
         ("Style: shares in %, ratios as they are", groups["style"]),
     ]
 

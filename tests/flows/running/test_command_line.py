@@ -174,6 +174,18 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["--report.headline", "rougeLsum", "--scoring.metrics", "rouge1", "--scoring.metrics", "rouge2"],
         "report.headline is 'rougeLsum': expected one of scoring.metrics, rouge1, rouge2",
     ),
+    "metric whose judge is not set": (
+        ["--scoring.metrics", "values", "--scoring.metrics", "summac"],
+        "scoring.metrics names summac: expected scoring.nli to be set",
+    ),
+    "judge that is not there": (
+        ["--scoring.nli.folder", "/nope"], "scoring.nli.folder is '/nope': expected a local folder with a model",
+    ),
+    "key of a judge that is not there": (
+        ["--scoring.judge.url", "http://localhost/v1", "--scoring.judge.model", "m", "--scoring.judge.key-variable",
+         "WIKISUM_NO_SUCH_KEY"],
+        "scoring.judge.key_variable is 'WIKISUM_NO_SUCH_KEY': expected an environment variable that holds the key of ",
+    ),
     "entity types that no pipeline finds": (
         ["--graphs.entity-types", "PERSON", "--graphs.entity-types", "Planet"],
         "graphs.entity_types holds 'Planet': expected types that the pipeline 'rules' finds, EVENT, FAC, ",
