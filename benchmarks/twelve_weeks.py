@@ -43,7 +43,7 @@ SMALL: dict[str, Any] = {
     "crawl": {"max_bytes": 2_000_000},
     "shards": {"articles": 24, "hosts": 12},
     "vocabulary": {"pieces": 2000},
-    "ranker": {"embedding": 48, "hidden": 48, "steps": 150, "validate_every": 50, "validation_paragraphs": 40},
+    "ranker": {"embedding": 48, "hidden": 48, "steps": 150, "validation_interval": 50, "validation_paragraphs": 40},
     "summarizer": {"max_paragraphs": 4, "max_paragraph_tokens": 40, "max_target_tokens": 80},
     "training": {"steps": 50, "batch_tokens": 1500, "warmup": 50, "validation_interval": 50, "keep_best": 1,
                  "decoded_articles": 0},

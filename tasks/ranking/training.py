@@ -60,7 +60,7 @@ class RankerSettings(Settings):
     )
     epochs: int = Field(10, ge=1, description="most passes over the training split")
     steps: int = Field(200_000, ge=1, description="most optimizer steps")
-    validate_every: int = Field(1_000, ge=1, description="steps between validations, each with a checkpoint")
+    validation_interval: int = Field(1_000, ge=1, description="steps between validations, each with a checkpoint")
     validation_articles: int = Field(500, ge=1, description="articles of the valid split that are scored, about")
     validation_paragraphs: int = Field(100, ge=1, description="most paragraphs drawn of each of them")
     top: int = Field(5, ge=1, description="best paragraphs whose mean ROUGE-2 recall is validated")
@@ -131,7 +131,7 @@ def train_ranker(
             constant(settings.learning_rate),
             TrainerSettings(
                 steps=settings.steps, clip_norm=settings.gradient_clip, log_interval=settings.log_interval,
-                validation_interval=settings.validate_every, validate_start=initial is not None, keep_best=1,
+                validation_interval=settings.validation_interval, validate_start=initial is not None, keep_best=1,
                 patience=settings.patience, precision="auto" if settings.bf16 else "float32", seed=seed,
             ),
             directory,

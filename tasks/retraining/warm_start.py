@@ -100,8 +100,8 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:
     """Return how a ranker is trained on from the champion's weights."""
-    every = min(settings.validate_every, retraining.ranker_steps)
-    return settings.model_copy(update={"steps": retraining.ranker_steps, "validate_every": every})
+    every = min(settings.validation_interval, retraining.ranker_steps)
+    return settings.model_copy(update={"steps": retraining.ranker_steps, "validation_interval": every})
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:

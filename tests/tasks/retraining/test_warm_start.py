@@ -61,8 +61,8 @@ def test_the_schedule_peaks_at_the_share_of_the_peak_before() -> None:
 
 
 def test_a_ranker_trained_on_validates_before_it_ends() -> None:
-    warm = warm_ranker(RankerSettings(steps=900, validate_every=300), RetrainingSettings(ranker_steps=50))
-    assert (warm.steps, warm.validate_every) == (50, 50)
+    warm = warm_ranker(RankerSettings(steps=900, validation_interval=300), RetrainingSettings(ranker_steps=50))
+    assert (warm.steps, warm.validation_interval) == (50, 50)
 
 
 def test_models_of_another_shape_are_trained_afresh() -> None:
