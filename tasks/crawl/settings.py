@@ -32,12 +32,9 @@ class CrawlSettings(Settings):
     accepted_types: tuple[str, ...] = Field(
         ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
     )
-    lookup_seconds: float = Field(10.0, gt=0, description="limit for looking up the addresses of a host")
-    connect_seconds: float = Field(10.0, gt=0, description="limit for connecting to one address, TLS included")
     read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data")
     total_seconds: float = Field(60.0, gt=0, description="limit for one response, from request to last byte")
     max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, counted after decompression")
-    max_redirects: int = Field(5, ge=0, description="redirects followed for one URL")
     allowed_hosts: tuple[str, ...] = Field(
         (),
         description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port",
@@ -93,8 +90,6 @@ class CrawlSettings(Settings):
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
     connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)
     ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
-    journal_rows: int = tuning(2_000, "rows after which a journal segment is closed", ge=1)
-    journal_seconds: float = tuning(30.0, "seconds after which a journal segment is closed", gt=0)
 
     @field_validator("mirror_hosts", "allowed_hosts", "accepted_types")
     @classmethod
