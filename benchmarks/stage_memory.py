@@ -87,9 +87,7 @@ STAGES = {
         {**ARTICLES, "documents": (gathered, ("documents",))},
         "tasks.paragraphs.paragraphs:ParagraphSettings",
     ),
-    "features": Stage(
-        "tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}, "tasks.ranking.features:FeatureSettings"
-    ),
+    "features": Stage("tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}),
     "vocabulary": Stage(
         "tasks.summarization.vocabulary:train_vocabulary",
         {"shards": (every, ("articles", "paragraphs"))},
@@ -108,7 +106,6 @@ STAGES = {
         "tasks.ranking.ranking:rank_paragraphs",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, "ranker_directory": (contents, (RANKER,))},
         "tasks.ranking.ranking:RankingSettings",
-        changes={"device": "cpu"},
     ),
     "graphs": Stage("tasks.summarization.graphs:build_graphs", RANKED, "tasks.summarization.graphs:GraphSettings"),
     "examples": Stage(
@@ -120,7 +117,7 @@ STAGES = {
         "tasks.ranking.scores:score_rankings",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, **RANKED},
         "tasks.ranking.scores:RankingScoreSettings",
-        changes={"splits": ("train",)},  # all synthetic articles: more than a build scores
+        arguments={"splits": ("train",)},  # all synthetic articles: more than a build scores
     ),
     "baselines": Stage(
         "tasks.evaluation.baselines:predict_baselines",

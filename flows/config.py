@@ -19,7 +19,6 @@ from tasks.evaluation.scoring import ScoringSettings
 from tasks.exchange.ranked_wikisum import ImportSettings
 from tasks.extraction import ExtractSettings
 from tasks.paragraphs.paragraphs import ParagraphSettings
-from tasks.ranking.features import FeatureSettings
 from tasks.ranking.ranking import RankingSettings
 from tasks.ranking.scores import RankingScoreSettings
 from tasks.ranking.training import RankerSettings
@@ -35,6 +34,7 @@ from tasks.summarization.graphs import GraphSettings
 from tasks.summarization.training import SummarizerSettings, TrainingSettings
 from tasks.summarization.vocabulary import VocabularySettings
 from tasks.tables.settings import TableSettings
+from tasks.text.ngrams import WordRule
 
 PRESETS = Path(__file__).parent / "presets"
 Preset = Literal["miniweb", "records", "paper"]
@@ -65,6 +65,11 @@ class BuildConfig(Settings):
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
     seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice depends on it")
+    words: WordRule = Field(
+        "rouge",
+        description="how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers, "
+        "`unicode` for scripts beyond ASCII",
+    )
     engine: EngineSettings = EngineSettings()
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
@@ -73,7 +78,6 @@ class BuildConfig(Settings):
     crawl: CrawlSettings = CrawlSettings()
     extraction: ExtractSettings = ExtractSettings()
     paragraphs: ParagraphSettings = ParagraphSettings()
-    features: FeatureSettings = FeatureSettings()
     vocabulary: VocabularySettings = VocabularySettings()
     ranker: RankerSettings = RankerSettings()
     ranking: RankingSettings = RankingSettings()

@@ -41,6 +41,7 @@ _HEARTBEAT_SECONDS = 15.0
 _SAVE_SECONDS = 60
 _KILL_SECONDS = 30  # a pool whose processes were killed notices, and closes
 _INTERRUPTED = 130  # exit code of the command line after a Ctrl-C
+_RETRY_SECONDS = 2.0  # before a shard is tried again for the first time; doubles each time
 _SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: a server that is started again takes a while
 _log = logging.getLogger(__name__)
 
@@ -53,11 +54,8 @@ class EngineSettings(Settings):
     )
     workers: int = tuning(0, "shards computed at the same time; 0 = one a core", ge=0)
     dask_address: str | None = tuning(None, "Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here")
+    device: str = tuning("auto", "where models are trained and run: auto | cpu | cuda | cuda:N; auto = cuda if there")
     retries: int = tuning(3, "how often a shard is tried again after a transient failure (network, storage)", ge=0)
-    retry_seconds: float = tuning(2.0, "wait before the first retry in seconds; doubles each time", ge=0)
-    wait_for_root_seconds: float = tuning(
-        86_400.0, "how long a flow waits for another one that holds its root; the command line refuses at once", ge=0
-    )
 
     @property
     def parallel(self) -> int:
@@ -270,7 +268,7 @@ class PrefectExecutor:
                 task_run_name=job.name,
                 tags=[job.stage],
                 retries=self.settings.retries,
-                retry_delay_seconds=exponential_backoff(self.settings.retry_seconds),
+                retry_delay_seconds=exponential_backoff(_RETRY_SECONDS),
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,
             )

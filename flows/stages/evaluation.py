@@ -15,7 +15,12 @@ from tasks.summarization.decoding import DecodingSettings, decode_shard
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems that need no training."""
     return session.run.stage(
-        Recipe(schemas.PREDICTIONS, predict_baselines, settings=session.config.baselines),
+        Recipe(
+            schemas.PREDICTIONS,
+            predict_baselines,
+            settings=session.config.baselines,
+            arguments={"words": session.config.words},
+        ),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked)},
         name="baselines",
@@ -63,7 +68,7 @@ def predictions(
         ),
         shards=len(examples.shards),
         inputs=read,
-        context={"progress": ProgressLog(progress)},
+        context={"progress": ProgressLog(progress), "device": session.config.engine.device},
         name=name,
     )
 

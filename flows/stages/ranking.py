@@ -33,7 +33,7 @@ def ranker(
             "vocabulary": only(corpus.vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog("ranker")},
+        context={"progress": ProgressLog("ranker"), "device": session.config.engine.device},
     )
 
 
@@ -49,6 +49,7 @@ def ranked(session: Session, corpus: Corpus, ranker: DirectoryResult | None, nam
         ),
         shards=len(corpus.articles.shards),
         inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
+        context={"device": session.config.engine.device},
         name=name,
     )
 

@@ -45,7 +45,7 @@ def summarizer(
             "vocabulary": only(vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog(name)},
+        context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )
 
 
@@ -70,5 +70,5 @@ def attention(
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(summarizer),
         },
-        context={"progress": ProgressLog(name)},
+        context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )

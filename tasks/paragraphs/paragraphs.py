@@ -35,13 +35,15 @@ class ParagraphSettings(Settings):
         "more keeps the "
         "first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit",
     )
-    words: WordRule = Field(
-        "rouge", description="how words are cut for clones: `rouge` as the papers, `unicode` for scripts beyond ASCII"
-    )
 
 
 def build_paragraphs(
-    articles: pa.Table, documents: pa.Table, settings: ParagraphSettings, *, given: pa.Table | None = None
+    articles: pa.Table,
+    documents: pa.Table,
+    settings: ParagraphSettings,
+    *,
+    words: WordRule = "rouge",
+    given: pa.Table | None = None,
 ) -> pa.Table:
     """Take each kept article's documents apart into candidate paragraphs.
 
@@ -53,6 +55,7 @@ def build_paragraphs(
         articles: ARTICLES rows of a shard, sorted by article_id.
         documents: DOCUMENTS rows of the shard's articles, in any order.
         settings: what is dropped.
+        words: how texts are cut into them.
         given: GIVEN rows of the shard's articles, where the source has documents itself, in the order of its
             partitions; of several articles of one title the first one's, as `merge_articles` keeps it.
 
@@ -67,7 +70,7 @@ def build_paragraphs(
         documents = pa.concat_tables([_of_first_articles(given), documents])
     batches = []
     for article, rows, places in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
-        candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
+        candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings, words)
         for place in places["place"].to_pylist():
             candidates.add(documents, place)
         candidates.limit()
@@ -78,11 +81,11 @@ def build_paragraphs(
 class _Candidates:
     """One article's paragraphs as they are gathered: a list per column of PARAGRAPHS."""
 
-    def __init__(self, article: str, lead: str, settings: ParagraphSettings) -> None:
+    def __init__(self, article: str, lead: str, settings: ParagraphSettings, rule: WordRule) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in PARAGRAPHS.schema.names}
         self._article = article
         self._settings = settings
-        self._clones = LeadClones(lead, settings.clones, settings.words)
+        self._clones = LeadClones(lead, settings.clones, rule)
         self._seen: set[str] = set()
 
     def add(self, documents: pa.Table, place: int) -> None:
@@ -119,7 +122,7 @@ class _Candidates:
             for text, repeat in zip(texts, repeats, strict=True)
         ]
         words = [
-            split_words(text, settings.words) if reason is None else []
+            split_words(text, self._clones.rule) if reason is None else []
             for text, reason in zip(texts, reasons, strict=True)
         ]
         copy = self._clones.is_clone(words)

@@ -34,6 +34,9 @@ from tasks.ranking.directory import PUBLISHED, WEIGHTS, TrainedRanker, describe_
 from tasks.ranking.validation import collect_validation
 from tasks.summarization.vocabulary import read_vocabulary
 
+_CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
+_TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' of Liu & Lapata 2019, Table 1
+
 
 class RankerSettings(Settings):
     """How the ranker is built and trained."""
@@ -51,7 +54,6 @@ class RankerSettings(Settings):
         "so large that "
         "scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly",
     )
-    gradient_clip: float = Field(2.0, gt=0, description="largest gradient norm (See et al. 2017)")
     title_tokens: int = Field(32, ge=1, description="tokens of a title that are read")
     paragraph_tokens: int = Field(100, ge=1, description="tokens of a paragraph that are read")
     batch_paragraphs: int = Field(128, ge=1, description="paragraphs a step")
@@ -63,18 +65,14 @@ class RankerSettings(Settings):
     validation_interval: int = Field(1_000, ge=1, description="steps between validations, each with a checkpoint")
     validation_articles: int = Field(500, ge=1, description="articles of the valid split that are scored, about")
     validation_paragraphs: int = Field(100, ge=1, description="most paragraphs drawn of each of them")
-    top: int = Field(5, ge=1, description="best paragraphs whose mean ROUGE-2 recall is validated")
     select: Literal["loss", "recall"] = Field(
-        "loss", description="best checkpoint by validation loss, or by mean ROUGE-2 recall of the top paragraphs"
+        "loss", description="best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"
     )
     patience: int = Field(10, ge=1, description="validations without a better one before training ends")
-    bf16: bool = Field(True, description="on CUDA, compute in bfloat16 with float32 weights")
     torch_threads: int = Field(
         2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
     )
-    device: str = tuning("auto", "where training runs: auto | cpu | cuda | cuda:N")
     log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
-    threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
 
     def rules(self, seed: int, per_article: int) -> BatchRules:
         """Return how paragraphs are drawn."""
@@ -85,7 +83,6 @@ class RankerSettings(Settings):
             per_article,
             self.title_tokens,
             self.paragraph_tokens,
-            self.threads,
         )
 
 
@@ -97,6 +94,7 @@ def train_ranker(
     directory: Path,
     seed: int,
     initial: Path | None = None,
+    device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train a ranker into `directory`, or go on where an interrupted run stopped.
@@ -111,6 +109,7 @@ def train_ranker(
         seed: of weights, dropout and the order of the data.
         initial: a trained ranker whose weights training starts from; they are validated first, and are the best
             checkpoint where training does not better them.
+        device: where training runs: auto | cpu | cuda | cuda:N.
         progress: told where training stands, every `log_interval` steps and after a validation.
 
     Returns:
@@ -123,19 +122,19 @@ def train_ranker(
         TrainingError: training cannot go on, see its message.
         TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
     """
-    words, device = read_vocabulary(vocabulary), find_device(settings.device)
+    words = read_vocabulary(vocabulary)
     with torch_threads(settings.torch_threads):
         objective = RankerObjective(shards, words, settings, seed, initial)
         trainer = Trainer(
             objective,
             constant(settings.learning_rate),
             TrainerSettings(
-                steps=settings.steps, clip_norm=settings.gradient_clip, log_interval=settings.log_interval,
+                steps=settings.steps, clip_norm=_CLIP_NORM, log_interval=settings.log_interval,
                 validation_interval=settings.validation_interval, validate_start=initial is not None, keep_best=1,
-                patience=settings.patience, precision="auto" if settings.bf16 else "float32", seed=seed,
+                patience=settings.patience, seed=seed,
             ),
             directory,
-            ranks=Ranks(device),
+            ranks=Ranks(find_device(device)),
             progress=progress,
             fingerprint=_fingerprint(settings, seed, words, initial),
         )  # fmt: skip
@@ -233,7 +232,7 @@ class RankerObjective(Objective[RankerBatch]):
         """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
         settings = self.settings
         ranker = TrainedRanker(self.model, self.vocabulary, settings.title_tokens, settings.paragraph_tokens)
-        found = self.validation.judge(ranker, settings.top)
+        found = self.validation.judge(ranker, _TOP)
         by_loss = settings.select == "loss" or not math.isfinite(found.loss)
         return Validation(found.loss if by_loss else -found.recall, asdict(found))
 

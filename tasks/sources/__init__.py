@@ -85,9 +85,6 @@ def running_web(settings: SourceSettings) -> Iterator[Mapping[str, str]]:
 
     Yields:
         Pattern of host -> `address:port` where its connections are to be made; empty for the real web.
-
-    Raises:
-        OSError: the port of the embedded web is taken.
     """
     if settings.kind != "miniweb":
         yield {}

@@ -13,6 +13,7 @@ from tasks.engine.settings import Settings
 from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, matching_files, unzipped
 from tasks.sources.source import Article, GivenDocument, Partition
 
+_PARTITION_BYTES = 64_000_000  # a partition ends with the line that passes them; a .gz file is one
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
 T = TypeVar("T")
 
@@ -26,9 +27,6 @@ class RecordsSettings(Settings):
     """
 
     paths: tuple[str, ...] = Field((), description="JSONL files, also gzip (.gz); a path may hold *, ? or [ ]")
-    partition_bytes: int = Field(
-        64_000_000, ge=1, description="bytes of a partition; it ends with the line that passes them. A .gz file is one"
-    )
 
 
 class Line(BaseModel):
@@ -92,8 +90,9 @@ class RecordsSource:
 
     name = "records"
 
-    def __init__(self, settings: RecordsSettings) -> None:
+    def __init__(self, settings: RecordsSettings, *, partition_bytes: int = _PARTITION_BYTES) -> None:
         self._settings = settings
+        self._partition_bytes = partition_bytes
 
     @property
     def gives_documents(self) -> bool:
@@ -147,7 +146,7 @@ class RecordsSource:
         return files
 
     def _cut(self, file: InputFile) -> tuple[Partition, ...]:
-        return _partitions_of(file, self._settings.partition_bytes, file_state(file.path))
+        return _partitions_of(file, self._partition_bytes, file_state(file.path))
 
 
 @cache

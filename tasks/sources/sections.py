@@ -44,7 +44,6 @@ class SectionsSettings(Settings):
         description="JSONL files, also gzip: objects of title, lead, url and sections, a list of title, text and refs "
         "(URLs); a path may hold *, ? or [ ]",
     )
-    partition_bytes: int = Field(64_000_000, ge=1, description="bytes of a partition of the JSONL files")
 
 
 class SectionLine(Line):
@@ -102,7 +101,7 @@ class SectionsSource:
         self._settings = settings
         self._wikitext = wikitext
         self._dump = DumpSource(dump, wikitext)
-        self._records = RecordsSource(RecordsSettings(paths=settings.paths, partition_bytes=settings.partition_bytes))
+        self._records = RecordsSource(RecordsSettings(paths=settings.paths))
 
     @property
     def gives_documents(self) -> bool:

@@ -56,7 +56,6 @@ class AttentionSettings(Settings):
         ge=16,
         description="source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)",
     )
-    window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
     learning_rate_factor: float = Field(
         1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"
     )
@@ -72,7 +71,6 @@ class AttentionSettings(Settings):
         2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
     )
     log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
-    device: str = tuning("auto", "where to train: auto | cpu | cuda")
 
 
 def train_attention(
@@ -82,6 +80,7 @@ def train_attention(
     *,
     directory: Path,
     seed: int,
+    device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train the attention predictor of a summarizer in `directory`, or go on with the one that is being trained there.
@@ -95,6 +94,7 @@ def train_attention(
         settings: see the class.
         directory: gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile.
         seed: of weights, dropout and the order of examples.
+        device: where training runs: auto | cpu | cuda | cuda:N.
         progress: told where training stands, every `log_interval` steps and after a validation.
 
     Returns:
@@ -107,7 +107,7 @@ def train_attention(
         TrainingError: training cannot go on, see its message.
         TrainingStopped: SIGTERM came; the same call goes on from the checkpoint that was saved.
     """
-    trained = load_summarizer(summarizer, device=find_device(settings.device))
+    trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)
     with torch_threads(settings.torch_threads):
@@ -165,7 +165,7 @@ class AttentionObjective(Objective[Batch]):
         )
         self.stream = BatchStream(
             TrainingShards(shards, trained.graph), trained.layout, batch_tokens=settings.batch_tokens,
-            window=settings.window, seed=seed,
+            seed=seed,
         )  # fmt: skip
         self.valid = TableShards([validation_examples(shards, trained.graph, settings.validation_articles)])
 

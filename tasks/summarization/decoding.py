@@ -26,7 +26,7 @@ from models.training.layout import Example, ExampleTable, Layout, Numbers, sourc
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import Settings
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import load_predictor
 from tasks.summarization.directory import TrainedSummarizer, load_summarizer, with_graphs
@@ -79,7 +79,6 @@ class DecodingSettings(Settings):
     source_values: bool = Field(
         False, description="whether only names and numbers that occur in what was read may be written"
     )
-    allow_unknown: bool = Field(False, description="whether the unknown token may be generated")
     prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
     max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
     max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; None = as in training")
@@ -93,7 +92,6 @@ class DecodingSettings(Settings):
         ge=1,
         description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
     )
-    device: str = tuning("auto", "where the summarizer runs: auto | cpu | cuda | cuda:N")
 
     @model_validator(mode="after")
     def _lengths_leave_room(self) -> Self:
@@ -124,7 +122,7 @@ class DecodingSettings(Settings):
             ValueError: min_length is above max_length.
         """
         names = ("beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent")
-        return SearchSettings(**{name: getattr(self, name) for name in names}, allow_unknown=self.allow_unknown)
+        return SearchSettings(**{name: getattr(self, name) for name in names})
 
 
 @dataclass(frozen=True)
@@ -163,6 +161,7 @@ def decode_shard(
     predictor: Path | None = None,
     ranked: pa.Table | None = None,
     system: str | None = None,
+    device: str = "cpu",
     progress: Callable[[DecodingProgress], None] | None = None,
 ) -> pa.Table:
     """Write a summary for each article of the test split.
@@ -175,6 +174,7 @@ def decode_shard(
         predictor: directory of the summarizer's attention predictor, where the settings need one.
         ranked: RANKED rows of the shard, where the settings need the ranker's scores.
         system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
+        device: where the summarizer runs: auto | cpu | cuda | cuda:N.
         progress: told after each batch.
 
     Returns:
@@ -191,7 +191,7 @@ def decode_shard(
         return PREDICTIONS.schema.empty_table()
     trained = load_summarizer(
         directory,
-        device=find_device(settings.device),
+        device=find_device(device),
         checkpoint=settings.checkpoint,
         source_tokens=settings.max_source_tokens,
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import Settings
 from tasks.summarization.vocabulary import read_vocabulary
 
 
@@ -29,7 +29,6 @@ class ExampleSettings(Settings):
         description="tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not "
         "end there",
     )
-    threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
 
 
 def build_examples(
@@ -57,10 +56,7 @@ def build_examples(
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
             raise ValueError(f"the ranked paragraphs of article {article} are not in order of rank")
-        source = [
-            ids[: settings.paragraph_tokens]
-            for ids in vocabulary.encode_batch(best["text"].to_pylist(), threads=settings.threads)
-        ]
+        source = [ids[: settings.paragraph_tokens] for ids in vocabulary.encode_batch(best["text"].to_pylist())]
         if not any(source):
             continue
         title, lead = (rows[name][0].as_py() or "" for name in ("title", "lead"))

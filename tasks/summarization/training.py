@@ -88,7 +88,6 @@ class TrainingSettings(Settings):
         description="source tokens, and target tokens, of a batch, padding included (released HT: 10,500)",
     )
     accumulation: int = Field(4, ge=1, description="batches an update sees on each process (released HT: 4)")
-    window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
     schedule: Literal["noam", "constant"] = Field("noam", description="learning rate: Vaswani et al. 2017, or constant")
     learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
     learning_rate: float = Field(2e-5, gt=0, description="learning rate of the constant schedule")
@@ -115,7 +114,6 @@ class TrainingSettings(Settings):
     max_seconds: float | None = Field(
         None, gt=0, description="time budget in seconds; None = none. With one, the result depends on the machine"
     )
-    max_skipped: int = Field(10, ge=1, description="updates in a row without a finite gradient that end training")
     torch_threads: int = Field(
         2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
     )
@@ -124,7 +122,6 @@ class TrainingSettings(Settings):
     decoded_articles: int = tuning(
         8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
     )
-    device: str = tuning("auto", "where to train: auto | cpu | cuda")
     compile: bool = tuning(False, "compile the model with torch.compile")
 
 
@@ -164,6 +161,7 @@ def train_summarizer(
     directory: Path,
     seed: int,
     initial: Path | None = None,
+    device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train a summarizer in `directory`, or go on with the one that is being trained there.
@@ -180,6 +178,7 @@ def train_summarizer(
         directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
         seed: of weights, order of examples and dropout.
         initial: a trained summarizer whose weights training starts from; the optimizer and the schedule start again.
+        device: where training runs: auto | cpu | cuda | cuda:N.
         progress: told where training stands, every `log_interval` steps and after a validation.
 
     Returns:
@@ -195,13 +194,13 @@ def train_summarizer(
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
-    with torch_threads(training.torch_threads), process_group(training.device) as ranks:
+    with torch_threads(training.torch_threads), process_group(device) as ranks:
         model = _fresh_model(settings, training, words, seed)
         if initial is not None:
             _start_from(model, initial, words)
         stream = BatchStream(
             TrainingShards(shards, settings.graph), layout, batch_tokens=training.batch_tokens,
-            window=training.window, seed=seed, rank=ranks.rank, world=ranks.world,
+            seed=seed, rank=ranks.rank, world=ranks.world,
         )  # fmt: skip
 
         def validation() -> Iterator[Batch]:
@@ -310,7 +309,7 @@ def _fingerprint(
     settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
 ) -> dict[str, Any]:
     """What a run cannot change half-way; it may be made longer, validated more often or given more time."""
-    free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
+    free = {"steps", "validation_interval", "keep_best", "max_seconds"}
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary.digest, "initial": start}

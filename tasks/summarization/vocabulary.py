@@ -22,6 +22,8 @@ from tasks.engine.hashing import stable_hash
 from tasks.engine.settings import Settings
 from tasks.ranking.candidates import candidates
 
+_LINE_BYTES = 4192  # longest line given to SentencePiece, its own default; longer texts are cut at spaces
+
 
 class VocabularySettings(Settings):
     """How the shared subword vocabulary is estimated."""
@@ -57,9 +59,6 @@ class VocabularySettings(Settings):
         "memory for each character it is given",
     )
     paragraph_characters: int = Field(30_000_000, ge=0, description="characters of paragraphs in the sample")
-    line_bytes: int = Field(
-        4192, ge=256, description="longest line given to SentencePiece, in UTF-8 bytes; longer texts are cut at spaces"
-    )
     threads: int = Field(
         4,
         ge=1,
@@ -122,7 +121,7 @@ def train_vocabulary(
         _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
         articles_table = paragraphs_table = None  # the next shard needs their room, and SentencePiece that of the last
     pa.default_memory_pool().release_unused()
-    lines = _Lines([leads, paragraphs], settings.line_bytes)
+    lines = _Lines([leads, paragraphs], _LINE_BYTES)
     model = _estimate(lines, settings)
     row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [lines.count]}
     return pa.table(row, schema=VOCABULARY.schema)
@@ -197,7 +196,7 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
             character_coverage=settings.character_coverage,
             byte_fallback=settings.byte_fallback,
             split_digits=settings.split_digits,
-            max_sentence_length=settings.line_bytes,
+            max_sentence_length=_LINE_BYTES,
             num_threads=settings.threads,
             train_extremely_large_corpus=settings.lead_characters + settings.paragraph_characters > 2**30,
             pad_id=0,

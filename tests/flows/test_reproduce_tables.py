@@ -27,7 +27,7 @@ TOY = [
     "--summarizer.max-paragraph-tokens=32", "--summarizer.max-target-tokens=40", "--training.validation-interval=2",
     "--training.decoded-articles=1",
     "--training.batch-tokens=1500", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
-    "--report.significance.resamples=100", "--tables.steps=2", "--tables.source-scale=0.125",
+    "--tables.steps=2", "--tables.source-scale=0.125",
 ]  # fmt: skip
 
 

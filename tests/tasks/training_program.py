@@ -21,10 +21,10 @@ SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers"
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": SIZES})
 RANKER = RankerSettings(
     embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8,
-    log_interval=1, device="cpu", torch_threads=1,
+    log_interval=1, torch_threads=1,
 )  # fmt: skip
 ATTENTION = AttentionSettings(
-    heads=2, steps=10, batch_tokens=512, warmup=4, validation_interval=4, log_interval=1, device="cpu", torch_threads=1
+    heads=2, steps=10, batch_tokens=512, warmup=4, validation_interval=4, log_interval=1, torch_threads=1
 )
 
 

@@ -53,7 +53,7 @@ def rows(*, shard: int, counter: str) -> pa.Table:
 
 @flow
 def small_flow(root: str, counter: str, kind: str) -> StageResult:
-    executor = PrefectExecutor(EngineSettings(kind=kind, workers=2, retry_seconds=0))
+    executor = PrefectExecutor(EngineSettings(kind=kind, workers=2))
     run = Run(Store(root), executor)
     with executor.serving():
         return run.stage(
@@ -66,8 +66,9 @@ def small_flow(root: str, counter: str, kind: str) -> StageResult:
 
 @pytest.mark.parametrize("kind", ["threads", "processes", pytest.param("dask", marks=pytest.mark.slow)])
 def test_runners_retry_what_is_transient_and_let_a_bad_shard_fail_alone(
-    prefect_server: None, tmp_path: Path, kind: Any
+    prefect_server: None, tmp_path: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("flows.running.execution._RETRY_SECONDS", 0.0)
     counter = tmp_path / "calls"
     counter.mkdir()
     with pytest.raises(

@@ -84,8 +84,7 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
         folder,
         summarizer=ours.TINY.model_dump() | {"graph": "none"},
         training=ours.FEW.model_dump() | {"steps": 5},
-        decoding={"beam": 2, "min_length": 2, "max_length": 12, "device": "cpu"},
-        report={"significance": {"resamples": 50}},
+        decoding={"beam": 2, "min_length": 2, "max_length": 12},
     )
     executor = InlineExecutor()
     session = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]

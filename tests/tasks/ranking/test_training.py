@@ -30,7 +30,7 @@ torch.set_num_threads(1)
 
 SMALL = RankerSettings(
     embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20,
-    device="cpu", torch_threads=1,
+    torch_threads=1,
 )  # fmt: skip
 RULES = BatchRules(seed=1, epochs=2, size=16, per_article=8, title_tokens=8, paragraph_tokens=20)
 
@@ -272,7 +272,9 @@ def test_cross_entropy_is_that_of_pytorch() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
-def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(tmp_path: Path) -> None:
+def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = train(tmp_path / "first", SMALL)
     still = SMALL.model_copy(update={"learning_rate": 1e-12, "steps": 8, "validation_interval": 4})
     start = tmp_path / "first"
@@ -282,7 +284,8 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(tmp
     lines = read_metrics(tmp_path / "still" / "metrics.jsonl")
     found = [(line["kind"], line["step"]) for line in lines]
     assert found == [("validation", 0), ("validation", 4), ("train", 8), ("validation", 8)]
-    hurt = SMALL.model_copy(update={"learning_rate": 3.0, "gradient_clip": 100.0, "steps": 2, "validation_interval": 1})
+    monkeypatch.setattr("tasks.ranking.training._CLIP_NORM", 100.0)
+    hurt = SMALL.model_copy(update={"learning_rate": 3.0, "steps": 2, "validation_interval": 1})
     metrics = train_ranker(world(), vocabulary(), hurt, directory=tmp_path / "hurt", seed=9, initial=start)
     assert metrics["best_step"] == 0
     assert (tmp_path / "hurt" / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()

@@ -21,10 +21,8 @@ from tests.tasks.sources.dump_files import HEAD, LEAD, TAIL, dump, page, write_m
 
 
 def source(*paths: Path, partition_bytes: int = 1 << 20, indexes: tuple[Path, ...] = (), **wikitext: Any) -> DumpSource:
-    files = DumpSettings(
-        paths=tuple(map(str, paths)), indexes=tuple(map(str, indexes)), partition_bytes=partition_bytes
-    )
-    return DumpSource(files, WikitextSettings(**{"min_lead_words": 3, **wikitext}))
+    files = DumpSettings(paths=tuple(map(str, paths)), indexes=tuple(map(str, indexes)))
+    return DumpSource(files, WikitextSettings(**{"min_lead_words": 3, **wikitext}), partition_bytes=partition_bytes)
 
 
 def read(dump_source: DumpSource) -> list[Article]:

@@ -18,7 +18,7 @@ LINE = {"title": "Ada", "lead": "Ada was.", "references": ["http://a.test/"]}
 
 
 def records(*paths: Path | str, partition_bytes: int = 1 << 20) -> RecordsSource:
-    return RecordsSource(RecordsSettings(paths=tuple(map(str, paths)), partition_bytes=partition_bytes))
+    return RecordsSource(RecordsSettings(paths=tuple(map(str, paths))), partition_bytes=partition_bytes)
 
 
 def read(source: RecordsSource) -> list[Article]:

@@ -31,7 +31,6 @@ SHORT = AttentionSettings(
     warmup=4,
     validation_interval=2,
     log_interval=1,
-    device="cpu",
     torch_threads=1,
 )
 

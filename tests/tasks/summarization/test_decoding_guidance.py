@@ -29,9 +29,7 @@ PHT = TINY.model_copy(
         },
     }
 )  # fmt: skip
-PLAIN = DecodingSettings(
-    beam=2, normalisation="average", min_length=4, max_length=8, batch_articles=3, device="cpu", block_ngrams=3
-)
+PLAIN = DecodingSettings(beam=2, normalisation="average", min_length=4, max_length=8, batch_articles=3, block_ngrams=3)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +38,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     summarizer, predictor = (tmp_path_factory.mktemp(name) for name in ("summarizer", "predictor"))
     data = InMemory([(pa.concat_tables([examples("train", paragraphs=4), examples("valid", paragraphs=4)]),)])
     train_summarizer(data, vocabulary(), PHT, training=FEW, directory=summarizer, seed=1)
-    settings = AttentionSettings(heads=2, steps=4, batch_tokens=512, warmup=2, device="cpu")
+    settings = AttentionSettings(heads=2, steps=4, batch_tokens=512, warmup=2)
     train_attention(data, summarizer, settings, directory=predictor, seed=1)
     return summarizer, predictor
 
