@@ -18,7 +18,8 @@ from rouge_score import rouge_scorer
 
 from benchmarks.synthetic import Corpus
 from storage.schemas import ARTICLES, PARAGRAPHS
-from tasks.paragraphs.clones import CloneSettings, LeadClones
+from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.settings import CloneSettings
 from tasks.ranking.features import compute_features
 from tasks.ranking.labels import rouge2_recalls
 from tasks.text.ngrams import split_words

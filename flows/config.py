@@ -1,4 +1,4 @@
-"""Everything a build can be told: one section a stage, each documented beside its stage."""
+"""Everything a build can be told: one section a stage, each in `settings.py` of its stage's folder."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -6,33 +6,30 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field, field_validator, model_validator
 
-from flows.running.execution import EngineSettings
-from flows.running.notification import NotificationSettings
-from models.attention_predictor import check_predictable
+from flows.running.settings import EngineSettings, NotificationSettings
 from models.presets import PRESETS as SUMMARIZERS
-from models.presets import Recipe
-from models.registry import find_preset
+from models.presets import Recipe, check_predictable, find_preset
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, tuning
-from tasks.evaluation.baselines import BaselineSettings
-from tasks.evaluation.scoring import ScoringSettings
-from tasks.exchange.ranked_wikisum import ImportSettings
-from tasks.extraction import ExtractSettings
-from tasks.paragraphs.paragraphs import ParagraphSettings
-from tasks.ranking.ranking import RankingSettings
-from tasks.ranking.scores import RankingScoreSettings
-from tasks.ranking.training import RankerSettings
+from tasks.evaluation.settings import BaselineSettings, ScoringSettings
+from tasks.exchange.ranked_wikisum.settings import ImportSettings
+from tasks.extraction.settings import ExtractSettings
+from tasks.paragraphs.settings import ParagraphSettings
+from tasks.ranking.settings import RankerSettings, RankingScoreSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.search.settings import SearchSettings
-from tasks.sources import SourceSettings
-from tasks.sources.miniweb import MiniwebSettings
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.examples import ExampleSettings
-from tasks.summarization.graphs import GraphSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
-from tasks.summarization.vocabulary import VocabularySettings
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import SourceSettings
+from tasks.summarization.settings import (
+    AttentionSettings,
+    DecodingSettings,
+    ExampleSettings,
+    GraphSettings,
+    SummarizerSettings,
+    TrainingSettings,
+    VocabularySettings,
+)
 from tasks.tables.settings import TableSettings
 from tasks.text.ngrams import WordRule
 

@@ -14,7 +14,7 @@ from flows.running.machine import check_machine
 from storage.lock import root_lock
 from storage.store import Store
 from tasks.engine.stage import Run, walk
-from tasks.sources import running_web
+from tasks.sources.choice import running_web
 
 T = TypeVar("T")
 _WAIT_FOR_ROOT_SECONDS = 86_400.0  # for another flow that holds the root; the command line refuses at once

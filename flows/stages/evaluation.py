@@ -8,19 +8,16 @@ from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
 from tasks.evaluation.scoring import score_predictions
-from tasks.sources.miniweb import MiniwebSettings
-from tasks.summarization.decoding import DecodingSettings, decode_shard
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.summarization.decoding import decode_shard
+from tasks.summarization.settings import DecodingSettings
 
 
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems that need no training."""
+    config = session.config
     return session.run.stage(
-        Recipe(
-            schemas.PREDICTIONS,
-            predict_baselines,
-            settings=session.config.baselines,
-            arguments={"words": session.config.words},
-        ),
+        Recipe(schemas.PREDICTIONS, predict_baselines, settings=config.baselines, arguments={"words": config.words}),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked)},
         name="baselines",

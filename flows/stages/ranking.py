@@ -10,7 +10,8 @@ from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.ranking.ranking import rank_paragraphs
 from tasks.ranking.scores import score_rankings
-from tasks.ranking.training import RankerSettings, train_ranker
+from tasks.ranking.settings import RankerSettings
+from tasks.ranking.training import train_ranker
 
 
 def ranker(

@@ -6,7 +6,7 @@ from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.engine.recipe import Recipe
-from tasks.extraction import extract_documents
+from tasks.extraction.documents import extract_documents
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
 from tasks.summarization.vocabulary import train_vocabulary

@@ -4,8 +4,8 @@ from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
-from tasks.summarization.attention_training import AttentionSettings, train_attention
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
 
 

@@ -1,35 +1,17 @@
 """Extractive baselines on the test split: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4) -> predictions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from models.extractive import best_first, greedy_oracle, lead, lexrank_scores, take_until
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
+from tasks.evaluation.settings import Baseline, BaselineSettings
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import tfidf_matrix
-
-Baseline = Literal["lead", "lexrank", "oracle"]
-
-
-class BaselineSettings(Settings):
-    """Which extractive systems are run, and how."""
-
-    systems: tuple[Baseline, ...] = Field(
-        ("lead", "lexrank", "oracle"),
-        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; oracle, which sees the target, "
-        "is the most "
-        "that choosing whole paragraphs can reach in ROUGE-2",
-    )
-    split: Literal["train", "valid", "test"] = Field("test", description="split that is summarized")
-    lexrank_cut: bool = Field(
-        True, description="end the last paragraph at the length of the target, as Lead does, or keep it whole"
-    )
 
 
 def predict_baselines(

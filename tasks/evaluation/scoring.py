@@ -4,35 +4,18 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AfterValidator, Field
 
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
 from tasks.evaluation.metrics import ArticleTexts, Summary
-from tasks.evaluation.registry import METRICS, deciding_metric, known_metric, prepare
+from tasks.evaluation.registry import prepare
+from tasks.evaluation.settings import ScoringSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
-
-MetricName = Annotated[str, AfterValidator(known_metric)]
-DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
-
-
-class ScoringSettings(Settings):
-    """What is measured of each summary."""
-
-    metrics: tuple[MetricName, ...] = Field(
-        tuple(METRICS),
-        min_length=1,
-        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
-        "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
-        "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
-        "and style (coverage, density, compression and so on)",
-    )
 
 
 def score_predictions(

@@ -3,13 +3,11 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
-from pydantic import Field
 
-from tasks.engine.settings import Settings
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
+from tasks.paragraphs.settings import ParagraphFilterSettings
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
@@ -45,23 +43,6 @@ _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which s
 
 _LANGUAGE_CHARACTERS = 40  # from which the language can be told
 _LANGUAGE_PROBABILITY = 0.9  # from which it is sure
-
-
-class ParagraphFilterSettings(Settings):
-    """Which paragraphs are dropped as no prose."""
-
-    preset: Literal["default", "liu2018", "none"] = Field(
-        "default",
-        description="rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of "
-        "more than 3 tokens ending in a full stop); none",
-    )
-    min_words: int = Field(6, ge=1, description="words a paragraph has at least, in the preset default")
-    language: str | None = Field(
-        None,
-        pattern="^[a-z]{2,3}$",
-        description="ISO 639 code: a paragraph that is surely in another language is dropped, whatever the preset; "
-        "null = every language is kept",
-    )
 
 
 def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:

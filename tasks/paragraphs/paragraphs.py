@@ -5,36 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
-from tasks.paragraphs.clones import CloneSettings, LeadClones
-from tasks.paragraphs.filter import ParagraphFilterSettings, drop_reason
+from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.settings import ParagraphSettings
 from tasks.text.ngrams import WordRule, split_words
-
-
-class ParagraphSettings(Settings):
-    """Which paragraphs of the documents become candidates."""
-
-    filter: ParagraphFilterSettings = Field(
-        default_factory=ParagraphFilterSettings, description="which texts are prose at all"
-    )
-    drop_boilerplate: bool = Field(True, description="drop paragraphs that repeat across pages of their host")
-    clones: CloneSettings = Field(
-        default_factory=CloneSettings, description="which paragraphs count as copied from the article"
-    )
-    drop_duplicates: bool = Field(
-        True, description="drop a paragraph equal to an earlier one of the article, but for white space and case"
-    )
-    max_paragraphs: int | None = Field(
-        2000,
-        ge=1,
-        description="candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with "
-        "more keeps the "
-        "first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit",
-    )
 
 
 def build_paragraphs(

@@ -3,43 +3,21 @@
 """
 
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
 
 from models.training.distributed import find_device
 from storage.schemas import RANKED
-from tasks.engine.settings import Settings
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.candidates import Candidates, candidates, features_of
 from tasks.ranking.directory import TrainedRanker, load_ranker
+from tasks.ranking.settings import RankingSettings
 from tasks.ranking.texts import Texts, batches_by_length
 
 _THREADS = 1  # of torch: shards are ranked side by side, one a core
-
-
-class RankingSettings(Settings):
-    """How paragraphs are ranked."""
-
-    keep: int = Field(
-        40, ge=1, description="L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"
-    )
-    method: Literal["ranking", "similarity", "rouge", "found"] = Field(
-        "ranking",
-        description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 "
-        "recall against the lead itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, "
-        "no ranking)",
-    )
-    batch_tokens: int = Field(
-        16_384,
-        ge=1,
-        description="paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the "
-        "recipe, because the last bits of a score, and so the order of all but equal ones, depend on it",
-    )
 
 
 def rank_paragraphs(

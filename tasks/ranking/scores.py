@@ -9,25 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from storage.schemas import RANKING_SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
 from tasks.evaluation.rouge import stem
+from tasks.ranking.settings import RankingScoreSettings
 from tasks.text.ngrams import lcs_length, split_words
 
 SPLITS = ("valid", "test")  # the ranker has learned from the others
-
-
-class RankingScoreSettings(Settings):
-    """What Table 1 is made of."""
-
-    paragraphs: tuple[int, ...] = Field(
-        (5, 10, 20, 40),
-        min_length=1,
-        description="L': how many best paragraphs are joined (Liu & Lapata 2019, Table 1)",
-    )
 
 
 def score_rankings(

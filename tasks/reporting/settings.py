@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from tasks.engine.settings import Settings
-from tasks.evaluation.scoring import DecidingMetric
+from tasks.evaluation.settings import DecidingMetric
 
 
 class ReportSettings(Settings):

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from tasks.engine.settings import Settings
-from tasks.evaluation.scoring import DecidingMetric
+from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
 FLIPS = 50_000  # random sign flips of the test that decides

@@ -11,9 +11,9 @@ from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, read_champion, read_version, split_path
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
-from tasks.ranking.training import RankerSettings
+from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
 _RANKER_SHAPE = ("embedding", "hidden", "dropout")

@@ -12,38 +12,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from pydantic import Field
-
 from tasks.crawl.service import Patience
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi, MediaWikiError
+from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi
+from tasks.sources.settings import MediaWikiSettings
 from tasks.sources.source import Article, Partition
-
-__all__ = ["MediaWikiError", "MediaWikiSettings", "MediaWikiSource", "PinnedPartition"]
 
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
 _PARTITION_PAGES = 500  # ten requests: what a failed partition asks for again
 _ID_BATCH = 50  # what the interface allows who is not logged in
-
-
-class MediaWikiSettings(Settings):
-    """Which pages of which wiki are read, and how politely."""
-
-    api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
-    contact: str = tuning(
-        "",
-        "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
-        pattern=HEADER_TEXT,
-    )
-    titles: str = Field(
-        "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
-    )
-    category: str = Field("", description="category whose articles are read, with or without its namespace")
-    category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
-    delay_seconds: float = tuning(0.1, "between the starts of two requests, which are serial, in seconds", ge=0)
 
 
 @dataclass(frozen=True)

@@ -2,33 +2,12 @@
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
+from tasks.summarization.settings import ExampleSettings
 from tasks.summarization.vocabulary import read_vocabulary
-
-
-class ExampleSettings(Settings):
-    """How much of an article an example keeps.
-
-    A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
-    examples serves systems, and tests on longer inputs than were trained on.
-    """
-
-    paragraphs: int = Field(
-        40, ge=1, description="best ranked paragraphs kept (Liu & Lapata 2019 trains on 24, tests on up to 40)"
-    )
-    title_tokens: int = Field(64, ge=1, description="tokens of the title kept")
-    paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
-    target_tokens: int = Field(
-        1_000,
-        ge=2,
-        description="tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not "
-        "end there",
-    )
 
 
 def build_examples(

@@ -9,50 +9,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
 from storage.schemas import GRAPHS
 from tasks.engine.grouping import by_article
-from tasks.engine.settings import Settings
-from tasks.text.discourse import MarkerScope, marked_pairs
-from tasks.text.entities import ENTITY_TYPES, RULES, check_types, entity_sets, pipeline_name
+from tasks.summarization.settings import GraphSettings
+from tasks.text.discourse import marked_pairs
+from tasks.text.entities import check_types, entity_sets, pipeline_name
 from tasks.text.ngrams import WordRule
 from tasks.text.tfidf import tfidf_matrix
 
 _SPACY_BATCH = 256  # paragraphs spaCy works on at once
 
 Edges = list[dict[str, Any]]
-
-
-class GraphSettings(Settings):
-    """How the graphs over ranked paragraphs are drawn."""
-
-    similarity_threshold: float = Field(
-        0.2,
-        ge=0,
-        le=1,
-        description="tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)",
-    )
-    entity_weight: float = Field(
-        0.2, ge=0, description="weight of one shared entity in the ADG (Liu & Lapata 2019, eq. 26)"
-    )
-    marker_weight: float = Field(
-        1.0, ge=0, description="weight of a discourse marker in the ADG (Liu & Lapata 2019, eq. 26)"
-    )
-    marker_scope: MarkerScope = Field(
-        "first_sentence",
-        description="where in the later of two neighbouring paragraphs a marker joins them: first_sentence | paragraph",
-    )
-    spacy_pipeline: str = Field(
-        RULES,
-        description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
-        "en_core_web_sm, must be installed (Liu & Lapata 2019, app. A.2 footnote 3)",
-    )
-    entity_types: tuple[str, ...] = Field(
-        ENTITY_TYPES,
-        description="entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of "
-        "them",
-    )
 
 
 def pipeline_label(settings: GraphSettings) -> str:

@@ -5,11 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from models.registry import find_preset, source_limit
+from models.presets import find_preset
+from models.registry import source_limit
 from storage.schemas import PREDICTIONS
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System

@@ -17,7 +17,7 @@ from storage.builds import latest_build, summarise
 from storage.parts import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.sources.dump import DumpSource
+from tasks.sources.dump.source import DumpSource
 from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.dump_files import write_multistream

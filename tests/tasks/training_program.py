@@ -10,8 +10,10 @@ from typing import Any
 import torch
 
 from models.training.state import TrainingProgress
-from tasks.ranking.training import RankerSettings, train_ranker
-from tasks.summarization.attention_training import AttentionSettings, train_attention
+from tasks.ranking.settings import RankerSettings
+from tasks.ranking.training import train_ranker
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.settings import AttentionSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.ranking import ranker_world
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary

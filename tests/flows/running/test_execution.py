@@ -21,7 +21,8 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_API_URL
 
-from flows.running.execution import EngineSettings, PrefectExecutor, is_transient
+from flows.running.execution import PrefectExecutor, is_transient
+from flows.running.settings import EngineSettings
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
 from storage.builds import summarise

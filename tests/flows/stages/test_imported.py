@@ -16,10 +16,9 @@ from storage.formats.ranked_wikisum import write_item
 from storage.schemas import PARAGRAPHS
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.exchange.ranked_wikisum import paragraphs_of
 from tasks.exchange.ranked_wikisum.exporting import items_of
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
-from tasks.exchange.ranked_wikisum.importing import import_examples
+from tasks.exchange.ranked_wikisum.importing import import_examples, paragraphs_of
 from tests.flows.recording import keys, walked
 from tests.tasks.summarization import summarizer_examples as ours
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tasks.crawl import common_crawl, wayback
-from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
+from tasks.crawl.settings import CommonCrawlSettings, WaybackSettings
 from tasks.crawl.turns import LONGEST_WAIT, turn
 
 

@@ -6,10 +6,9 @@
 import pytest
 
 from tasks.engine.settings import Settings
-from tasks.ranking.training import RankerSettings
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings, _trainer_settings
+from tasks.ranking.settings import RankerSettings
+from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
+from tasks.summarization.training import _trainer_settings
 
 DEFAULTS: dict[type[Settings], dict[str, object]] = {
     SummarizerSettings: {

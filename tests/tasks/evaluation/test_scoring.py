@@ -8,10 +8,12 @@ from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
 from tasks.evaluation.registry import METRICS
-from tasks.evaluation.scoring import ScoringSettings, score_predictions
+from tasks.evaluation.scoring import score_predictions
+from tasks.evaluation.settings import ScoringSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.sources.miniweb import Miniweb, MiniwebSettings
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
 
 
 def articles(*rows: tuple[str, str, str | None]) -> pa.Table:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.paragraphs import clones
-from tasks.paragraphs.clones import CloneSettings, LeadClones
+from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, split_words
 
 LEAD = "a b c d e f g h i j k"  # ten bigrams

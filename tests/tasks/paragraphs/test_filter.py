@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from benchmarks.extraction import read_pages
 from tasks.paragraphs import filter as rules
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
-from tasks.paragraphs.filter import ParagraphFilterSettings, drop_reason
+from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.settings import ParagraphFilterSettings
 
 DEFAULT = ParagraphFilterSettings()
 LIU = ParagraphFilterSettings(preset="liu2018")

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import ARTICLES, DOCUMENTS, GIVEN, PARAGRAPHS
-from tasks.paragraphs.clones import CloneSettings
 from tasks.paragraphs.filter import drop_reason
-from tasks.paragraphs.paragraphs import ParagraphSettings, build_paragraphs
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.paragraphs.settings import CloneSettings, ParagraphSettings
 
 LEAD = "The Severn is the longest river in Great Britain and rises in the Cambrian Mountains of Wales."
 WIDE = "Near its mouth the river is more than a mile wide at high tide."

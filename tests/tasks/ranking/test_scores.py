@@ -10,7 +10,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS, RANKED, RANKING_SCORES
 from tasks.evaluation.rouge import stem
-from tasks.ranking.scores import RankingScoreSettings, recalls, score_rankings
+from tasks.ranking.scores import recalls, score_rankings
+from tasks.ranking.settings import RankingScoreSettings
 from tasks.text.ngrams import split_words
 
 TEXT = st.lists(st.sampled_from(["the", "rivers", "river", "ran", "running", "a", "b."]), max_size=12).map(" ".join)

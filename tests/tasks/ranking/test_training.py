@@ -18,8 +18,9 @@ from models.training.stopping import stop_trainings
 from models.vocabulary import Vocabulary
 from tasks.ranking.batches import BatchRules, training_batches
 from tasks.ranking.directory import load_ranker
-from tasks.ranking.ranking import RankingSettings, rank_paragraphs, score_paragraphs
-from tasks.ranking.training import RankerSettings, train_ranker
+from tasks.ranking.ranking import rank_paragraphs, score_paragraphs
+from tasks.ranking.settings import RankerSettings, RankingSettings
+from tasks.ranking.training import train_ranker
 from tasks.ranking.validation import _cross_entropy, collect_validation
 from tests.tasks.ranking.ranker_world import InMemory, articles, features, paragraphs, vocabulary, world
 from tests.tasks.summarization.summarizer_examples import vocabulary as other_vocabulary

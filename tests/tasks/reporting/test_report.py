@@ -28,7 +28,8 @@ from storage.store import Store
 from tasks.engine.inputs import StageResult, contents, every
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.reporting import ReportSettings, write_report
+from tasks.reporting.report import write_report
+from tasks.reporting.settings import ReportSettings
 from tests.tasks.reporting.reporting_tables import count, prediction
 
 pytestmark = pytest.mark.integration

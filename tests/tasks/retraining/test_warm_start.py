@@ -10,7 +10,7 @@ from storage.errors import StorageError
 from storage.registry import FrozenSplit, Version
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult
-from tasks.ranking.training import RankerSettings
+from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.warm_start import (
     better_ranker,
@@ -22,7 +22,7 @@ from tasks.retraining.warm_start import (
     warm_ranker,
     warm_training,
 )
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 
 def ranker(loss: float, initial: float, floor: float = 0.1) -> DirectoryResult:

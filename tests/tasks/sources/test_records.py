@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sources.records import RecordsSettings, RecordsSource
+from tasks.sources.records import RecordsSource
+from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, GivenDocument
 
 LINE = {"title": "Ada", "lead": "Ada was.", "references": ["http://a.test/"]}

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from storage.schemas import PREDICTIONS
-from tasks.summarization.decoding import DecodingProgress, DecodingSettings, decode_shard
+from tasks.summarization.decoding import DecodingProgress, decode_shard
+from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import (
     FACTS,

@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from storage.schemas import GRAPHS, RANKED
-from tasks.summarization.graphs import GraphSettings, build_graphs, discourse_edges, pipeline_label, similarity_edges
+from tasks.summarization.graphs import build_graphs, discourse_edges, pipeline_label, similarity_edges
+from tasks.summarization.settings import GraphSettings
 
 NO_NAMES: frozenset[str] = frozenset()
 

@@ -3,14 +3,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from models.registry import find_preset
+from models.presets import find_preset
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.significance import Significance
-from tasks.ranking.ranking import RankingSettings
+from tasks.ranking.settings import RankingSettings
 from tasks.reporting.settings import ReportSettings
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.layout import section
 from tasks.tables.measures import Measured, measure
 from tasks.tables.plan import (
