@@ -95,7 +95,7 @@ class _Candidates:
     def _reasons(self, texts: list[str], repeats: list[bool]) -> Iterator[str | None]:
         settings = self._settings
         reasons = [
-            drop_reason(text, settings.filter) or ("host_boilerplate" if repeat and settings.drop_boilerplate else None)
+            drop_reason(text, settings.filter) or ("host_boilerplate" if repeat else None)
             for text, repeat in zip(texts, repeats, strict=True)
         ]
         words = [

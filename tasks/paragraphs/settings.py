@@ -62,7 +62,6 @@ class ParagraphSettings(Settings):
     filter: ParagraphFilterSettings = Field(
         default_factory=ParagraphFilterSettings, description="which texts are prose at all"
     )
-    drop_boilerplate: bool = Field(True, description="drop paragraphs that repeat across pages of their host")
     clones: CloneSettings = Field(
         default_factory=CloneSettings, description="which paragraphs count as copied from the article"
     )

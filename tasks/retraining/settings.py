@@ -51,9 +51,6 @@ class RetrainingSettings(Settings):
     recent_weeks: int = Field(
         8, ge=1, description="weeks whose new test articles are the second test split, beside the frozen one"
     )
-    recent_articles: int = Field(
-        2_000, ge=1, description="articles of the second test split, at most; each week brings its share"
-    )
     metric: DecidingMetric = Field("values", description="metric that must improve")
     margin: float = Field(0.2, ge=0, le=100, description="least gain in it to be promoted, points of 100")
     guards: tuple[DecidingMetric, ...] = Field(

@@ -95,8 +95,7 @@ def test_each_reason_in_its_place():
 def test_switched_off_rules_keep_what_they_would_drop():
     rows = build(
         [article()],
-        [document(LEAD, WIDE, WIDE, BORE, boilerplate=[False, False, False, True])],
-        drop_boilerplate=False,
+        [document(LEAD, WIDE, WIDE, BORE)],
         drop_duplicates=False,
         clones=CloneSettings(recall=None, part_recall=None),
     )
