@@ -12,9 +12,10 @@ from flows.build_wikisum import build, build_wikisum
 from flows.config import BuildConfig
 from flows.promote import promote
 from flows.prune import prune_root
-from flows.running.command_line import CommandLine, explain, main, parse
+from flows.running.command_line import main
 from flows.running.help import options
 from flows.running.machine import check_machine
+from flows.running.options import CommandLine, explain, parse, read_command
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.store import Store
@@ -40,7 +41,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
         monkeypatch.setattr(sys, "argv", ["build_wikisum", *arguments])
         monkeypatch.setenv("COLUMNS", "200")
         try:
-            code = main("build-wikisum", build_wikisum, build)
+            code = main(read_command("build-wikisum"), build_wikisum, build)
         except SystemExit as end:
             code = int(end.code or 0)
         return Done(code, *capfd.readouterr())
@@ -60,7 +61,7 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
 def test_help_is_one_screen_of_what_people_change(command: Callable[..., Done]) -> None:
     shown = command("--help").stdout
     assert len(shown.splitlines()) <= 40
-    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (17)", "--help SECTION"):
+    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (16)", "--help SECTION"):
         assert words in shown
     assert "--graphs.similarity-threshold" not in shown
 
@@ -155,6 +156,10 @@ BAD: dict[str, tuple[list[str], str]] = {
     "no such summarizer": (["--summarizer.preset", "bart"], "summarizer: unknown preset 'bart', expected one of: "),
     "no such field of a summarizer": (
         ["--summarizer.overrides", '{"layers": 6}'], "summarizer: unknown field 'layers' for architecture"
+    ),
+    "copying where nothing can be copied": (
+        ["--summarizer.preset", "transformer-xl", "--summarizer.copying"],
+        "summarizer: copying: preset 'transformer-xl' is of architecture 'transformer-xl', which cannot copy, expected",
     ),
     "no such checkpoint": (
         ["--decoding.checkpoint", "9"], "decoding.checkpoint is 9: expected at most ",
