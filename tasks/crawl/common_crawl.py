@@ -35,9 +35,7 @@ PATIENCE = Patience(total_seconds=60.0, retries=5, backoff_seconds=2.0, max_back
 
 _INDEX_LINES = 50  # captures of one URL that an index is asked for
 _CAPTURES = 2  # of one URL that are tried, newest first
-_MAX_RECORD_BYTES = (
-    12_000_000  # as it lies in the archive: a body of the largest size kept that does not compress, and headers
-)
+_MAX_RECORD_BYTES = 12_000_000  # as it lies in the archive; Common Crawl cuts pages itself, long before
 _MAX_LINE_BYTES = 20_000
 _FILE_NAME = re.compile(r"[\w-][\w./+=-]*", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{14}")

@@ -10,7 +10,7 @@ from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
 FLIPS = 50_000  # random sign flips of the test that decides
-# The least p-value that so many flips can give, in every week and on both test splits.
+# Weeks and both test splits share the promotions out; with fewer, no p-value of so many flips is as small as a share.
 LEAST_FALSE_PROMOTIONS = 2 * WEEKS / (FLIPS + 1)
 
 
