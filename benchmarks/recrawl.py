@@ -43,9 +43,10 @@ from tasks.engine.shard import Scratch
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.search.search import search_articles
 from tasks.search.settings import SearchSettings
-from tasks.sources import SourceSettings, open_source
+from tasks.sources.choice import open_source
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import SourceSettings
 
 BAR = 0.02
 HOSTS = 20

@@ -4,10 +4,26 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from flows.running.root_command import read_root_options, run_on_root
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    given = read_root_options(
+        "python -m flows.prune",
+        __doc__,
+        {
+            "--keep": {
+                "type": int, "default": 3,
+                "help": "newest builds that differ, and model versions, to keep (default: 3)",
+            },
+            "--dry-run": {"action": "store_true", "help": "only say what would be deleted"},
+            "--pin": {"action": "append", "default": [], "metavar": "BUILD", "help": "keep this build from now on"},
+            "--unpin": {"action": "append", "default": [], "metavar": "BUILD", "help": "let go of a pinned build"},
+        },
+    )  # fmt: skip
+
 from prefect import flow
 
 from flows.running.notification import notify
-from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
 from storage.pins import pin_build, pinned_builds, unpin_build
@@ -48,15 +64,6 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     return "\n".join([describe_pruning(found, done=not dry_run), *([f"pinned: {', '.join(pinned)}"] if pinned else [])])
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--keep", type=int, default=3, help="newest builds that differ, and model versions, to keep (default: 3)"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
-    parser.add_argument("--pin", action="append", default=[], metavar="BUILD", help="keep this build from now on")
-    parser.add_argument("--unpin", action="append", default=[], metavar="BUILD", help="let go of a pinned build")
-
-
 def _act(given: argparse.Namespace) -> int:
     if given.dry_run:
         print(prune_root(given.root, given.keep, dry_run=True, pin=given.pin, unpin=given.unpin))
@@ -67,4 +74,4 @@ def _act(given: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_on_root("python -m flows.prune", __doc__, _options, _act))
+    sys.exit(run_on_root(given, _act))

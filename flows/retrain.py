@@ -3,6 +3,11 @@
 import sys
 import time
 
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.retrain")
+
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
@@ -85,4 +90,4 @@ def challenge(session: Session) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main("python -m flows.retrain", retrain, challenge))
+    sys.exit(main(command, retrain, challenge))

@@ -2,36 +2,45 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from storage.errors import StorageError
 
 _INTERRUPTED = 130
 
 
-def run_on_root(
-    program: str,
-    about: str | None,
-    options: Callable[[argparse.ArgumentParser], None],
-    act: Callable[[argparse.Namespace], int],
-) -> int:
-    """Parse the options and act on the root; return the exit code: 1 where it stopped, 130 after a Ctrl-C.
+def read_root_options(program: str, about: str | None, options: Mapping[str, Mapping[str, Any]]) -> argparse.Namespace:
+    """Read the command line of this process; `--help` and mistakes are answered here, and end it.
 
     Args:
         program: how people call it.
         about: what it does, for its help.
-        options: adds its own options to `--root`.
-        act: does it, and returns the exit code.
+        options: its own beside `--root`: name -> what `add_argument` takes.
+
+    Raises:
+        SystemExit: help was printed (0), or an option is wrong (2).
     """
     parser = argparse.ArgumentParser(prog=program, description=about)
+    parser.set_defaults(program=program)
     parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
-    options(parser)
-    given = parser.parse_args()
+    for name, details in options.items():
+        parser.add_argument(name, **details)
+    return parser.parse_args()
+
+
+def run_on_root(given: argparse.Namespace, act: Callable[[argparse.Namespace], int]) -> int:
+    """Act on the root; return the exit code: 1 where it stopped, 130 after a Ctrl-C.
+
+    Args:
+        given: the options.
+        act: does it, and returns the exit code.
+    """
     try:
         return act(given)
     except (StorageError, ValueError) as error:
-        print(f"{program} stopped: {error}", file=sys.stderr)
+        print(f"{given.program} stopped: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"{program} interrupted: run the same command again to go on", file=sys.stderr)
+        print(f"{given.program} interrupted: run the same command again to go on", file=sys.stderr)
         return _INTERRUPTED

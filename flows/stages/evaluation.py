@@ -9,14 +9,16 @@ from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.scoring import score_predictions
-from tasks.sources.miniweb import MiniwebSettings
-from tasks.summarization.decoding import DecodingSettings, decode_shard
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.summarization.decoding import decode_shard
+from tasks.summarization.settings import DecodingSettings
 
 
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems that need no training."""
+    config = session.config
     return session.run.stage(
-        Recipe(schemas.PREDICTIONS, predict_baselines, settings=session.config.baselines),
+        Recipe(schemas.PREDICTIONS, predict_baselines, settings=config.baselines, arguments={"words": config.words}),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked)},
         name="baselines",
@@ -64,7 +66,7 @@ def predictions(
         ),
         shards=len(examples.shards),
         inputs=read,
-        context={"progress": ProgressLog(progress)},
+        context={"progress": ProgressLog(progress), "device": session.config.engine.device},
         name=name,
     )
 
@@ -90,7 +92,7 @@ def scores(
             "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
-        context={"device": settings.device, "progress": ProgressLog(name) if settings.judged else None},
+        context={"device": session.config.engine.device, "progress": ProgressLog(name) if settings.judged else None},
         scratch=None if settings.judge is None else "scratch",
         name=name,
     )  # fmt: skip

@@ -4,8 +4,8 @@ from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
-from tasks.summarization.attention_training import AttentionSettings, train_attention
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
 
 
@@ -45,7 +45,7 @@ def summarizer(
             "vocabulary": only(vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog(name)},
+        context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )
 
 
@@ -70,5 +70,5 @@ def attention(
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(summarizer),
         },
-        context={"progress": ProgressLog(name)},
+        context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )

@@ -5,14 +5,13 @@ P paragraphs.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from models.search.hypotheses import Hypotheses
-
-When = Literal["step", "end"]
+from models.search.settings import When
 
 # Attention below this counts as this: its logarithm stays finite where a paragraph was never looked at.
 FLOOR = 1e-9

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 
 from tasks.crawl.safety import FetchError, Resolver
 
+LOOKUP_SECONDS = 10.0  # a system's resolver asks each of its servers twice, for 5 s
 _KEPT_SECONDS = 60.0  # look-ups do not tell how long an answer holds; hosts that move often say a minute or more
 _KEPT_NAMES = 10_000
 _AT_ONCE = 128

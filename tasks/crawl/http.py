@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 # Statuses of a server that may answer otherwise soon.
 TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
+_CONNECT_SECONDS = 10.0  # to one address, TLS included
 _BLOCK = 65_536
 _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the connection, no more
 
@@ -206,7 +207,7 @@ class Client:
                         headers=headers,
                         stream=True,
                         allow_redirects=False,
-                        timeout=(self._settings.connect_seconds, self._settings.read_seconds),
+                        timeout=(_CONNECT_SECONDS, self._settings.read_seconds),
                     )
             except FetchError as fault:
                 if fault.reason != "connection_reset" or not self._guard.reused:

@@ -23,8 +23,6 @@ logger = logging.getLogger(__name__)
 
 # RFC 9309, 2.5: at least 500 KiB must be read. The rest of a longer file is left.
 ROBOTS_BYTES = 512 * 1024
-# RFC 9309, 2.3.1.2: at least five redirects.
-ROBOTS_REDIRECTS = 5
 # Of the rules that could concern us. A wildcard is looked for in all of a URL, which takes 5 us in the longest: a
 # thousand rules with them cost 5 ms a URL. Large sites have hundreds.
 MAX_RULES = 10_000

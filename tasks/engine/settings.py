@@ -1,8 +1,9 @@
 """The base of every settings section, and which of its fields belong to a shard's recipe.
 
-A stage's settings class stands beside the stage; `flows/config.py` puts the sections together. Most fields decide
-what a shard holds and so are part of its key. A field declared with `tuning` only decides how fast or how politely
-the shard is made (pool sizes, retries): changing it recomputes nothing.
+Sections are in `settings.py` of the folder of their stages, which imports nothing that takes long, so that help is
+there at once; `flows/config.py` puts them together. Most fields decide what a shard holds and so are part of its key. A
+field declared with `tuning` only decides how fast or how politely the shard is made (pool sizes, retries): changing it
+recomputes nothing.
 """
 
 from typing import Any

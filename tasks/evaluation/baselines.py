@@ -1,45 +1,22 @@
 """Extractive baselines on the test split: Lead, LexRank and the oracle (Liu & Lapata 2019, sec. 4) -> predictions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from models.extractive import best_first, greedy_oracle, lead, lexrank_scores, take_until
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
+from tasks.evaluation.settings import Baseline, BaselineSettings
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 from tasks.text.tfidf import tfidf_matrix
 
-Baseline = Literal["lead", "lexrank", "oracle"]
 
-
-class BaselineSettings(Settings):
-    """Which extractive systems are run, and how."""
-
-    systems: tuple[Baseline, ...] = Field(
-        ("lead", "lexrank", "oracle"),
-        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; oracle, which sees the target, "
-        "is the most "
-        "that choosing whole paragraphs can reach in ROUGE-2",
-    )
-    split: Literal["train", "valid", "test"] = Field("test", description="split that is summarized")
-    lexrank_damping: float = Field(
-        0.85, ge=0, lt=1, description="probability of following an edge (1 - d of Erkan & Radev 2004)"
-    )
-    lexrank_threshold: float | None = Field(
-        None, description="cosine above which an edge weighs 1; null keeps cosines as weights (continuous LexRank)"
-    )
-    lexrank_cut: bool = Field(
-        True, description="end the last paragraph at the length of the target, as Lead does, or keep it whole"
-    )
-    words: WordRule = Field("rouge", description="how paragraphs are cut into words for tf-idf: rouge | unicode")
-
-
-def predict_baselines(articles: pa.Table, ranked: pa.Table, settings: BaselineSettings) -> pa.Table:
+def predict_baselines(
+    articles: pa.Table, ranked: pa.Table, settings: BaselineSettings, words: WordRule = "rouge"
+) -> pa.Table:
     """Summarize every article that has a paragraph with each system of the settings, in their order.
 
     Args:
@@ -47,6 +24,7 @@ def predict_baselines(articles: pa.Table, ranked: pa.Table, settings: BaselineSe
         ranked: table of the `ranked` dataset, sorted by article and rank; `paragraphs` does as well for LexRank and
             the oracle, which then see all candidates (its refused rows are passed over).
         settings: systems, split, and how LexRank is run.
+        words: how paragraphs are cut into words for tf-idf.
 
     Returns:
         Table of the `predictions` dataset; `tokens` and `attention` are empty.
@@ -54,7 +32,7 @@ def predict_baselines(articles: pa.Table, ranked: pa.Table, settings: BaselineSe
     rows = []
     for article_id, title, target, texts in _articles(articles, ranked, settings.split):
         for system in settings.systems:
-            summary = _SYSTEMS[system](title, target, texts, settings)
+            summary = _SYSTEMS[system](title, target, texts, settings, words)
             rows.append(_row(article_id, system, summary))
     return pa.Table.from_pylist(rows, schema=PREDICTIONS.schema)
 
@@ -74,20 +52,20 @@ def _row(article_id: str, system: str, summary: str) -> dict[str, Any]:
     return {"article_id": article_id, "system": system, "summary": summary, "tokens": [], "attention": []}
 
 
-def _lead(title: str, target: str, texts: Sequence[str], settings: BaselineSettings) -> str:
+def _lead(title: str, target: str, texts: Sequence[str], settings: BaselineSettings, rule: WordRule) -> str:
     return lead(title, texts, len(target.split()))
 
 
-def _lexrank(title: str, target: str, texts: Sequence[str], settings: BaselineSettings) -> str:
-    vectors = tfidf_matrix(texts, settings.words)
+def _lexrank(title: str, target: str, texts: Sequence[str], settings: BaselineSettings, rule: WordRule) -> str:
+    vectors = tfidf_matrix(texts, rule)
     similarity = (vectors @ vectors.T).toarray()
-    scores = lexrank_scores(similarity, threshold=settings.lexrank_threshold, damping=settings.lexrank_damping)
+    scores = lexrank_scores(similarity)
     # Scores that differ in the last bits only are ties, which the rank of the paragraphs decides.
     order = best_first(scores.round(12)).tolist()
     return take_until(texts, order, len(target.split()), cut=settings.lexrank_cut)
 
 
-def _oracle(title: str, target: str, texts: Sequence[str], settings: BaselineSettings) -> str:
+def _oracle(title: str, target: str, texts: Sequence[str], settings: BaselineSettings, rule: WordRule) -> str:
     bigrams = TargetNgrams(split_words(target), 2)
     words = [split_words(text) for text in texts]
 
@@ -100,7 +78,7 @@ def _oracle(title: str, target: str, texts: Sequence[str], settings: BaselineSet
     return " ".join(" ".join(texts[index].split()) for index in sorted(greedy_oracle(useful, f1)))
 
 
-_SYSTEMS: dict[Baseline, Callable[[str, str, Sequence[str], BaselineSettings], str]] = {
+_SYSTEMS: dict[Baseline, Callable[[str, str, Sequence[str], BaselineSettings, WordRule], str]] = {
     "lead": _lead,
     "lexrank": _lexrank,
     "oracle": _oracle,

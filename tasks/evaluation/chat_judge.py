@@ -13,9 +13,8 @@ from pydantic import ValidationError
 from tasks.crawl.answers import Answers
 from tasks.crawl.http import Response
 from tasks.crawl.reasons import http_reason
-from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.closing import Closing
 from tasks.engine.shard import Scratch
@@ -71,10 +70,10 @@ class ChatJudge(Closing):
         # Nothing comes before the whole answer does, so that one wait for data may take as long as all of it.
         web = CrawlSettings(read_seconds=total_seconds)
         patience = Patience(
-            total_seconds=total_seconds, delay_seconds=0.0, retries=_RETRIES, backoff_seconds=backoff_seconds,
+            total_seconds=total_seconds, retries=_RETRIES, backoff_seconds=backoff_seconds,
             max_backoff_seconds=_LONGEST_WAIT,
         )  # fmt: skip
-        self._service = Service(self._url, web, patience, {})
+        self._service = Service(self._url, web, patience, {}, delay_seconds=0)
         self._answers = Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE)
         self._asked = len(self._answers)
         self._silent = 0

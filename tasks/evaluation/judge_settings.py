@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from tasks.crawl.remote_settings import ServiceUrl
+from tasks.crawl.settings import ServiceUrl
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 
 Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
@@ -52,7 +52,6 @@ class JudgesSettings(Settings):
     nli: NliSettings | None = Field(None, description="SummaC, NED and citations by entailment; null = off")
     bertscore: BertScoreSettings | None = Field(None, description="BERTScore against the lead; null = off")
     judge: JudgeSettings | None = Field(None, description="marks of a language model; null = off")
-    device: str = tuning("auto", "where models of judges run: auto | cpu | cuda | cuda:N")
 
     @property
     def judged(self) -> bool:

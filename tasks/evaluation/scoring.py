@@ -3,52 +3,23 @@
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AfterValidator, Field, model_validator
 
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
 from tasks.engine.shard import Scratch
-from tasks.evaluation.judge_settings import JudgesSettings
 from tasks.evaluation.judges import open_judges
 from tasks.evaluation.metrics import ArticleTexts, Summary
-from tasks.evaluation.registry import METRICS, deciding_metric, judges_of, known_metric, prepare
+from tasks.evaluation.registry import judges_of, prepare
+from tasks.evaluation.settings import ScoringSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
-
-MetricName = Annotated[str, AfterValidator(known_metric)]
-DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
-
-
-def _metrics_at_hand(given: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name, metric in METRICS.items() if metric.judge is None or given.get(metric.judge))
-
-
-class ScoringSettings(JudgesSettings):
-    """What is measured of each summary."""
-
-    metrics: tuple[MetricName, ...] = Field(
-        default_factory=_metrics_at_hand,
-        min_length=1,
-        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
-        "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
-        "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
-        "style (coverage, density, compression and so on), and those of the judges that are set",
-    )
-
-    @model_validator(mode="after")
-    def _judges_are_set(self) -> Self:
-        for judge in judges_of(self.metrics):
-            if getattr(self, judge) is None:
-                named = ", ".join(name for name in self.metrics if METRICS[name].judge == judge)
-                raise ValueError(f"scoring.metrics names {named}: expected scoring.{judge} to be set")
-        return self
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from tasks.extraction.frames import read_frame, write_frame
 from tasks.extraction.settings import ExtractSettings
 
 _WALL = 20.0  # wall seconds a page may take for each processor second; ends a process that is stopped, not busy
+_PAGES_PER_WORKER = 2000  # after which the process is replaced, so that its memory stays flat
 _START_SECONDS = 300.0  # wall seconds a process may take to start on a machine that is very busy
 
 
@@ -50,7 +51,7 @@ class Extractor(Closing):
         Raises:
             RuntimeError: the extracting process cannot be started.
         """
-        if self._served >= self._settings.pages_per_worker:
+        if self._served >= _PAGES_PER_WORKER:
             self.close()
         fresh = self._process is None
         found = self._ask(body, mime, charset)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.evaluation.registry import METRICS, metric_name
-from tasks.evaluation.significance import Interval, SystemScore, compare_systems, summarise_scores
+from tasks.evaluation.significance import SIGNIFICANCE, Interval, SystemScore, compare_systems, summarise_scores
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section, Table, Text, percent
 from tasks.reporting.markdown import artifact
@@ -123,7 +123,7 @@ def compare_contenders(
         champion: the model that is in its place.
         challenger: the model that would take it.
         articles: ARTICLES rows (article_id, title and lead are read), at least of the articles that were scored.
-        settings: headline metric and significance.
+        settings: headline metric.
         seed: decides resamples and sign flips.
 
     Raises:
@@ -153,7 +153,7 @@ def compare_contenders(
         measures=measures,
         differences=[after - before for _, before, after in differences],
         examples=_examples(differences, champion, challenger, articles),
-        confidence=settings.significance.confidence,
+        confidence=SIGNIFICANCE.confidence,
     )
 
 
@@ -205,8 +205,8 @@ def _as_system(scores: pa.Table, name: str) -> pa.Table:
 
 
 def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Measure]:
-    found = {(score.system, score.metric): score for score in summarise_scores(scores, settings.significance, seed)}
-    pairs = {pair.metric: pair for pair in compare_systems(scores, settings.significance, seed)}
+    found = {(score.system, score.metric): score for score in summarise_scores(scores, SIGNIFICANCE, seed)}
+    pairs = {pair.metric: pair for pair in compare_systems(scores, SIGNIFICANCE, seed)}
     measures = []
     for metric in METRICS:
         if (pair := pairs.get(metric)) is not None:

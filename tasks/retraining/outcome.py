@@ -32,6 +32,7 @@ from storage.store import Store
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, Shards, StageResult, every
 from tasks.engine.stage import Run
+from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import (
     CHALLENGE_ARTIFACT,
     Challenge,
@@ -41,7 +42,7 @@ from tasks.reporting.challenge import (
 )
 from tasks.retraining.card import Effort, model_card
 from tasks.retraining.evidence import Finding, find_evidence
-from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, JudgedOn
 from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import VersionModels
@@ -101,7 +102,7 @@ def finish_retraining(
         for split, part in splits.apart(splits.articles).items():
             before = _table(store, splits.apart(judged.scores)[split])
             metrics = [criterion.metric for criterion in criteria]
-            found = find_evidence(split, before, scores[split], metrics, settings.test, flips=settings.flips, seed=seed)
+            found = find_evidence(split, before, scores[split], metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
             if found:
                 old = Contender(f"version {there}", before, _table(store, splits.apart(judged.predictions)[split]))
                 texts = _table(store, splits.apart(challenger.predictions)[split])

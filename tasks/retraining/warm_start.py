@@ -11,9 +11,9 @@ from storage.recipes import ShardRecord
 from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
-from tasks.ranking.training import RankerSettings
+from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
 _RANKER_SHAPE = ("embedding", "hidden", "dropout")
@@ -115,8 +115,8 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:
     """Return how a ranker is trained on."""
-    every = min(settings.validate_every, retraining.ranker_steps)
-    return settings.model_copy(update={"steps": retraining.ranker_steps, "validate_every": every})
+    every = min(settings.validation_interval, retraining.ranker_steps)
+    return settings.model_copy(update={"steps": retraining.ranker_steps, "validation_interval": every})
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:

@@ -23,10 +23,11 @@ PROJECT = Path(__file__).parents[2]
 TOY = [
     "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
     "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800", "--ranker.embedding=16",
-    "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validate-every=10", "--summarizer.max-paragraph-tokens=32",
-    "--summarizer.max-target-tokens=40", "--training.validation-interval=2", "--training.decoded-articles=1",
+    "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10",
+    "--summarizer.max-paragraph-tokens=32", "--summarizer.max-target-tokens=40", "--training.validation-interval=2",
+    "--training.decoded-articles=1",
     "--training.batch-tokens=1500", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
-    "--report.significance.resamples=100", "--tables.steps=2", "--tables.source-scale=0.125",
+    "--tables.steps=2", "--tables.source-scale=0.125",
 ]  # fmt: skip
 
 

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
-from tasks.evaluation.baselines import Baseline, BaselineSettings, predict_baselines
+from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.settings import Baseline, BaselineSettings
 
 ARTICLE_ROWS: list[dict[str, Any]] = [
     {"article_id": "a", "title": "Ash", "lead": "the ash is a tall tree", "split": "test"},

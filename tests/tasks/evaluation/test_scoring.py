@@ -11,10 +11,12 @@ from pydantic import ValidationError
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
 from tasks.engine.shard import Scratch
 from tasks.evaluation.registry import METRICS
-from tasks.evaluation.scoring import ScoringProgress, ScoringSettings, score_predictions
+from tasks.evaluation.scoring import ScoringProgress, score_predictions
+from tasks.evaluation.settings import ScoringSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.sources.miniweb import Miniweb, MiniwebSettings
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
 from tests.tasks.evaluation.chat_server import chat_server, marks
 
 
