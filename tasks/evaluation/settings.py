@@ -11,20 +11,17 @@ from tasks.evaluation.registry import METRICS, deciding_metric, judges_of, known
 
 MetricName = Annotated[str, AfterValidator(known_metric)]
 DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
-Baseline = Literal["lead", "lexrank", "oracle"]
+Baseline = Literal["lead", "lexrank", "coverage", "oracle"]
 
 
 class BaselineSettings(Settings):
     """Which extractive systems are run, and how."""
 
     systems: tuple[Baseline, ...] = Field(
-        ("lead", "lexrank", "oracle"),
-        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; oracle, which sees the target, "
-        "is the most that choosing whole paragraphs can reach in ROUGE-2",
-    )
-    split: Literal["train", "valid", "test"] = Field("test", description="split that is summarized")
-    lexrank_cut: bool = Field(
-        True, description="end the last paragraph at the length of the target, as Lead does, or keep it whole"
+        ("lead", "lexrank", "coverage", "oracle"),
+        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; coverage takes whole sentences "
+        "that hold the names, numbers and words of many good paragraphs; oracle, which sees the target, is the most "
+        "that choosing whole paragraphs can reach in ROUGE-2",
     )
 
 

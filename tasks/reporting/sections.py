@@ -26,6 +26,7 @@ _METHODS = {
 _BASELINES = {
     "lead": "lead: the title and the best paragraphs, cut at the length of the target",
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
+    "coverage": "coverage: whole sentences that hold what many good paragraphs do",
     "oracle": "oracle: the paragraphs chosen with the target in view, a ceiling and no competitor",
 }
 _JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validation picks a model's checkpoint

@@ -144,8 +144,7 @@ class AttentionObjective(Objective[Batch]):
     @torch.no_grad()
     def inputs(self, batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
         """Return paragraph embeddings [B, P, D], which of them exist [B, P], and the attention to them [B, P]."""
-        model, precision = self.trained.model, self.settings.precision
-        bfloat16 = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+        model, bfloat16 = self.trained.model, device.type == "cuda"
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
             memory = model.encode(batch.source.to(device))
             target = batch.target.to(device, non_blocking=True)

@@ -234,9 +234,6 @@ class AttentionSettings(Settings):
         4000, ge=1, description="articles of the valid split that are validated on, at most"
     )
     validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="of the summarizer that is learned from; auto: bfloat16 on CUDA, else float32"
-    )
     torch_threads: int = Field(
         2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
     )

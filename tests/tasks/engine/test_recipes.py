@@ -52,7 +52,6 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "warmup": 16_000,  # Ma & Zong 2022, sec. 5.2, of PHT
         "validation_articles": 4000,
         "validation_interval": 2500,
-        "precision": "auto",
         "log_interval": 50,
     },
     RankerSettings: {
