@@ -24,7 +24,7 @@ from rich.table import Table
 
 from tasks.evaluation.significance import signed_randomisation_test
 from tasks.retraining.evidence import Finding
-from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, RECENT
 from tasks.retraining.verdict import criteria_of, decide
 
@@ -136,7 +136,7 @@ def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -
 def worst_p(articles: int = 500, samples: int = 20) -> float:
     """Return how far the normal p-value is from that of the test, at most, over drawn samples."""
     drawn = np.random.default_rng(0).normal(0.03, 0.6, (articles, samples))
-    exact = signed_randomisation_test(drawn, RetrainingSettings().flips, seed=1)
+    exact = signed_randomisation_test(drawn, FLIPS, seed=1)
     errors = np.sqrt((drawn**2).sum(axis=0)) / articles
     return max(
         abs(better - _above(float(mean / error)))

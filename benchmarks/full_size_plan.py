@@ -84,7 +84,7 @@ def configuration(root: str, shards: int, changed: bool = False) -> BuildConfig:
             "root": root,
             "source": {"miniweb": {"topics": topics, "partition_topics": topics // PARTITIONS}},
             "shards": {"articles": shards, "hosts": shards},
-            "crawl": {"max_redirects": 4 if changed else 5},
+            "crawl": {"max_bytes": 9_000_000 if changed else 10_000_000},
         }
     )
 

@@ -18,8 +18,9 @@ from rouge_score import rouge_scorer
 
 from benchmarks.synthetic import Corpus
 from storage.schemas import ARTICLES, PARAGRAPHS
-from tasks.paragraphs.clones import CloneSettings, LeadClones
-from tasks.ranking.features import FeatureSettings, compute_features
+from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.settings import CloneSettings
+from tasks.ranking.features import compute_features
 from tasks.ranking.labels import rouge2_recalls
 from tasks.text.ngrams import split_words
 
@@ -80,7 +81,7 @@ def main() -> int:
             "rouge-score, labels alone": lambda: peer_labels(lead, paragraphs),
             "labels": lambda: own_labels(lead, paragraphs),
             "clones": lambda: own_clones(lead, paragraphs),
-            "features stage: labels + tf-idf": lambda: compute_features(article, rows, FeatureSettings()),
+            "features stage: labels + tf-idf": lambda: compute_features(article, rows),
         },
         rounds,
     )

@@ -43,9 +43,10 @@ from tasks.engine.shard import Scratch
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.search.search import search_articles
 from tasks.search.settings import SearchSettings
-from tasks.sources import SourceSettings, open_source
+from tasks.sources.choice import open_source
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import SourceSettings
 
 BAR = 0.02
 HOSTS = 20
@@ -195,7 +196,7 @@ def plain_web(pages: int, size: int, version: int) -> Iterator[Web]:
 @contextlib.contextmanager
 def mini_web(topics: int, week: int) -> Iterator[Web]:
     """Serve the mini web; its frontier is what its articles of week 0 cite and what a search finds for them."""
-    settings = MiniwebSettings(topics=topics, week=week, growth=0.0, slow_seconds=0.0, crawl_delay=0.0)
+    settings = MiniwebSettings(topics=topics, week=week, growth=0.0, slow_seconds=0.0)
     source = SourceSettings(miniweb=settings)
     with MiniwebServer(settings) as server:
         parts = [

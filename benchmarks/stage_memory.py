@@ -77,23 +77,21 @@ STAGES = {
         arguments={"article_shard": 0, "host_shards": 64},
     ),
     "extraction": Stage(
-        "tasks.extraction:extract_documents",
+        "tasks.extraction.documents:extract_documents",
         {"frontier": (gathered, ("host_frontier",)), "pages": (partial(same, batches=True), ("pages",))},
-        "tasks.extraction:ExtractSettings",
+        "tasks.extraction.settings:ExtractSettings",
         dataset="documents",
     ),
     "paragraphs": Stage(
         "tasks.paragraphs.paragraphs:build_paragraphs",
         {**ARTICLES, "documents": (gathered, ("documents",))},
-        "tasks.paragraphs.paragraphs:ParagraphSettings",
+        "tasks.paragraphs.settings:ParagraphSettings",
     ),
-    "features": Stage(
-        "tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}, "tasks.ranking.features:FeatureSettings"
-    ),
+    "features": Stage("tasks.ranking.features:compute_features", {**ARTICLES, **PARAGRAPHS}),
     "vocabulary": Stage(
         "tasks.summarization.vocabulary:train_vocabulary",
         {"shards": (every, ("articles", "paragraphs"))},
-        "tasks.summarization.vocabulary:VocabularySettings",
+        "tasks.summarization.settings:VocabularySettings",
         # A shard has too few leads to fill their part of the sample: paragraphs fill it all, as in a large build.
         changes={"threads": 1, "lead_characters": 1, "paragraph_characters": 50_000_000},
         arguments={"seed": 1},
@@ -107,32 +105,31 @@ STAGES = {
     "ranked": Stage(
         "tasks.ranking.ranking:rank_paragraphs",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, "ranker_directory": (contents, (RANKER,))},
-        "tasks.ranking.ranking:RankingSettings",
-        changes={"device": "cpu"},
+        "tasks.ranking.settings:RankingSettings",
     ),
-    "graphs": Stage("tasks.summarization.graphs:build_graphs", RANKED, "tasks.summarization.graphs:GraphSettings"),
+    "graphs": Stage("tasks.summarization.graphs:build_graphs", RANKED, "tasks.summarization.settings:GraphSettings"),
     "examples": Stage(
         "tasks.summarization.examples:build_examples",
         {**ARTICLES, **RANKED, "vocabulary": (only, ("vocabulary",))},
-        "tasks.summarization.examples:ExampleSettings",
+        "tasks.summarization.settings:ExampleSettings",
     ),
     "ranking_scores": Stage(
         "tasks.ranking.scores:score_rankings",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, **RANKED},
-        "tasks.ranking.scores:RankingScoreSettings",
-        changes={"splits": ("train",)},  # all synthetic articles: more than a build scores
+        "tasks.ranking.settings:RankingScoreSettings",
+        arguments={"splits": ("train",)},  # all synthetic articles: more than a build scores
     ),
     "baselines": Stage(
         "tasks.evaluation.baselines:predict_baselines",
         {**ARTICLES, **RANKED},
-        "tasks.evaluation.baselines:BaselineSettings",
+        "tasks.evaluation.settings:BaselineSettings",
         changes={"split": "train"},
         dataset="predictions",
     ),
     "scores": Stage(
         "tasks.evaluation.scoring:score_predictions",
         {**ARTICLES, **PARAGRAPHS, "ranked": (same, ("ranked",)), "predictions": (same, ("baselines",))},
-        "tasks.evaluation.scoring:ScoringSettings",
+        "tasks.evaluation.settings:ScoringSettings",
     ),
 }
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 
 import mwparserfromhell
 
-from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page
+from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.dump.source import DumpSource
 
 
 def _seconds(run: Callable[[], Iterable[object]]) -> float:

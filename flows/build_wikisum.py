@@ -2,6 +2,11 @@
 
 import sys
 
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.build_wikisum")
+
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
@@ -47,4 +52,4 @@ def build(session: Session) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main("python -m flows.build_wikisum", build_wikisum, build))
+    sys.exit(main(command, build_wikisum, build))

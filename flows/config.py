@@ -1,4 +1,4 @@
-"""The configuration of a build: one section per stage, each documented beside its stage."""
+"""The configuration of a build: one section per stage, each in `settings.py` of its stage's folder."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -6,35 +6,32 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import Field, field_validator, model_validator
 
-from flows.running.execution import EngineSettings
-from flows.running.notification import NotificationSettings
-from models.attention_predictor import check_predictable
+from flows.running.settings import EngineSettings, NotificationSettings
 from models.presets import PRESETS as SUMMARIZERS
-from models.presets import Recipe
-from models.registry import find_preset
+from models.presets import Recipe, check_predictable, find_preset
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, tuning
-from tasks.evaluation.baselines import BaselineSettings
-from tasks.evaluation.scoring import ScoringSettings
-from tasks.exchange.ranked_wikisum import ImportSettings
-from tasks.extraction import ExtractSettings
-from tasks.paragraphs.paragraphs import ParagraphSettings
-from tasks.ranking.features import FeatureSettings
-from tasks.ranking.ranking import RankingSettings
-from tasks.ranking.scores import RankingScoreSettings
-from tasks.ranking.training import RankerSettings
+from tasks.evaluation.settings import BaselineSettings, ScoringSettings
+from tasks.exchange.ranked_wikisum.settings import ImportSettings
+from tasks.extraction.settings import ExtractSettings
+from tasks.paragraphs.settings import ParagraphSettings
+from tasks.ranking.settings import RankerSettings, RankingScoreSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.search.settings import SearchSettings
-from tasks.sources import SourceSettings
-from tasks.sources.miniweb import MiniwebSettings
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.examples import ExampleSettings
-from tasks.summarization.graphs import GraphSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
-from tasks.summarization.vocabulary import VocabularySettings
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import SourceSettings
+from tasks.summarization.settings import (
+    AttentionSettings,
+    DecodingSettings,
+    ExampleSettings,
+    GraphSettings,
+    SummarizerSettings,
+    TrainingSettings,
+    VocabularySettings,
+)
 from tasks.tables.settings import TableSettings
+from tasks.text.ngrams import WordRule
 
 PRESETS = Path(__file__).parent / "presets"
 Preset = Literal["miniweb", "records", "paper"]
@@ -65,6 +62,11 @@ class BuildConfig(Settings):
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
     seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice depends on it")
+    words: WordRule = Field(
+        "rouge",
+        description="how texts are cut into words for clones, labels, tf-idf and graphs: `rouge` as the papers, "
+        "`unicode` for scripts beyond ASCII",
+    )
     engine: EngineSettings = EngineSettings()
     notification: NotificationSettings = NotificationSettings()
     shards: ShardSettings = ShardSettings()
@@ -73,7 +75,6 @@ class BuildConfig(Settings):
     crawl: CrawlSettings = CrawlSettings()
     extraction: ExtractSettings = ExtractSettings()
     paragraphs: ParagraphSettings = ParagraphSettings()
-    features: FeatureSettings = FeatureSettings()
     vocabulary: VocabularySettings = VocabularySettings()
     ranker: RankerSettings = RankerSettings()
     ranking: RankingSettings = RankingSettings()
@@ -130,6 +131,16 @@ class BuildConfig(Settings):
             raise ValueError(
                 f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
                 f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _challengers_warm_up_ends(self) -> Self:
+        retraining = self.retraining
+        if self.training.schedule == "linear" and retraining.warmup > retraining.summarizer_steps:
+            raise ValueError(
+                f"retraining.warmup is {retraining.warmup}: expected at most the {retraining.summarizer_steps} steps "
+                "of a linear schedule (retraining.summarizer_steps)"
             )
         return self
 

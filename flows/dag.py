@@ -1,7 +1,8 @@
-"""The whole DAG in the order of the work: a line names a stage, and its arguments are the stages that it reads.
+"""The whole DAG in the order of the work: a stage, or a choice between stages, with the stages that it reads.
 
 A stage is walked on first access, after the stages that it reads: finished shards are found by their keys, the others
-are computed. So accessing the ranker trains no summarizer, and accessing the report builds everything.
+are computed. So accessing the ranker trains no summarizer, and accessing the report builds everything. Retraining
+assigns stages of its own before their first access.
 """
 
 from collections.abc import Mapping
@@ -45,9 +46,9 @@ class Dag:
     graphs = stage(lambda dag: examples.graphs(dag.session, dag.ranked))
     examples = stage(lambda dag: examples.examples(dag.session, dag.articles, dag.ranked, dag.vocabulary))
     # The summarizer, its attention predictor, and the graphs if it reads one.
-    read_graphs = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
-    summarizer = stage(lambda dag: training.summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary))
-    attention = stage(lambda dag: training.attention(dag.session, dag.read_graphs, dag.examples, dag.summarizer))
+    graphs_read = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
+    summarizer = stage(lambda dag: training.summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary))
+    predictor = stage(lambda dag: training.attention(dag.session, dag.graphs_read, dag.examples, dag.summarizer))
     # Summaries of the test articles, their scores, and the report.
     baselines = stage(lambda dag: evaluation.baselines(dag.session, dag.articles, dag.ranked))
     baseline_scores = stage(
@@ -55,10 +56,10 @@ class Dag:
             dag.session, dag.corpus, dag.ranked, dag.baselines, "baseline_scores", dag.config.miniweb
         )
     )
-    predictor = stage(lambda dag: dag.attention if dag.config.decoding.guidance.reads_predictor else None)
+    predictor_read = stage(lambda dag: dag.predictor if dag.config.decoding.guidance.reads_predictor else None)
     predictions = stage(
         lambda dag: evaluation.predictions(
-            dag.session, dag.read_graphs, dag.examples, dag.ranked, dag.summarizer, dag.predictor
+            dag.session, dag.graphs_read, dag.examples, dag.ranked, dag.summarizer, dag.predictor_read
         )
     )
     scores = stage(
@@ -75,7 +76,7 @@ class Dag:
 
 
 class ImportedDag(Dag):
-    """The stages of a build on imported ranked shards: nothing is crawled, ranked or tokenised."""
+    """The stages of a build on imported ranked shards: paragraphs keep the order they were imported in."""
 
     ranks = False
     ranker = stage(lambda dag: None)
@@ -89,5 +90,5 @@ class ImportedDag(Dag):
 
 
 def dag_of(session: Session) -> Dag:
-    """Return the session's DAG. Only here is it decided whether the corpus is the build's own or imported."""
+    """Return the session's DAG: here it is decided whether the corpus is the build's own or imported."""
     return session.once(Dag if session.config.imported is None else ImportedDag)

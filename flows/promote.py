@@ -3,10 +3,18 @@
 import argparse
 import sys
 
+from flows.running.root_command import read_root_options, run_on_root
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    options = read_root_options(
+        "python -m flows.promote",
+        __doc__,
+        {"--to": {"type": int, "required": True, "metavar": "VERSION", "help": "number of the version"}},
+    )  # fmt: skip
+
 from prefect import flow
 
 from flows.running.notification import notify
-from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
 from storage.store import Store
@@ -26,10 +34,6 @@ def promote(root: str, to: int) -> str:
         return promote_by_hand(store, to)
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--to", type=int, required=True, metavar="VERSION", help="number of the version")
-
-
 def _act(options: argparse.Namespace) -> int:
     use_prefect_api()
     print(promote(options.root, options.to))
@@ -37,4 +41,4 @@ def _act(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_on_root("python -m flows.promote", __doc__, _options, _act))
+    sys.exit(run_on_root(options, _act))

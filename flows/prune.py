@@ -4,10 +4,26 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from flows.running.root_command import read_root_options, run_on_root
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    options = read_root_options(
+        "python -m flows.prune",
+        __doc__,
+        {
+            "--keep": {
+                "type": int, "default": 3,
+                "help": "newest distinct builds, and model versions, to keep (default: 3)",
+            },
+            "--dry-run": {"action": "store_true", "help": "only say what would be deleted"},
+            "--pin": {"action": "append", "default": [], "metavar": "BUILD", "help": "keep this build from now on"},
+            "--unpin": {"action": "append", "default": [], "metavar": "BUILD", "help": "no longer keep a pinned build"},
+        },
+    )  # fmt: skip
+
 from prefect import flow
 
 from flows.running.notification import notify
-from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
 from storage.pins import pin_build, pinned_builds, unpin_build
@@ -50,15 +66,6 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     )
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--keep", type=int, default=3, help="newest distinct builds, and model versions, to keep (default: 3)"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
-    parser.add_argument("--pin", action="append", default=[], metavar="BUILD", help="keep this build from now on")
-    parser.add_argument("--unpin", action="append", default=[], metavar="BUILD", help="no longer keep a pinned build")
-
-
 def _act(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(prune_root(options.root, options.keep, dry_run=True, pin=options.pin, unpin=options.unpin))
@@ -69,4 +76,4 @@ def _act(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_on_root("python -m flows.prune", __doc__, _options, _act))
+    sys.exit(run_on_root(options, _act))

@@ -2,6 +2,11 @@
 
 import sys
 
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.reproduce_tables")
+
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
@@ -85,4 +90,4 @@ def tables(session: Session) -> DirectoryResult:
 
 
 if __name__ == "__main__":
-    sys.exit(main("python -m flows.reproduce_tables", reproduce_tables, publish))
+    sys.exit(main(command, reproduce_tables, publish))

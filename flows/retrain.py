@@ -1,7 +1,12 @@
-"""Retrain every week: update the corpus, train both models further from the champion's, and keep the better version."""
+"""Retrain every week: update the corpus, train both models further from the last ones, and keep the better version."""
 
 import sys
 import time
+
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.retrain")
 
 from prefect import flow
 
@@ -15,7 +20,7 @@ from flows.stages.judging import judge
 from flows.stages.warm_start import new_ranker, new_summarizer
 from storage.registry import version_of
 from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
-from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_models
+from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_models, starting_models
 
 
 @flow(
@@ -59,7 +64,7 @@ def challenge(session: Session) -> str:
     if not session.run.planning:
         move_late_pointer(store)
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
-    start = champion if settings.vocabulary == "champion" else None
+    start = starting_models(store, champion) if settings.vocabulary == "champion" else None
     dag = dag_of(session)
     if start is not None:
         dag.vocabulary = start.vocabulary
@@ -69,8 +74,8 @@ def challenge(session: Session) -> str:
     _ = dag.ranking_scores  # computed for people: no stage reads them
     dag.summarizer = new_summarizer(dag, start)
     models = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
-    if dag.predictor is not None:
-        models[PREDICTOR] = dag.predictor
+    if dag.predictor_read is not None:
+        models[PREDICTOR] = dag.predictor_read
     challenger = judge(session, "challenger", splits, dag.vocabulary, models)
     before = None
     if champion is not None:
@@ -79,9 +84,9 @@ def challenge(session: Session) -> str:
         return ""
     recipe = config.manifest()
     return finish_retraining(
-        session.run, recipe, settings, splits, challenger, before, seed=config.seed, started=started
+        session.run, recipe, settings, splits, challenger, before, start=start, seed=config.seed, started=started
     )
 
 
 if __name__ == "__main__":
-    sys.exit(main("python -m flows.retrain", retrain, challenge))
+    sys.exit(main(command, retrain, challenge))

@@ -2,6 +2,11 @@
 
 import sys
 
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.train")
+
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
@@ -37,4 +42,4 @@ def summarizer(session: Session) -> DirectoryResult:
 
 
 if __name__ == "__main__":
-    sys.exit(main("python -m flows.train", train_summarizer, summarizer))
+    sys.exit(main(command, train_summarizer, summarizer))

@@ -3,10 +3,18 @@
 import argparse
 import sys
 
+from flows.running.root_command import read_root_options, run_on_root
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    options = read_root_options(
+        "python -m flows.verify",
+        __doc__,
+        {"--dry-run": {"action": "store_true", "help": "only report damaged files, set none aside"}},
+    )  # fmt: skip
+
 from prefect import flow
 
 from flows.running.notification import notify
-from flows.running.root_command import run_on_root
 from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
 from storage.lock import root_lock
@@ -53,10 +61,6 @@ def verify_held(store: Store, *, dry_run: bool) -> tuple[dict[str, str], str]:
     return result.damaged, "\n".join(lines)
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only report damaged files, set none aside")
-
-
 def _act(options: argparse.Namespace) -> int:
     if options.dry_run:
         damaged, summary = verify_root(options.root, dry_run=True)
@@ -68,4 +72,4 @@ def _act(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_on_root("python -m flows.verify", __doc__, _options, _act))
+    sys.exit(run_on_root(options, _act))

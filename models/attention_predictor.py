@@ -94,23 +94,6 @@ class AttentionPredictor(nn.Module):
         return cls(configured(AttentionPredictorConfig, config, "an attention predictor"))
 
 
-# Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
-PREDICTABLE = ("parallel", "graphsum")
-
-
-def check_predictable(architecture: str) -> None:
-    """Check that the attention of an architecture can be predicted, by its key.
-
-    Raises:
-        ValueError: it makes no paragraph embeddings.
-    """
-    if architecture not in PREDICTABLE:
-        raise ValueError(
-            f"attention can be predicted for summarizers with paragraph embeddings, those of architecture "
-            f"{' or '.join(PREDICTABLE)} (PHT, GraphSum), not for one of {architecture!r}"
-        )
-
-
 def paragraph_memory(memory: Memory) -> ParagraphMemory:
     """Return the memory after checking that it holds paragraph embeddings.
 

@@ -19,6 +19,7 @@ from models.layers.attention import attend, initialise
 from models.layers.config import Norm, TransformerConfig, check_heads
 from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
+from models.layers.dropout import Dropout
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
@@ -159,7 +160,7 @@ class GlobalLayer(nn.Module):
         initialise(self.output.weight)
         nn.init.zeros_(self.output.bias)
         self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.residual = Residual.of(config)
         self.pooling_norm = final_norm(config)  # of the layer before
         self.keep_context = config.global_residual == "g+(x+c)"

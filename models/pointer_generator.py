@@ -23,6 +23,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from models.contract import Cache, Copied, Decoded, Memory, PerArticle, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import check_positive
+from models.layers.dropout import Dropout
 from models.layers.paragraphs import ParagraphRows, weights_by_paragraph
 from models.layers.precision import widened
 
@@ -161,7 +162,7 @@ class PointerGenerator(Summarizer):
         self.gate = nn.Linear(2 * width + words, 1)  # w_h*, w_s, w_x and b_ptr of eq. 8
         self.hidden = nn.Linear(size + width, size)  # V and b of eq. 4
         self.vocabulary = nn.Linear(size, config.vocabulary_size)  # V' and b'
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self._initialise()
 
     def encode(self, source: SourceBatch) -> PointerMemory:

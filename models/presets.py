@@ -319,3 +319,32 @@ PRESETS: dict[str, Preset] = {
         _PTGEN,
     ),
 }
+
+# Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
+PREDICTABLE = ("parallel", "graphsum")
+# Architectures that may be told to copy words of the source; the pointer-generator always does.
+COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum")
+
+
+def find_preset(name: str) -> Preset:
+    """Return the preset called `name`.
+
+    Raises:
+        ValueError: there is no such preset.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+def check_predictable(architecture: str) -> None:
+    """Check that the attention of an architecture can be predicted, by its key.
+
+    Raises:
+        ValueError: it makes no paragraph embeddings.
+    """
+    if architecture not in PREDICTABLE:
+        raise ValueError(
+            f"attention can be predicted for summarizers with paragraph embeddings, those of architecture "
+            f"{' or '.join(PREDICTABLE)} (PHT, GraphSum), not for one of {architecture!r}"
+        )

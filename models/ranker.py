@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.dropout import Dropout
 from models.layers.precision import widened
 
 
@@ -57,7 +58,7 @@ class ParagraphRanker(nn.Module):
         self.paragraph_lstm = nn.LSTM(config.embedding, config.hidden, batch_first=True)
         self.match = nn.Linear(2 * config.hidden, config.hidden)  # W_1 of eq. 4
         self.score = nn.Linear(config.hidden, 1)  # W_2 of eq. 6
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self._initialise()
 
     def encode_titles(self, titles: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
 from models.pointer_generator import PointerGenerator, PointerGeneratorConfig
-from models.presets import PRESETS, Preset
+from models.presets import PRESETS, find_preset
 from models.transformer_xl import TransformerXL, TransformerXLConfig
 from models.vertical import VerticalConfig, VerticalTransformer
 
@@ -23,7 +23,6 @@ __all__ = [
     "Architecture",
     "build_summarizer",
     "check_configuration",
-    "find_preset",
     "from_config_dict",
     "source_limit",
     "to_config_dict",
@@ -77,17 +76,6 @@ def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
     fields = {field.name: field.default for field in dataclasses.fields(ARCHITECTURES[chosen.architecture].config)}
     limit: int | None = {**fields, **chosen.settings, **overrides}.get("source_tokens")
     return limit
-
-
-def find_preset(name: str) -> Preset:
-    """Return the preset called `name`.
-
-    Raises:
-        ValueError: there is no such preset.
-    """
-    if name not in PRESETS:
-        raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")
-    return PRESETS[name]
 
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:

@@ -76,9 +76,9 @@ class Vocabulary:
         """Return the token ids of a text, never special tokens, even if the text contains their names."""
         return self._without_forged(self._processor.encode(text))
 
-    def encode_batch(self, texts: Iterable[str], *, threads: int = 1) -> list[list[int]]:
-        """Return the token ids of each text, as `encode` does, on `threads` threads."""
-        batch = self._processor.encode(list(texts), num_threads=threads)
+    def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
+        """Return the token ids of each text, as `encode` does."""
+        batch = self._processor.encode(list(texts), num_threads=1)
         return [self._without_forged(ids) for ids in batch] if self._forgeable else batch
 
     def decode(self, ids: Sequence[int]) -> str:

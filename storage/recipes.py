@@ -1,6 +1,6 @@
 """Keys and records: what a shard was made from, and whether it is still valid.
 
-A shard's file name carries its key, a hash of everything that decides its content. A changed setting, code version or
+A shard's file name carries its key, a hash of everything that decides its content. A changed setting, stage version or
 input gives another key, so its file does not exist yet; an unchanged one finds its file. The files themselves say what
 is done: there is no other state.
 """

@@ -30,16 +30,17 @@ class Version:
         created: UTC time, ISO 8601.
         label: the period it was made for, such as 2026-W47.
         build: name of the build whose examples it was trained on.
-        parent: the champion it was judged against. Training continued from the champion's models where they fit the
-            settings and vocabulary. None for the first version.
+        parent: the champion it was judged against. None for the first version.
         models: models/ranker and models/summarizer (and others, by name) -> directory relative to the root.
         vocabulary: file of its vocabulary, relative to the root.
         settings: the whole configuration it was made with.
-        scores: metric -> mean F1 on the frozen test split, 0-1.
+        scores: metric -> mean value on the frozen test split, 0-1 except for ratios.
         verdict: result of the comparison with the parent; its field `promoted` says whether the version was promoted.
         computed: stage -> number of shards computed in the run that made it, and number of all shards.
         recent: week -> files of the `articles` and `paragraphs` that came in then; the second test split on which it
             was judged, which the next version's split continues.
+        start: number of the version from whose models training continued where they fit the settings; None = from
+            scratch.
     """
 
     number: int
@@ -54,6 +55,7 @@ class Version:
     verdict: Mapping[str, Any]
     computed: Mapping[str, Sequence[int]] = field(default_factory=dict)
     recent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    start: int | None = None
 
 
 @dataclass(frozen=True)

@@ -341,7 +341,7 @@ EXAMPLES = Dataset(
 
 PREDICTIONS = Dataset(
     name="predictions",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),

@@ -1,6 +1,7 @@
 """The rooms of the house: imports run one way, and a GPU box needs only what models and storage import."""
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,3 +76,28 @@ def test_nothing_pickled_comes_from_outside() -> None:
                 ):
                     wrong.append(f"{path.relative_to(PROJECT)}:{node.lineno} calls {call}")
     assert wrong == []
+
+
+# What takes long to import, with all that it brings along.
+HEAVY = {"torch", "prefect", "spacy", "scipy", "sklearn", "trafilatura", "matplotlib", "pyarrow", "nltk"}
+RUN = "import runpy, sys; sys.argv[1:] = {}; runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+FLOWS = ["build_wikisum", "build_corpus", "train", "retrain", "reproduce_tables"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import flows.config",
+        *(RUN.format(["--help"], f"flows.{name}") for name in FLOWS),
+        *(RUN.format(["--help"], f"flows.{name}") for name in ("promote", "prune", "verify")),
+        RUN.format(["--help", "training"], "flows.build_wikisum"),
+        RUN.format(["--help", "all"], "flows.build_wikisum"),
+        RUN.format(["--no-such-option"], "flows.build_wikisum"),
+        RUN.format(["--seed", "none"], "flows.build_wikisum"),
+    ],
+)
+def test_settings_and_help_load_nothing_heavy(code: str) -> None:
+    told = f"import atexit, sys; atexit.register(lambda: print('loaded:', *({HEAVY} & set(sys.modules)))); {code}"
+    done = subprocess.run([sys.executable, "-c", told], cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 2), done.stderr
+    assert done.stdout.splitlines()[-1] == "loaded:"

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import cloudpickle
 from prefect import get_run_logger, task
@@ -26,13 +26,13 @@ from flows.running.graph import Shown, current_flow_run, edges_from, finish, sho
 from flows.running.lost_output import end_when_output_is_lost
 from flows.running.parent_watch import end_with_parent
 from flows.running.process_pool import ProcessPool
+from flows.running.settings import EngineSettings
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
 from storage.errors import CorruptShardError, RootBusyError, StorageError, StorageFullError
 from storage.store import Store
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.inputs import StageResult
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.shard import Job
 from tasks.engine.stage import Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
@@ -41,29 +41,9 @@ _HEARTBEAT_SECONDS = 15.0
 _SAVE_SECONDS = 60
 _KILL_SECONDS = 30  # time for a pool to notice that its processes were killed, and to close
 _INTERRUPTED = 130  # exit code of the command line after a Ctrl-C
+_RETRY_SECONDS = 2.0  # before the first retry of a shard; doubles with each further one
 _SERVER_WAITS = (5.0, 10.0, 20.0, 40.0, 60.0)  # seconds: restarting a server takes a while
 _log = logging.getLogger(__name__)
-
-
-class EngineSettings(Settings):
-    """Where shards are computed. Nothing here changes what they hold."""
-
-    kind: Literal["threads", "processes", "dask"] = tuning(
-        "processes", "task runner of the flow: threads | processes | dask"
-    )
-    workers: int = tuning(0, "shards computed at the same time; 0 = one a core", ge=0)
-    dask_address: str | None = tuning(None, "Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here")
-    retries: int = tuning(3, "how often a shard is tried again after a transient failure (network, storage)", ge=0)
-    retry_seconds: float = tuning(2.0, "wait before the first retry in seconds; doubles each time", ge=0)
-    wait_for_root_seconds: float = tuning(
-        86_400.0, "how long a flow waits for another one that holds its root; the command line refuses at once", ge=0
-    )
-
-    @property
-    def parallel(self) -> int:
-        """How many shards are computed at the same time."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return self.workers or cores
 
 
 def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
@@ -270,7 +250,7 @@ class PrefectExecutor:
                 task_run_name=job.name,
                 tags=[job.stage],
                 retries=self.settings.retries,
-                retry_delay_seconds=exponential_backoff(self.settings.retry_seconds),
+                retry_delay_seconds=exponential_backoff(_RETRY_SECONDS),
                 retry_jitter_factor=0.5,
                 retry_condition_fn=_retry,
             )

@@ -19,14 +19,14 @@ from tasks.engine.settings import Settings
 _FIRST = {
     "what and where": ("preset", "root", "seed", "engine.workers", "shards.articles"),
     "corpus": ("source.kind", "source.records.paths", "search.provider", "crawl.contact", "crawl.archive"),
-    "ranker and summarizer": ("ranking.keep", "summarizer.preset", "training.steps", "training.device"),
+    "ranker and summarizer": ("ranking.keep", "summarizer.preset", "training.steps", "engine.device"),
     "summaries": ("decoding.beam",),
     "this run": ("config", "dry_run", "verify"),
 }
 _EXAMPLES = (
     ("", "the embedded web and small models: see everything work"),
     ("--preset records --source.records.paths articles.jsonl --crawl.contact you@example.org", "your own articles"),
-    ("--config settings.yaml --training.device cuda", "settings from a file; options given beside it win"),
+    ("--config settings.yaml --engine.device cuda", "settings from a file; options given beside it win"),
     ("--dry-run", "what is done, what would be computed, and what that costs"),
 )
 _ALL = "all"

@@ -9,30 +9,11 @@ from prefect import Flow
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging.loggers import flow_run_logger
 from prefect.utilities.urls import url_for
-from pydantic import field_validator
 
-from tasks.engine.settings import Settings, tuning
+from flows.running.settings import WEBHOOK
 
-WEBHOOK = "WIKISUM_WEBHOOK"
 _SECONDS = 10.0
 _MESSAGE_CHARACTERS = 2000  # chat services reject long ones
-
-
-class NotificationSettings(Settings):
-    """Where a notification goes when a run fails."""
-
-    webhook: str | None = tuning(
-        None,
-        f"URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as "
-        f"text, which chat services show. A URL that is a secret belongs into the environment: {WEBHOOK}",
-    )
-
-    @field_validator("webhook")
-    @classmethod
-    def _is_http(cls, url: str | None) -> str | None:
-        if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname):
-            raise ValueError("expected a URL that begins with http:// or https://")
-        return url
 
 
 def notify(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

@@ -2,36 +2,45 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from storage.errors import StorageError
 
 _INTERRUPTED = 130
 
 
-def run_on_root(
-    program: str,
-    about: str | None,
-    options: Callable[[argparse.ArgumentParser], None],
-    act: Callable[[argparse.Namespace], int],
-) -> int:
-    """Parse the options and act on the root; return the exit code: 1 for an error, 130 after a Ctrl-C.
+def read_root_options(program: str, about: str | None, options: Mapping[str, Mapping[str, Any]]) -> argparse.Namespace:
+    """Read the command line of this process; `--help` and mistakes are answered here, and end it.
 
     Args:
         program: name of the command.
         about: its description, for the help.
-        options: adds further options to `--root`.
-        act: runs the command and returns the exit code.
+        options: further options besides `--root`: name -> arguments of `add_argument`.
+
+    Raises:
+        SystemExit: help was printed (0), or an option is wrong (2).
     """
     parser = argparse.ArgumentParser(prog=program, description=about)
+    parser.set_defaults(program=program)
     parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
-    options(parser)
-    arguments = parser.parse_args()
+    for name, details in options.items():
+        parser.add_argument(name, **details)
+    return parser.parse_args()
+
+
+def run_on_root(options: argparse.Namespace, act: Callable[[argparse.Namespace], int]) -> int:
+    """Act on the root; return the exit code: 1 for an error, 130 after a Ctrl-C.
+
+    Args:
+        options: the options of the command line.
+        act: runs the command and returns the exit code.
+    """
     try:
-        return act(arguments)
+        return act(options)
     except (StorageError, ValueError) as error:
-        print(f"{program} stopped: {error}", file=sys.stderr)
+        print(f"{options.program} stopped: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"{program} interrupted: run the same command again to continue", file=sys.stderr)
+        print(f"{options.program} interrupted: run the same command again to continue", file=sys.stderr)
         return _INTERRUPTED

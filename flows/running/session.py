@@ -14,9 +14,11 @@ from flows.running.machine import check_machine
 from storage.lock import root_lock
 from storage.store import Store
 from tasks.engine.stage import Run, walk
-from tasks.sources import running_web
+from tasks.sources.choice import running_web
 
 T = TypeVar("T")
+_WAIT_FOR_ROOT_SECONDS = 86_400.0  # for another flow that holds the root; the command line refuses at once
+
 _current: ContextVar["Session | None"] = ContextVar("session", default=None)
 _holding: ContextVar[bool] = ContextVar("holding", default=False)  # whether the command line holds the root
 
@@ -72,7 +74,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
 
     Raises:
         StorageError: the root cannot be written.
-        RootBusyError: another run held it during all of `engine.wait_for_root_seconds`.
+        RootBusyError: another run held it for a day.
         ValueError: the settings name something that this machine lacks, or differ from those of the outer flow.
     """
     outer = _current.get()
@@ -85,7 +87,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
     store.check_writable()
     with ExitStack() as stack:
         if not _holding.get():
-            stack.enter_context(root_lock(store, config.engine.wait_for_root_seconds))
+            stack.enter_context(root_lock(store, _WAIT_FOR_ROOT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
         executor = PrefectExecutor(config.engine)
         opened = Session(config, executor, Run(store, executor), connect_to)

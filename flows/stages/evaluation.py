@@ -7,15 +7,18 @@ from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, s
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.scoring import score_predictions
-from tasks.sources.miniweb import MiniwebSettings
-from tasks.summarization.decoding import DecodingSettings, decode_shard
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.summarization.decoding import decode_shard
+from tasks.summarization.settings import DecodingSettings
 
 
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems without training."""
+    config = session.config
     return session.run.stage(
-        Recipe(schemas.PREDICTIONS, predict_baselines, settings=session.config.baselines),
+        Recipe(schemas.PREDICTIONS, predict_baselines, settings=config.baselines, arguments={"words": config.words}),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked)},
         name="baselines",
@@ -63,7 +66,7 @@ def predictions(
         ),
         shards=len(examples.shards),
         inputs=inputs,
-        context={"progress": ProgressLog(progress)},
+        context={"progress": ProgressLog(progress), "device": session.config.engine.device},
         name=name,
     )
 
@@ -77,19 +80,19 @@ def scores(
     world: MiniwebSettings | None = None,
 ) -> StageResult:
     """Score every summary; if the corpus is a mini web, also by the facts of its `world`."""
+    settings = session.config.scoring
+    recipe = Recipe(
+        schemas.SCORES, score_predictions, settings=settings, notes=judge_notes(settings),
+        arguments={} if world is None else {"world": world},
+    )  # fmt: skip
     return session.run.stage(
-        Recipe(
-            schemas.SCORES,
-            score_predictions,
-            settings=session.config.scoring,
-            arguments={} if world is None else {"world": world},
-        ),
+        recipe,
         shards=len(predictions.shards),
         inputs={
-            "articles": same(corpus.articles),
-            "predictions": same(predictions),
-            "ranked": same(ranked),
+            "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
+        context={"device": session.config.engine.device, "progress": ProgressLog(name) if settings.judged else None},
+        scratch=None if settings.judge is None else "scratch",
         name=name,
-    )
+    )  # fmt: skip

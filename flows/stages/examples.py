@@ -15,6 +15,7 @@ def graphs(session: Session, ranked: StageResult, name: str | None = None) -> St
             schemas.GRAPHS,
             build_graphs,
             settings=session.config.graphs,
+            arguments={"words": session.config.words},
             notes={"entities": pipeline_label(session.config.graphs)},
         ),
         shards=len(ranked.shards),

@@ -4,7 +4,8 @@ from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import StageResult, only, same
 from tasks.engine.recipe import Recipe
-from tasks.exchange.ranked_wikisum import Imported, ImportSettings, import_corpus, paragraphs_of
+from tasks.exchange.ranked_wikisum.importing import Imported, import_corpus, paragraphs_of
+from tasks.exchange.ranked_wikisum.settings import ImportSettings
 
 
 def shards(session: Session) -> Imported:

@@ -11,7 +11,8 @@ from tasks.articles.given_documents import read_given_documents
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.retraining.frozen import find_kept_out
-from tasks.sources import Partition, check_beginnings, open_source
+from tasks.sources.choice import check_beginnings, open_source
+from tasks.sources.source import Partition
 
 
 def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:

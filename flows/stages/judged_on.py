@@ -16,6 +16,7 @@ from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, n
 from tasks.retraining.warm_start import frozen_stages, pinned
 
 _log = logging.getLogger(__name__)
+_RECENT_ARTICLES = 2_000  # of the second test split, at most; each week brings its share
 
 
 def judged_before(session: Session) -> Mapping[str, Input]:
@@ -59,7 +60,7 @@ def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> Te
         Recipe(
             schemas.ARTICLES,
             new_articles,
-            arguments={"articles": max(1, chosen.recent_articles // chosen.recent_weeks), "seed": session.config.seed},
+            arguments={"articles": max(1, _RECENT_ARTICLES // chosen.recent_weeks), "seed": session.config.seed},
         ),
         shards=1,
         inputs={"now": every(corpus.articles), "before": every(earlier), "known": every(pinned_splits.articles)},

@@ -10,7 +10,8 @@ from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.ranking.ranking import rank_paragraphs
 from tasks.ranking.scores import score_rankings
-from tasks.ranking.training import RankerSettings, train_ranker
+from tasks.ranking.settings import RankerSettings
+from tasks.ranking.training import train_ranker
 
 
 def ranker(
@@ -26,14 +27,14 @@ def ranker(
             train_ranker,
             settings=settings or session.config.ranker,
             arguments={"seed": session.config.seed},
-            version=2,
+            version=3,
         ),
         inputs={
             "shards": every(corpus.articles, corpus.paragraphs, corpus.features),
             "vocabulary": only(corpus.vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog("ranker")},
+        context={"progress": ProgressLog("ranker"), "device": session.config.engine.device},
     )
 
 
@@ -49,6 +50,7 @@ def ranked(session: Session, corpus: Corpus, ranker: DirectoryResult | None, nam
         ),
         shards=len(corpus.articles.shards),
         inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
+        context={"device": session.config.engine.device},
         name=name,
     )
 

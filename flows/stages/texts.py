@@ -6,7 +6,7 @@ from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.engine.recipe import Recipe
-from tasks.extraction import extract_documents
+from tasks.extraction.documents import extract_documents
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
 from tasks.summarization.vocabulary import train_vocabulary
@@ -44,7 +44,12 @@ def paragraphs(
     if given is not None:
         inputs["given"] = gathered(given)
     return session.run.stage(
-        Recipe(schemas.PARAGRAPHS, build_paragraphs, settings=session.config.paragraphs),
+        Recipe(
+            schemas.PARAGRAPHS,
+            build_paragraphs,
+            settings=session.config.paragraphs,
+            arguments={"words": session.config.words},
+        ),
         shards=len(articles.shards),
         inputs=inputs,
     )
@@ -53,7 +58,7 @@ def paragraphs(
 def features(session: Session, articles: StageResult, paragraphs: StageResult, name: str | None = None) -> StageResult:
     """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
     return session.run.stage(
-        Recipe(schemas.FEATURES, compute_features, settings=session.config.features),
+        Recipe(schemas.FEATURES, compute_features, arguments={"words": session.config.words}),
         shards=len(articles.shards),
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
         name=name,

@@ -8,7 +8,7 @@ from flows.stages.systems import Evaluated
 from tasks.engine.inputs import DirectoryResult, contents, every
 from tasks.engine.recipe import Recipe
 from tasks.tables.efficiency import measure_efficiency
-from tasks.tables.plan import EFFICIENCY_TOKENS, shown_in
+from tasks.tables.plan import EFFICIENCY_TOKENS, MEMORY_BYTES, shown_in
 from tasks.tables.systems import MOST_PARAGRAPHS
 
 
@@ -25,13 +25,13 @@ def timings(session: Session, evaluated: Mapping[str, Evaluated]) -> dict[str, D
                     "batch_tokens": config.training.batch_tokens,
                     "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
                     "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
-                    "memory_bytes": config.tables.memory_bytes,
+                    "memory_bytes": MEMORY_BYTES,
                     "precision": config.training.precision,
                 },
                 version=2,
             ),
             inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
-            context={"device": config.training.device},
+            context={"device": config.engine.device},
         )
         for name in shown_in(config.tables, "efficiency")
         if name in evaluated

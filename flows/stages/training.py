@@ -4,8 +4,8 @@ from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
-from tasks.summarization.attention_training import AttentionSettings, train_attention
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
 
 
@@ -38,14 +38,14 @@ def summarizer(
             train_summarizer_model,
             settings=settings or session.config.summarizer,
             arguments={"training": training or session.config.training, "seed": session.config.seed},
-            version=3,
+            version=4,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "vocabulary": only(vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog(name)},
+        context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )
 
 
@@ -64,11 +64,11 @@ def attention(
             train_attention,
             settings=settings or session.config.attention,
             arguments={"seed": session.config.seed},
-            version=2,
+            version=3,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(summarizer),
         },
-        context={"progress": ProgressLog(name)},
+        context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )

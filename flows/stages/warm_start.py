@@ -1,4 +1,4 @@
-"""A challenger's models: trained from the champion's if these fit, else from scratch."""
+"""A challenger's models: trained from those of an earlier version if these fit, else from scratch."""
 
 from flows.dag import Dag
 from flows.stages.ranking import ranker
@@ -7,7 +7,7 @@ from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.warm_start import (
     RANKER,
     SUMMARIZER,
-    ChampionModels,
+    VersionModels,
     better_ranker,
     ranker_fits,
     summarizer_fits,
@@ -16,8 +16,8 @@ from tasks.retraining.warm_start import (
 )
 
 
-def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the ranker from the champion's and use it if it is better; from scratch if the champion's does not fit."""
+def new_ranker(dag: Dag, start: VersionModels | None) -> DirectoryResult:
+    """Train the ranker from `start` and use it if it is better; from scratch if the ranker of `start` does not fit."""
     settings, retraining = dag.config.ranker, dag.config.retraining
     if start is None or not ranker_fits(start.version, settings):
         return ranker(dag.session, dag.corpus)
@@ -26,9 +26,9 @@ def new_ranker(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
     return dag.session.run.use(better_ranker(trained, before, retraining.ranker_gain))
 
 
-def new_summarizer(dag: Dag, start: ChampionModels | None) -> DirectoryResult:
-    """Train the summarizer from the champion's, or from scratch if the champion's does not fit."""
+def new_summarizer(dag: Dag, start: VersionModels | None) -> DirectoryResult:
+    """Train the summarizer from `start`, or from scratch if the summarizer of `start` does not fit."""
     if start is None or not summarizer_fits(start.version, dag.config.summarizer):
-        return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary)
+        return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary)
     training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]
-    return summarizer(dag.session, dag.read_graphs, dag.examples, dag.vocabulary, training=training, initial=before)
+    return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary, training=training, initial=before)

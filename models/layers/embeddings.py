@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.dropout import Dropout
+
 
 class TiedEmbedding(nn.Module):
     """Word embeddings that are also the output layer, which adds a bias for each word.
@@ -25,7 +27,7 @@ class TiedEmbedding(nn.Module):
         self.weight = nn.Parameter(torch.empty(vocabulary_size, size))
         self.bias = nn.Parameter(torch.zeros(vocabulary_size))
         self.scale = math.sqrt(size) if scaled else 1.0
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         nn.init.normal_(self.weight, std=size**-0.5)
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:

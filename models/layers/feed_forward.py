@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from models.layers.attention import initialise
 from models.layers.config import LayerConfig, Norm
+from models.layers.dropout import Dropout
 
 
 class FeedForward(nn.Module):
@@ -20,7 +21,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(size, inner_size)
         self.outer = nn.Linear(inner_size, size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         initialise(self.inner.weight, self.outer.weight)
         nn.init.zeros_(self.inner.bias)
         nn.init.zeros_(self.outer.bias)
@@ -49,7 +50,7 @@ class Residual(nn.Module):
             raise ValueError(f"unknown norm {norm!r}, expected one of {get_args(Norm)}")
         self.pre = norm == "pre"
         self.norm = nn.LayerNorm(size, eps=epsilon)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @classmethod
     def of(cls, config: LayerConfig) -> "Residual":

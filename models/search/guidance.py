@@ -4,9 +4,6 @@
 Shapes: B articles, P paragraphs, s of them kept.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 from torch import Tensor
 
 from models.attention_predictor import (
@@ -17,39 +14,8 @@ from models.attention_predictor import (
     normalised_scores,
 )
 from models.contract import SourceBatch, Summarizer
-from models.search.scorers import AttentionAlignment, Scorer, StructuralCoverage, When
-
-Alignment = Literal["none", "predicted", "ranked"]
-
-
-@dataclass(frozen=True)
-class Guidance:
-    """Score terms besides the log-probability, and compression of the source; all of them can be combined.
-
-    Attributes:
-        alignment: which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or
-            the ranker's normalised scores (extProb).
-        beta: weight of the alignment.
-        when: whether the alignment counts at every step or only when a hypothesis ends.
-        coverage: weight of the structural coverage; 0 = off.
-        kept: s, number of paragraphs of highest predicted attention to read; None = all.
-    """
-
-    alignment: Alignment = "none"
-    beta: float = 0.8
-    when: When = "step"
-    coverage: float = 0.0
-    kept: int | None = None
-
-    @property
-    def reads_predictor(self) -> bool:
-        """Whether an attention predictor is needed."""
-        return self.alignment == "predicted" or self.kept is not None
-
-    @property
-    def reads_scores(self) -> bool:
-        """Whether the ranker's scores are needed."""
-        return self.alignment == "ranked"
+from models.search.scorers import AttentionAlignment, Scorer, StructuralCoverage
+from models.search.settings import Guidance
 
 
 def guide(

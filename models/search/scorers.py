@@ -5,14 +5,13 @@ P paragraphs.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from models.search.hypotheses import Hypotheses
-
-When = Literal["step", "end"]
+from models.search.settings import When
 
 # Smaller attention counts as this, so that its logarithm stays finite for a paragraph without attention.
 FLOOR = 1e-9

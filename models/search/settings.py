@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 LengthNormalisation = Literal["wu", "average", "none"]
+Alignment = Literal["none", "predicted", "ranked"]
+When = Literal["step", "end"]
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,33 @@ class SearchSettings:
         if self.normalisation == "wu":
             return float(((5 + length) / 6) ** self.alpha)
         return float(length) if self.normalisation == "average" else 1.0
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Score terms besides the log-probability, and compression of the source; all of them can be combined.
+
+    Attributes:
+        alignment: which attention to paragraphs is expected of a summary: none, the predictor's output (attAlign), or
+            the ranker's normalised scores (extProb).
+        beta: weight of the alignment.
+        when: whether the alignment counts at every step or only when a hypothesis ends.
+        coverage: weight of the structural coverage; 0 = off.
+        kept: s, number of paragraphs of highest predicted attention to read; None = all.
+    """
+
+    alignment: Alignment = "none"
+    beta: float = 0.8
+    when: When = "step"
+    coverage: float = 0.0
+    kept: int | None = None
+
+    @property
+    def reads_predictor(self) -> bool:
+        """Whether an attention predictor is needed."""
+        return self.alignment == "predicted" or self.kept is not None
+
+    @property
+    def reads_scores(self) -> bool:
+        """Whether the ranker's scores are needed."""
+        return self.alignment == "ranked"

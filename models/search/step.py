@@ -138,6 +138,7 @@ def advance(
     hope_bK = score_bC.gather(1, best_bK) + end_term_bK.gather(1, parents_bK)
     enough_b = (ended.count >= beam) & (ended.score >= hope_bK.amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
+    ended = _or_unfinished(ended, alive, done_b, settings)
     return Step(attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b)
 
 
@@ -217,6 +218,31 @@ def _collect(
         length=torch.where(better_b, torch.full_like(ended.length, length), ended.length),
         attention=attention,
         count=ended.count + ends_bK.sum(dim=1),
+    )
+
+
+def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: SearchSettings) -> Ended:
+    """Return what has ended; of a search that is over before anything could, the best hypothesis as it stands.
+
+    The end may be forbidden too: in the middle of a name that is written as the source has it, at the greatest length
+    or where every way on would repeat an n-gram.
+    """
+    stuck_b = done_b & ended.score.isneginf()
+    if not stuck_b.any():
+        return ended
+    length, article = alive.length, torch.arange(len(stuck_b), device=stuck_b.device)
+    best_b = alive.log_probs.argmax(dim=1)
+    log_prob_b = alive.log_probs[article, best_b]
+    tokens, attention = ended.tokens.clone(), ended.attention.clone()
+    tokens[stuck_b, :length] = alive.tokens[article, best_b][stuck_b]
+    attention[stuck_b, :length] = alive.attention[article, best_b][stuck_b]
+    return Ended(
+        score=torch.where(stuck_b, log_prob_b / settings.normaliser(max(length, 1)), ended.score),
+        log_prob=torch.where(stuck_b, log_prob_b, ended.log_prob),
+        tokens=tokens,
+        length=ended.length.masked_fill(stuck_b, length),
+        attention=attention,
+        count=ended.count + stuck_b,
     )
 
 

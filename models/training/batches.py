@@ -92,7 +92,7 @@ class BatchStream:
         layout: Layout,
         *,
         batch_tokens: int,
-        window: int,
+        window: int = 4096,
         seed: int,
         rank: int = 0,
         world: int = 1,

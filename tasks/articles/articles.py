@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 from storage.schemas import ARTICLES, INTAKE
 from tasks.articles.lead_text import clean_lead
 from tasks.engine.hashing import article_id, shard_of, unit_interval
-from tasks.sources import Article, Partition, SourceSettings, open_source
+from tasks.sources.choice import open_source
+from tasks.sources.settings import SourceSettings
+from tasks.sources.source import Article, Partition
 
 SPLITS = ("train", "valid", "test")
 SPLIT_SHARES = (0.8, 0.1, 0.1)

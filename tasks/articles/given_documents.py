@@ -8,7 +8,9 @@ from storage.schemas import GIVEN
 from tasks.articles.articles import drop_reason
 from tasks.articles.lead_text import clean_lead
 from tasks.engine.hashing import article_id, shard_of
-from tasks.sources import Article, GivenDocument, Partition, SourceSettings, open_source
+from tasks.sources.choice import open_source
+from tasks.sources.settings import SourceSettings
+from tasks.sources.source import Article, GivenDocument, Partition
 
 _NO_DOCUMENT = GivenDocument("", None, ())
 

@@ -23,13 +23,19 @@ from tasks.crawl.answers import Answers
 from tasks.crawl.archive_file import OpenArchive, gzip_member
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
-from tasks.crawl.visit import refused_row
+from tasks.crawl.visit import MAX_REDIRECTS, refused_row
 
 logger = logging.getLogger(__name__)
 
+# Its servers are often busy, and answer after some minutes.
+PATIENCE = Patience(total_seconds=60.0, retries=5, backoff_seconds=2.0, max_backoff_seconds=120.0)
+
+_INDEX_LINES = 50  # captures of one URL that an index is asked for
+_CAPTURES = 2  # of one URL that are tried, newest first
+_MAX_RECORD_BYTES = 12_000_000  # as it lies in the archive; Common Crawl cuts pages itself, long before
 _MAX_LINE_BYTES = 20_000
 _FILE_NAME = re.compile(r"[\w-][\w./+=-]*", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{14}")
@@ -66,7 +72,8 @@ class CaptureIndex:
     def __init__(self, url: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
         """Make the client; no request is sent yet."""
         self._settings = settings
-        self._service = Service(url, settings, settings.common_crawl, connect_to, queue=host_of(url))
+        delay = settings.common_crawl.delay_seconds
+        self._service = Service(url, settings, PATIENCE, connect_to, delay_seconds=delay, queue=host_of(url))
 
     def close(self) -> None:
         """Close the connection."""
@@ -91,9 +98,10 @@ class CaptureIndex:
         Raises:
             FetchError: `index_failed` or `index_bad_answer`.
         """
-        limit = self._settings.common_crawl.index_lines
         try:
-            answer = self._service.get(self._query(url, limit=str(limit)), max_bytes=limit * _MAX_LINE_BYTES)
+            answer = self._service.get(
+                self._query(url, limit=str(_INDEX_LINES)), max_bytes=_INDEX_LINES * _MAX_LINE_BYTES
+            )
         except FetchError as fault:
             raise FetchError("index_failed", fault) from fault
         if answer.status == 404:
@@ -224,7 +232,7 @@ class _Finder:
         rows: list[dict[str, Any]] = []
         target: str | None = url
         asked: list[str] = []
-        while target is not None and target not in asked and len(asked) <= self._settings.max_redirects:
+        while target is not None and target not in asked and len(asked) <= MAX_REDIRECTS:
             asked.append(target)
             try:
                 lines = self._lines(target)
@@ -251,7 +259,7 @@ class _Finder:
                 good = [line for line in lines if 200 <= line.status < 300 and not line.truncated]
                 if good:
                     self._failures = 0
-                    return good[: self._settings.common_crawl.captures]
+                    return good[:_CAPTURES]
                 others += lines
         except FetchError as fault:
             self._failures += 1
@@ -269,11 +277,10 @@ class _Finder:
             self._indexes.append(index)
 
     def _place(self, url: str, line: IndexLine) -> dict[str, Any]:
-        limits = self._settings.common_crawl
-        reason = "too_large" if line.length > limits.max_record_bytes else None
+        reason = "too_large" if line.length > _MAX_RECORD_BYTES else None
         row = _row(url, reason)
         row.update(
-            file=f"{limits.data_url}{line.filename}",
+            file=f"{self._settings.common_crawl.data_url}{line.filename}",
             offset=line.offset,
             length=line.length,
             captured_at=line.captured_at.isoformat(),
@@ -294,8 +301,11 @@ class RemoteRecords:
     def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
         """Make the client; no request is sent yet."""
         self._settings = settings
-        limits = settings.common_crawl
-        self._service = Service(limits.data_url, settings, limits, connect_to, connections=limits.connections)
+        chosen = settings.common_crawl
+        self._service = Service(
+            chosen.data_url, settings, PATIENCE, connect_to,
+            delay_seconds=chosen.delay_seconds, connections=chosen.connections,
+        )  # fmt: skip
 
     def close(self) -> None:
         """Close the connections."""

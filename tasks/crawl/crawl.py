@@ -1,7 +1,7 @@
 """The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
 
-One thread owns all state (queues, robots, journal). It hands single requests to a pool of threads, and the reading and
-applying of robots.txt to one more thread. URLs in the journal of a killed run are not fetched again.
+One thread owns all state (queues, robots, journal) and hands single requests to a pool of threads; one more thread
+reads and applies robots.txt. URLs in the journal of a killed run are not fetched again.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import pyarrow as pa
 from storage.schemas import PAGES
 from tasks.crawl.archived import archived_pages
 from tasks.crawl.backlog import Backlog, Stretch, UrlList, give_back, urls_of
-from tasks.crawl.dns import BoundedResolver
+from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
@@ -106,7 +106,7 @@ def crawl_batches(
     private = [*settings.allowed_hosts, *connect_to]
     if not settings.contact and any(not host_matches(host, private) for host, _ in itertools.groupby(urls, host_of)):
         logger.warning("crawl.contact is empty: expected an address where site owners can reach you")
-    guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, settings.lookup_seconds))
+    guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, LOOKUP_SECONDS))
     client = Client(settings, guard)
     _forget_bodiless(journal, earlier)
     stored: StoredPages = _nothing_stored if earlier is None else earlier.get

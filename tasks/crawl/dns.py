@@ -11,6 +11,7 @@ from concurrent.futures import Future
 
 from tasks.crawl.safety import FetchError, Resolver
 
+LOOKUP_SECONDS = 10.0  # a system's resolver asks each of its servers twice, for 5 s
 _KEPT_SECONDS = 60.0  # the resolver does not return the TTL; hosts that move often have one of a minute or more
 _KEPT_NAMES = 10_000
 _AT_ONCE = 128

@@ -32,8 +32,7 @@ _LOOKED_AT = [
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
 _FETCH_ONLY = frozenset(
     {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "mirror_hosts", "host_failure_limit",
-     "max_crawl_delay_seconds", "lookup_seconds", "connect_seconds", "read_seconds", "total_seconds",
-     "max_decoded_archive_bytes", "wayback"}
+     "max_crawl_delay_seconds", "read_seconds", "total_seconds", "max_decoded_archive_bytes", "wayback"}
 )  # fmt: skip
 
 

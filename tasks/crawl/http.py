@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 # Statuses after which a server may soon answer differently.
 TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
+_CONNECT_SECONDS = 10.0  # to one address, TLS included
 _BLOCK = 65_536
 _REFUSED_BODY_BYTES = 65_536  # of an error page or redirect: enough to keep the connection, no more
 
@@ -170,27 +171,43 @@ class Client:
         Raises:
             FetchError: there is no response.
         """
-        settings = self._settings
-        self._guard.deadline = time.monotonic() + settings.total_seconds
-        try:
-            answer = self._sent(url, dict(headers or {}))
-            limit = settings.max_bytes if max_bytes is None else max_bytes
+        limit = self._settings.max_bytes if max_bytes is None else max_bytes
+        with self._in_time():
+            answer = self._sent("GET", url, dict(headers or {}))
             return self._received(url, answer.raw, limit, cut, inspect)
+
+    def post(self, url: str, body: bytes, *, headers: Mapping[str, str], max_bytes: int) -> Response:
+        """Send one POST request and read the answer as `get` does; it must do no harm to send it twice.
+
+        Raises:
+            FetchError: there is no response.
+        """
+        with self._in_time():
+            answer = self._sent("POST", url, dict(headers), body)
+            return self._received(url, answer.raw, max_bytes, False, None)
+
+    @contextlib.contextmanager
+    def _in_time(self) -> Iterator[None]:
+        self._guard.deadline = time.monotonic() + self._settings.total_seconds
+        try:
+            yield
         finally:
             self._guard.deadline = None
 
-    def _sent(self, url: str, headers: dict[str, str]) -> requests.Response:
+    def _sent(self, method: str, url: str, headers: dict[str, str], body: bytes | None = None) -> requests.Response:
         """Send a request, and again for each kept connection that the server had already closed."""
         while True:
             self._guard.reused = False
             try:
                 with named_faults():
-                    return self._session.get(
+                    return self._session.request(
+                        method,
                         url,
+                        data=body,
                         headers=headers,
                         stream=True,
                         allow_redirects=False,
-                        timeout=(self._settings.connect_seconds, self._settings.read_seconds),
+                        timeout=(_CONNECT_SECONDS, self._settings.read_seconds),
                     )
             except FetchError as fault:
                 if fault.reason != "connection_reset" or not self._guard.reused:

@@ -137,7 +137,7 @@ class Replay(Closing):
                     return {**refused_row(url, None), **answer, "archive": capture.file}
                 if answer.location is None:
                     return {**page_row(visit, answer, self._settings), "archive": capture.file}
-                target = redirect_target(visit, answer.location, self._settings.max_redirects, self._settings)
+                target = redirect_target(visit, answer.location, self._settings)
             except FetchError as fault:
                 return page_row(visit, fault, self._settings)
             visit.target = target

@@ -23,8 +23,6 @@ logger = logging.getLogger(__name__)
 
 # RFC 9309, 2.5: at least 500 KiB must be read. The rest of a longer file is ignored.
 ROBOTS_BYTES = 512 * 1024
-# RFC 9309, 2.3.1.2: at least five redirects.
-ROBOTS_REDIRECTS = 5
 # Limits of the rules for us. Matching a wildcard searches the whole URL, which takes 5 us for the longest: a thousand
 # such rules cost 5 ms per URL. Large sites have hundreds.
 MAX_RULES = 10_000

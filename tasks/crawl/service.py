@@ -3,15 +3,15 @@
 import itertools
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from tasks.crawl.dns import BoundedResolver
+from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
-from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.turns import OwnTurns, turn
+from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, turn
 from tasks.crawl.urls import host_of
 from tasks.engine.closing import Closing
 
@@ -25,6 +25,23 @@ _PUBLIC_HOSTS = frozenset(
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Patience:
+    """How long a service is waited for, and how often it is asked again. Times are seconds.
+
+    Attributes:
+        total_seconds: limit for one answer.
+        retries: further requests after one that failed for now.
+        backoff_seconds: wait before the first retry; each further wait is twice as long.
+        max_backoff_seconds: longest wait before a retry; a longer Retry-After is cut to it.
+    """
+
+    total_seconds: float
+    retries: int
+    backoff_seconds: float
+    max_backoff_seconds: float
+
+
 class Service(Closing):
     """A client of one service; a context manager, usable from many threads."""
 
@@ -35,6 +52,7 @@ class Service(Closing):
         patience: Patience,
         connect_to: Mapping[str, str],
         *,
+        delay_seconds: float,
         queue: str | None = None,
         connections: int | None = None,
         resolver: Resolver = system_resolver,
@@ -45,8 +63,9 @@ class Service(Closing):
             url: address of the service in normal form. Its host may be private, because the user chose it, except for
                 well-known public hosts. No request goes to another host.
             settings: settings of the crawl: User-Agent, contact, limits.
-            patience: delay, retries and back-off.
+            patience: limit, retries and back-off.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
+            delay_seconds: between the starts of two requests, in seconds.
             queue: name under which all processes of this machine take turns, one request at a time with the delay in
                 between; None if only this client's requests take turns.
             connections: number of connections for requests without turns; None if all requests take turns.
@@ -54,9 +73,10 @@ class Service(Closing):
         """
         self.url = url
         self._patience = patience
-        self._turn = None if connections else OwnTurns(patience.delay_seconds).turn
+        self._turn = None if connections else OwnTurns(delay_seconds).turn
         if queue is not None:
-            self._turn = partial(turn, queue, patience.delay_seconds)
+            assert patience.max_backoff_seconds <= LONGEST_WAIT, patience
+            self._turn = partial(turn, queue, delay_seconds)
         self._host = host_of(url)
         web = settings.model_copy(
             update={
@@ -66,7 +86,7 @@ class Service(Closing):
                 "host_concurrency": connections or 1,
             }
         )
-        bounded = BoundedResolver(resolver, settings.lookup_seconds)
+        bounded = BoundedResolver(resolver, LOOKUP_SECONDS)
         self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded))
 
     def close(self) -> None:
@@ -106,13 +126,31 @@ class Service(Closing):
         Raises:
             FetchError: no complete, final answer after all retries.
         """
+        return self._patiently(
+            url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
+        )
+
+    def post(self, url: str, body: bytes, *, max_bytes: int, headers: Mapping[str, str]) -> Response:
+        """Return the answer to a POST request, sent again while the service is busy; arguments and errors are `read`'s.
+
+        Args:
+            url: URL of the service's host.
+            body: what is sent; that it arrives twice must do no harm.
+            max_bytes: limit for the decoded body of the answer.
+            headers: headers added to the client's own.
+        """
+        return self._patiently(
+            url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is
+        )
+
+    def _patiently(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience
         next_turn = self._turn or OwnTurns(0.0).turn
         for failures in itertools.count():
             with next_turn() as own:
                 try:
-                    answer = self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect)
+                    answer = send()
                     if answer.setback is not None:
                         raise answer.setback
                     return reader(answer)

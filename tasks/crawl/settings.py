@@ -1,8 +1,11 @@
 """Settings of the crawl: what decides which pages it finds, and what only decides how fast and how politely."""
 
-from pydantic import Field, field_validator
+from typing import Annotated
 
-from tasks.crawl.remote_settings import CommonCrawlSettings, WaybackSettings
+from pydantic import AfterValidator, Field, field_validator
+
+from tasks.crawl.turns import LONGEST_WAIT
+from tasks.crawl.urls import BadUrlError, normalise_url
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 
 USER_AGENT = r"^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9._-]+)?$"
@@ -13,6 +16,54 @@ MIRROR_HOSTS = (
     "everipedia.org", "everybodywiki.com", "infogalactic.com", "justapedia.org", "kiddle.co", "thereaderwiki.com",
     "wiki2.org", "wikimili.com", "wikitia.com", "wikizero.com",
 )  # fmt: skip
+
+
+def service_url(url: str) -> str:
+    """Return the normal form of the address of a service; any host and port is allowed.
+
+    Raises:
+        ValueError: it is not a web address.
+    """
+    try:
+        return normalise_url(url, allowed_hosts=["*"])
+    except BadUrlError as error:
+        raise ValueError(f"expected an absolute http or https URL, got {url!r}") from error
+
+
+ServiceUrl = Annotated[str, AfterValidator(service_url)]
+FolderUrl = Annotated[str, AfterValidator(lambda url: f"{service_url(url).removesuffix('/')}/")]
+
+
+class CommonCrawlSettings(Settings):
+    """Where Common Crawl, or an archive of its form, is read."""
+
+    delay_seconds: float = tuning(
+        1.0, "between the starts of two requests of this machine, in seconds", ge=0, le=LONGEST_WAIT
+    )
+    indexes: tuple[ServiceUrl, ...] = Field(
+        (),
+        description="CDX index servers asked in this order until one has a page, such as "
+        "https://index.commoncrawl.org/CC-MAIN-2026-43-index; empty = Common Crawl is not used",
+    )
+    data_url: FolderUrl = Field("https://data.commoncrawl.org/", description="what the file names of the index follow")
+    connections: int = tuning(4, "records read at the same time by one shard", ge=1)
+
+
+class WaybackSettings(Settings):
+    """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
+
+    enabled: bool = Field(False, description="ask the archive for pages that are gone from the web")
+    availability_url: ServiceUrl = Field(
+        "https://archive.org/wayback/available", description="where the closest capture of a URL is asked for"
+    )
+    pages_url: FolderUrl = Field("https://web.archive.org/web/", description="what time and URL of a capture follow")
+    timestamp: str = Field(
+        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+        pattern=r"^(\d{4}|\d{6}|\d{8}|\d{14})?$",
+    )  # fmt: skip
+    delay_seconds: float = tuning(
+        4.0, "between the starts of two requests of this machine, in seconds: 15 a minute", ge=0, le=LONGEST_WAIT
+    )
 
 
 class CrawlSettings(Settings):
@@ -32,12 +83,9 @@ class CrawlSettings(Settings):
     accepted_types: tuple[str, ...] = Field(
         ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
     )
-    lookup_seconds: float = Field(10.0, gt=0, description="limit for looking up the addresses of a host")
-    connect_seconds: float = Field(10.0, gt=0, description="limit for connecting to one address, TLS included")
     read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data")
     total_seconds: float = Field(60.0, gt=0, description="limit for one response, from request to last byte")
     max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, counted after decompression")
-    max_redirects: int = Field(5, ge=0, description="redirects followed for one URL")
     allowed_hosts: tuple[str, ...] = Field(
         (),
         description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port",
@@ -93,8 +141,6 @@ class CrawlSettings(Settings):
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
     connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)
     ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
-    journal_rows: int = tuning(2_000, "rows after which a journal segment is closed", ge=1)
-    journal_seconds: float = tuning(30.0, "seconds after which a journal segment is closed", gt=0)
 
     @field_validator("mirror_hosts", "allowed_hosts", "accepted_types")
     @classmethod

@@ -17,6 +17,8 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.wayback import replace_dead
 from tasks.engine.shard import Scratch
 
+_ANSWERS_A_FILE = 2_000  # as many rows as a segment of the journal has
+
 
 @dataclass(frozen=True)
 class ArchiveFile:
@@ -59,7 +61,7 @@ def look_up_shard(
     progress: Callable[[CrawlProgress], None],
 ) -> pa.Table:
     """Return the indexes' captures of a host shard's URLs (`tasks.crawl.common_crawl.look_up_captures`)."""
-    with Answers(scratch.filesystem, scratch.path, rows=settings.journal_rows) as answers:
+    with Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
         return look_up_captures(
             frontier, settings, host_shard=shard, answers=answers, connect_to=connect_to, progress=progress
         )
@@ -88,9 +90,7 @@ def crawl_shard(
     earlier = None
     if not settings.from_archives:
         earlier = find_earlier(Store(root), settings, shard=shard, host_shards=host_shards)
-    with Journal(
-        scratch.filesystem, scratch.path, rows=settings.journal_rows, seconds=settings.journal_seconds
-    ) as journal:
+    with Journal(scratch.filesystem, scratch.path) as journal:
         rows = crawl_batches(
             frontier,
             pa.concat_tables(sources) if sources else None,
@@ -104,7 +104,5 @@ def crawl_shard(
         if not settings.wayback.enabled:
             yield from rows
             return
-        with Journal(
-            scratch.filesystem, f"{scratch.path}/wayback", rows=settings.journal_rows, seconds=settings.journal_seconds
-        ) as earlier_pages:
+        with Journal(scratch.filesystem, f"{scratch.path}/wayback") as earlier_pages:
             yield from replace_dead(rows, settings, journal=earlier_pages, connect_to=connect_to, earlier=earlier)

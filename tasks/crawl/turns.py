@@ -1,7 +1,8 @@
 """One request at a time to a service, however many shards and processes of this machine use it.
 
-Each site is crawled by one shard, so politeness needs no shared state. An archive serves all shards, and it sees only
-this machine's address; so the processes of the machine take turns by a locked file with the earliest time of the next
+All URLs of a host are in one shard, which limits the pace of their requests (a redirect to another host counts for the
+shard that it came from), so politeness needs no shared state. An archive serves all shards, and it sees only this
+machine's address; so the processes of the machine take turns by a locked file with the earliest time of the next
 request.
 """
 

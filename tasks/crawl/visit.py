@@ -16,7 +16,7 @@ from tasks.crawl.content import declared_type, hopeless_type, settled_type
 from tasks.crawl.earlier import StoredPage
 from tasks.crawl.http import Client, Response, retry_wait
 from tasks.crawl.reasons import http_reason
-from tasks.crawl.robots import ROBOTS_BYTES, ROBOTS_REDIRECTS
+from tasks.crawl.robots import ROBOTS_BYTES
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, join_url
@@ -24,6 +24,8 @@ from tasks.crawl.urls import BadUrlError, host_of, join_url
 logger = logging.getLogger(__name__)
 
 Answer = Response | FetchError
+
+MAX_REDIRECTS = 5  # followed for one URL; for robots.txt RFC 9309, 2.3.1.2, asks for at least as many
 
 _ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.1"
 
@@ -181,22 +183,20 @@ def _speaks_against_host(answer: Answer) -> bool | None:
 
 def _follow(visit: Visit, answer: Response, settings: CrawlSettings) -> Step:
     assert answer.location is not None
-    limit = ROBOTS_REDIRECTS if visit.robots else settings.max_redirects
     try:
-        visit.target = redirect_target(visit, answer.location, limit, settings)
+        visit.target = redirect_target(visit, answer.location, settings)
     except FetchError as fault:
         return Step(_with_response(fault, answer), host_failed=False)
     visit.tries, visit.last = 0, None
     return Step(None, host_failed=False)
 
 
-def redirect_target(visit: Visit, location: str, limit: int, settings: CrawlSettings) -> str:
+def redirect_target(visit: Visit, location: str, settings: CrawlSettings) -> str:
     """Return the normal form of a redirect's target.
 
     Args:
         visit: the visit.
         location: the Location header, empty if there is none.
-        limit: maximum number of redirects.
         settings: settings of the crawl (allowed hosts are used).
 
     Raises:
@@ -210,7 +210,7 @@ def redirect_target(visit: Visit, location: str, limit: int, settings: CrawlSett
         raise FetchError(error.reason, error) from error
     if target in visit.seen:
         raise FetchError("redirect_loop", target)
-    if len(visit.seen) > limit:
+    if len(visit.seen) > MAX_REDIRECTS:
         raise FetchError("too_many_redirects", target)
     return target
 

@@ -18,13 +18,21 @@ from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Response
 from tasks.crawl.journal import Journal
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, join_url
-from tasks.crawl.visit import refused_row, response_columns
+from tasks.crawl.visit import MAX_REDIRECTS, refused_row, response_columns
 from tasks.engine.closing import Closing
 
 logger = logging.getLogger(__name__)
+
+# A library with few servers: asked seldom, and left alone for minutes where it wants that.
+PATIENCE = Patience(total_seconds=60.0, retries=3, backoff_seconds=10.0, max_backoff_seconds=300.0)
+# Reasons of pages that count as gone. A server that refuses (403), or is down for now (5xx), may still have the page.
+DEAD = frozenset(
+    {"http_404", "http_410", "dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout",
+     "host_unavailable", "redirect_loop", "too_many_redirects", "empty_body"}
+)  # fmt: skip
 
 _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")
@@ -46,8 +54,10 @@ class Wayback(Closing):
         self._settings = settings
         chosen = settings.wayback
         queue = host_of(chosen.availability_url)  # one queue for both services, because they are one archive
-        self._index = Service(chosen.availability_url, settings, chosen, connect_to, queue=queue)
-        self._pages = Service(chosen.pages_url, settings, chosen, connect_to, queue=queue)
+        self._index, self._pages = (
+            Service(url, settings, PATIENCE, connect_to, delay_seconds=chosen.delay_seconds, queue=queue)
+            for url in (chosen.availability_url, chosen.pages_url)
+        )
         self._failures = 0
 
     def close(self) -> None:
@@ -105,7 +115,7 @@ class Wayback(Closing):
     def _capture(self, timestamp: str, url: str) -> Response | None:
         """Return the capture closest to a time, following redirects within the archive; None if they lead nowhere."""
         target = f"{self._pages.url}{timestamp}id_/{url}"
-        for _ in range(self._settings.max_redirects + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             try:
                 answer = self._pages.get(target, max_bytes=self._settings.max_bytes)
             except FetchError as fault:
@@ -137,7 +147,7 @@ def replace_dead(
 
     Args:
         batches: the rows, in order of URL.
-        settings: settings of the crawl, which say which reasons count as dead links.
+        settings: settings of the crawl.
         journal: dead links looked up so far, in a separate directory; the new ones are added.
         connect_to: pattern of host -> `address:port` where connections are made instead.
         earlier: pages of an earlier crawl.
@@ -151,7 +161,7 @@ def replace_dead(
         for batch in batches:
             start = 0
             for index, reason in enumerate(batch.column("reason").to_pylist()):
-                if reason not in settings.wayback.reasons:
+                if reason not in DEAD:
                     continue
                 if index > start:
                     yield batch.slice(start, index - start)

@@ -28,7 +28,8 @@ class StageResult:
         stage: stage name.
         shards: all shard numbers of the stage.
         records: shard number -> record, for finished shards.
-        shown: its reference in the UI, after which its readers are shown.
+        shown: its reference in the UI, such as its Prefect task run (`flows.running.graph`), after which its readers
+            are shown.
     """
 
     stage: str

@@ -13,6 +13,8 @@ from tasks.engine.settings import Settings
 class Recipe:
     """How a stage or directory is made; together with its inputs, this decides the key of each shard.
 
+    The key holds no function: two functions that make one dataset must differ in arguments or in names of inputs.
+
     Attributes:
         made: the dataset, or the name of a directory, such as models/ranker.
         function: pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in

@@ -1,8 +1,9 @@
 """The base class of settings sections, and which of their fields belong to a shard's recipe.
 
-A stage's settings class is defined beside the stage; `flows/config.py` puts the sections together. Most fields decide
-a shard's content and so are part of its key. A field declared with `tuning` only decides how fast or how politely
-the shard is made (pool sizes, retries): changing it recomputes nothing.
+A stage's settings class is defined in `settings.py` of the stage's folder. That module imports nothing slow, so that
+`--help` is fast; `flows/config.py` puts the sections together. Most fields decide a shard's content and so are part of
+its key. A field declared with `tuning` only decides how fast or how politely the shard is made (pool sizes, retries):
+changing it recomputes nothing.
 """
 
 from typing import Any

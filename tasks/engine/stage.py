@@ -1,8 +1,8 @@
-"""Run stages: apply a stage's pure function to its shards, as Prefect tasks.
+"""Run stages: apply a stage's pure function to its shards, each as a job of the executor (in flows a Prefect task).
 
-A finished shard is skipped; missing ones are computed by the flow's executor (threads, processes or Dask). A shard that
-fails does not stop the others, and the error names it. With `planning` set, the same walk computes nothing and reports
-what it would compute.
+A finished shard is skipped; missing ones are computed on threads, processes or Dask. A shard that fails does not stop
+the others, and the error names it; if a worker process is killed, all unfinished shards of the stage fail. With
+`planning` set, the same walk computes nothing and reports what it would compute.
 """
 
 from collections import Counter

@@ -10,11 +10,12 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tasks.evaluation.judge_settings import Judge
 from tasks.sources.miniweb.settings import MiniwebSettings
 
 Floats = NDArray[np.floating]
 
-Group = Literal["truth", "rouge", "style"]
+Group = Literal["truth", "rouge", "similarity", "style"]
 Better = Literal["higher", "lower", "neither"]
 Unit = Literal["percent", "ratio"]
 
@@ -26,10 +27,11 @@ class Metric:
     Attributes:
         name: as in the `scores` dataset.
         label: heading of a column.
-        group: truth | rouge | style.
+        group: truth | rouge | similarity (to the lead, by a model) | style.
         meaning: one line on what its figure means.
         better: which of two figures is better; `neither` where a figure only describes.
         unit: percent (0-1, shown times 100) | ratio.
+        judge: section of `scoring` that must be set for it; None for a metric that needs none.
     """
 
     name: str
@@ -38,6 +40,18 @@ class Metric:
     meaning: str
     better: Better = "higher"
     unit: Unit = "percent"
+    judge: Judge | None = None
+
+    @property
+    def scale(self) -> int:
+        """What a figure is multiplied by to be shown."""
+        return 100 if self.unit == "percent" else 1
+
+    def best(self, figures: Collection[float]) -> float | None:
+        """Return the best of some figures; None where there is none, or none is better than another."""
+        if self.better == "neither" or not figures:
+            return None
+        return max(figures) if self.better == "higher" else min(figures)
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,7 @@ class ArticleTexts:
         ranked: ranked paragraphs, best first; systems read the first of them.
         sources: all candidate paragraphs that were kept.
         world: the mini web of the article; None = another source, for which not all facts are known.
+        pages: the page of each ranked paragraph; empty if unknown.
     """
 
     title: str
@@ -96,6 +111,7 @@ class ArticleTexts:
     ranked: Sequence[str]
     sources: Sequence[str]
     world: MiniwebSettings | None = None
+    pages: Sequence[str] = ()
 
 
 class Scorer(Protocol):

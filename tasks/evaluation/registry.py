@@ -2,13 +2,36 @@
 
 from collections.abc import Collection, Mapping
 from types import ModuleType
+from typing import get_args
 
-from tasks.evaluation import citation_metrics, facts, rouge_metrics, style_metrics, value_metrics
-from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
+from tasks.evaluation import (
+    bertscore_metrics,
+    citation_metrics,
+    entailment_metrics,
+    facts,
+    judge_metrics,
+    rouge_metrics,
+    style_metrics,
+    value_metrics,
+)
+from tasks.evaluation.judge_settings import Judge
+from tasks.evaluation.metrics import ArticleTexts, Group, Metric, Prepare, Score, Scorer, Summary
 
 _FILES: tuple[ModuleType, ...] = (value_metrics, citation_metrics, facts, rouge_metrics, style_metrics)
+_JUDGED: tuple[ModuleType, ...] = (
+    entailment_metrics,
+    judge_metrics,
+    bertscore_metrics,
+)  # these are prepared with their judge
+_GROUPS = get_args(Group)
 
-METRICS: Mapping[str, Metric] = {metric.name: metric for file in _FILES for metric in file.METRICS}
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in sorted(
+        (metric for file in (*_FILES, *_JUDGED) for metric in file.METRICS),
+        key=lambda metric: _GROUPS.index(metric.group),
+    )
+}
 
 
 def known_metric(name: str) -> str:
@@ -44,16 +67,23 @@ def metric_name(name: str) -> str:
     return METRICS[name].label if name in METRICS else name
 
 
-def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
+def judges_of(wanted: Collection[str]) -> list[Judge]:
+    """Return the judges that the requested metrics need, in the order of `METRICS`."""
+    needed = (metric.judge for metric in METRICS.values() if metric.name in wanted)
+    return list(dict.fromkeys(judge for judge in needed if judge is not None))
+
+
+def prepare(article: ArticleTexts, wanted: Collection[str], judges: Mapping[Judge, Prepare] | None = None) -> Scorer:
     """Return a scorer of an article's summaries for the requested metrics, in the order of `METRICS`.
 
     Args:
         article: its texts.
         wanted: names of the requested metrics.
+        judges: all judges that they need, opened.
     """
-    scorers: list[Scorer] = [
-        file.prepare(article, wanted) for file in _FILES if any(metric.name in wanted for metric in file.METRICS)
-    ]
+    prepares = [file.prepare for file in _FILES if any(metric.name in wanted for metric in file.METRICS)]
+    prepares += [(judges or {})[judge] for judge in judges_of(wanted)]
+    scorers: list[Scorer] = [each(article, wanted) for each in prepares]
 
     def score(summary: Summary) -> dict[str, Score]:
         scores = {name: score for scorer in scorers for name, score in scorer(summary).items()}

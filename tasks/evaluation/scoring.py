@@ -2,37 +2,48 @@
 (Liu & Lapata 2019, sec. 5, and truth).
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import AfterValidator, Field
 
 from storage.schemas import SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
+from tasks.engine.shard import Scratch
+from tasks.evaluation.judges import open_judges
 from tasks.evaluation.metrics import ArticleTexts, Summary
-from tasks.evaluation.registry import METRICS, deciding_metric, known_metric, prepare
+from tasks.evaluation.registry import judges_of, prepare
+from tasks.evaluation.settings import ScoringSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
 
-MetricName = Annotated[str, AfterValidator(known_metric)]
-DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
 
+@dataclass(frozen=True)
+class ScoringProgress:
+    """Where scoring stands.
 
-class ScoringSettings(Settings):
-    """What is measured of each summary."""
+    Attributes:
+        summaries: summaries scored.
+        total: summaries to score.
+        seconds: since scoring began.
+    """
 
-    metrics: tuple[MetricName, ...] = Field(
-        tuple(METRICS),
-        min_length=1,
-        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
-        "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
-        "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
-        "and style (coverage, density, compression and so on)",
-    )
+    summaries: int
+    total: int
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        """Done, 0-1."""
+        return self.summaries / self.total
+
+    def __str__(self) -> str:
+        rate = self.summaries / max(self.seconds, 1e-9)
+        return f"{self.summaries:,} of {self.total:,} summaries, {rate:.1f} a second"
 
 
 def score_predictions(
@@ -42,6 +53,10 @@ def score_predictions(
     paragraphs: pa.Table,
     settings: ScoringSettings,
     world: MiniwebSettings | None = None,
+    *,
+    device: str = "auto",
+    scratch: Scratch | None = None,
+    progress: Callable[[ScoringProgress], None] | None = None,
 ) -> pa.Table:
     """Score every prediction against its article.
 
@@ -52,33 +67,42 @@ def score_predictions(
         paragraphs: table of the `paragraphs` dataset, sorted by article.
         settings: which metrics.
         world: the mini web of the articles, whose facts are known; None = another source.
+        device: device of the judges' models: auto | cpu | cuda | cuda:N.
+        scratch: where a language model's answers are kept while the shard is made, if one is asked.
+        progress: called with the progress after each article.
 
     Returns:
         Table of the `scores` dataset, in order of the predictions and of the metrics; a metric that is not defined for
         a summary has no row.
 
     Raises:
-        ValueError: a prediction's article is not in `articles` or refused, or a system has two predictions for one.
+        ValueError: a prediction's article is not in `articles` or refused, a system has two predictions for one, or a
+            judge's model is of another kind.
+        FileNotFoundError: a judge's model is missing.
+        JudgeError: a language model cannot be asked.
     """
     used = articles.filter(pc.is_null(articles["drop_reason"]))
     sources = paragraphs.filter(pc.is_null(paragraphs["drop_reason"]))
     wanted = frozenset(settings.metrics)
     rows: list[dict[str, Any]] = []
-    seen = 0
-    for article_id, article, summaries, best, kept in join_by_article(used, predictions, ranked, sources):
-        if summaries.num_rows == 0:
-            continue
-        seen += summaries.num_rows
-        systems = summaries["system"].to_pylist()
-        if len(set(systems)) < len(systems):
-            raise ValueError(f"article {article_id} has two summaries of one system: {sorted(systems)}")
-        scorer = prepare(_texts(article, best, kept, world), wanted)
-        for system, summary in zip(systems, _summaries(summaries), strict=True):
-            rows += [
-                {"article_id": article_id, "system": system, "metric": metric, "value": score.value,
-                 "precision": score.precision, "recall": score.recall}
-                for metric, score in scorer(summary).items()
-            ]  # fmt: skip
+    started, seen = time.monotonic(), 0
+    with open_judges(settings, judges_of(wanted) if predictions.num_rows else [], device, scratch) as judges:
+        for article_id, article, summaries, best, kept in join_by_article(used, predictions, ranked, sources):
+            if summaries.num_rows == 0:
+                continue
+            seen += summaries.num_rows
+            systems = summaries["system"].to_pylist()
+            if len(set(systems)) < len(systems):
+                raise ValueError(f"article {article_id} has two summaries of one system: {sorted(systems)}")
+            scorer = prepare(_texts(article, best, kept, world), wanted, judges)
+            for system, summary in zip(systems, _summaries(summaries), strict=True):
+                rows += [
+                    {"article_id": article_id, "system": system, "metric": metric, "value": score.value,
+                     "precision": score.precision, "recall": score.recall}
+                    for metric, score in scorer(summary).items()
+                ]  # fmt: skip
+            if progress is not None:
+                progress(ScoringProgress(seen, predictions.num_rows, time.monotonic() - started))
     if seen < predictions.num_rows:
         used_ids = set(used["article_id"].to_pylist())
         strangers = (i for i in predictions["article_id"].to_pylist() if i not in used_ids)
@@ -87,11 +111,13 @@ def score_predictions(
 
 
 def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table, world: MiniwebSettings | None) -> ArticleTexts:
+    best = ranked.sort_by("rank")
     return ArticleTexts(
         title=article["title"][0].as_py(),
         lead=article["lead"][0].as_py(),
-        ranked=ranked.sort_by("rank")["text"].to_pylist(),
+        ranked=best["text"].to_pylist(),
         sources=kept["text"].to_pylist(),
+        pages=best["url"].to_pylist(),
         world=world,
     )
 

@@ -12,9 +12,6 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pydantic import Field
-
-from tasks.engine.settings import Settings
 
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
@@ -23,13 +20,20 @@ _CELLS = 4_000_000  # resampled weights held at once: 32 MB
 _ROUNDING = 1e-12  # sums that differ by less are equal: they were added in another order
 
 
-class SignificanceSettings(Settings):
-    """How uncertainty is estimated."""
+@dataclass(frozen=True)
+class Significance:
+    """How uncertainty is estimated.
 
-    resamples: int = Field(
-        1000, ge=1, description="bootstrap resamples and random sign flips (ROUGE-1.5.5 draws 1,000 too)"
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="probability an interval is to cover, 0-1")
+    Attributes:
+        resamples: bootstrap resamples and random sign flips (ROUGE-1.5.5 draws 1,000 too).
+        confidence: probability an interval is to cover, 0-1.
+    """
+
+    resamples: int = 1000
+    confidence: float = 0.95
+
+
+SIGNIFICANCE = Significance()
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Comparison:
     p_adjusted: float
 
 
-def summarise_scores(scores: pa.Table, settings: SignificanceSettings, seed: int) -> list[SystemScore]:
+def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> list[SystemScore]:
     """Return mean and interval of every system and metric, in order of metric and system as they first appear.
 
     Args:
@@ -108,7 +112,7 @@ def summarise_scores(scores: pa.Table, settings: SignificanceSettings, seed: int
     ]
 
 
-def compare_systems(scores: pa.Table, settings: SignificanceSettings, seed: int) -> list[Comparison]:
+def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list[Comparison]:
     """Test every pair of systems under every metric, by its figure; pairs without a common article are left out.
 
     Args:
@@ -143,7 +147,7 @@ def compare_systems(scores: pa.Table, settings: SignificanceSettings, seed: int)
     ]
 
 
-def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list[Interval]:
+def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interval]:
     """Return the mean of each column and its percentile bootstrap interval (Efron 1979).
 
     Args:
@@ -169,7 +173,7 @@ def bootstrap(values: Floats, settings: SignificanceSettings, seed: int) -> list
     return [Interval(*map(float, column)) for column in zip(values.mean(axis=0), low, high, strict=True)]
 
 
-def randomisation_test(differences: Floats, settings: SignificanceSettings, seed: int) -> list[float]:
+def randomisation_test(differences: Floats, settings: Significance, seed: int) -> list[float]:
     """Return the two-sided p-value of each mean paired difference (approximate randomisation, Noreen 1989).
 
     If two systems were equal, either could have produced either summary, so the signs of the differences would be coin

@@ -15,6 +15,7 @@ from tasks.extraction.frames import read_frame, write_frame
 from tasks.extraction.settings import ExtractSettings
 
 _WALL = 20.0  # wall seconds allowed per processor second of the limit; ends a process that hangs without computing
+_PAGES_PER_WORKER = 2000  # after which the process is replaced, so that its memory does not grow
 _START_SECONDS = 300.0  # wall seconds allowed for the start of a process, even on a very busy machine
 
 
@@ -50,7 +51,7 @@ class Extractor(Closing):
         Raises:
             RuntimeError: the extracting process cannot be started.
         """
-        if self._served >= self._settings.pages_per_worker:
+        if self._served >= _PAGES_PER_WORKER:
             self.close()
         fresh = self._process is None
         extracted = self._ask(body, mime, charset)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import Settings
 
 
 class ExtractSettings(Settings):
@@ -35,9 +35,6 @@ class ExtractSettings(Settings):
         3,
         ge=0,
         description="a short line that stands on at least so many different pages of one host is boilerplate; 0 = off",
-    )
-    pages_per_worker: int = tuning(
-        2000, "pages after which the extracting process is replaced, so that its memory stays flat", ge=1
     )
 
     @field_validator("repeated_pages")

@@ -11,47 +11,10 @@ off: in real articles with long leads it finds quotations, where the lead copied
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from pydantic import Field
-
-from tasks.engine.settings import Settings
+from tasks.paragraphs.settings import CloneSettings
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
 
-
-class CloneSettings(Settings):
-    """When a paragraph counts as copied from the article: a share above its threshold; null = not asked."""
-
-    recall: float | None = Field(
-        0.8,
-        ge=0,
-        le=1,
-        description="share of the lead's bigrams that occur in the paragraph (Liu & Lapata 2019, sec. 4)",
-    )
-    part_recall: float | None = Field(
-        0.8,
-        ge=0,
-        le=1,
-        description="share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; "
-        "finds mirrors of a lead of several paragraphs; null = the paper's rule alone",
-    )
-    part_words: int = Field(
-        20, ge=2, description="words a paragraph of the lead must have for part_recall, so that headings and "
-        "one-line quotations stay free"
-    )  # fmt: skip
-    copied: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it "
-        "drops mostly text that the article quotes, its best evidence",
-    )
-    copied_words: int = Field(20, ge=2, description="words a paragraph must have for `copied`")
-    document: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. "
-        "2018, 0.5); off, because a long page on the subject passes it without a copied sentence",
-    )
+_LEAST_WORDS = 20  # of a part of the lead, or of what may be copied: headings and one-line quotations stay free
 
 
 class LeadClones:
@@ -69,7 +32,7 @@ class LeadClones:
         self._words = TargetNgrams(words, 1)
         self._bigrams = TargetNgrams(words, 2)
         parts = [split_words(part, rule) for part in lead.splitlines()]
-        self._parts = [TargetNgrams(part, 2) for part in parts if len(part) >= settings.part_words]
+        self._parts = [TargetNgrams(part, 2) for part in parts if len(part) >= _LEAST_WORDS]
         self._smallest_part = min((part.total for part in self._parts), default=0)
 
     def reason(self, paragraph: Sequence[str]) -> str | None:
@@ -90,7 +53,7 @@ class LeadClones:
             return "clone_of_part"
         if (
             settings.copied is not None
-            and len(paragraph) >= settings.copied_words
+            and len(paragraph) >= _LEAST_WORDS
             and matched / (len(paragraph) - 1) > settings.copied
         ):
             return "copied_from_lead"

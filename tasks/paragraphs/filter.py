@@ -3,13 +3,11 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
-from pydantic import Field
 
-from tasks.engine.settings import Settings
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
+from tasks.paragraphs.settings import ParagraphFilterSettings
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
@@ -31,6 +29,11 @@ _ABBREVIATION = re.compile(
 _ASCII_LETTER = re.compile(r"[A-Za-z]")
 _FULL_STOP = re.compile(r"(?<=\.)\s+")
 
+# Thresholds of the preset `default`, tuned by reading what they refuse and keep on real cited pages.
+_MAX_CHARACTERS = 10_000  # no author writes more in one paragraph
+_MAX_LINK_SHARE = 0.5  # of a paragraph's characters in web addresses
+_MAX_SYMBOL_SHARE = 0.45  # of a paragraph's characters that are digits, punctuation and signs
+_BOILERPLATE_CHARACTERS = 800  # up to which a boilerplate phrase makes a paragraph refused: longer text may quote one
 _WORDS_PER_SEPARATOR = 8  # prose has fewer separators than one in so many words
 _WORDS_PER_SENTENCE = 30  # prose has more sentence ends than one in so many words
 _WORDS_PER_MARKUP = 20
@@ -38,32 +41,8 @@ _FRAGMENT_WORDS = (12, 80)  # words between which text without a full stop may b
 _INTRODUCES = (":", ":”", ":’", "：")  # how a sentence ends that a list or a quotation follows
 _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which such text is a headline or a table
 
-
-class ParagraphFilterSettings(Settings):
-    """Which paragraphs are refused as not prose. Lengths and shares apply only to the preset `default`."""
-
-    preset: Literal["default", "liu2018", "none"] = Field(
-        "default",
-        description="rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of "
-        "more than 3 tokens ending in a full stop); none",
-    )
-    min_words: int = Field(6, ge=1, description="words a paragraph has at least (6 tokens in Liu et al. 2018)")
-    max_characters: int = Field(10_000, ge=1, description="characters a paragraph has at most: no author writes more")
-    max_symbol_share: float = Field(
-        0.45, ge=0, le=1, description="share of a paragraph's characters that may be digits, punctuation and signs"
-    )
-    max_link_share: float = Field(0.5, ge=0, le=1, description="share of a paragraph's characters in web addresses")
-    boilerplate_characters: int = Field(
-        800, ge=0, description="characters up to which a boilerplate phrase makes a paragraph refused; 0 = never"
-    )
-    language: str | None = Field(
-        None,
-        pattern="^[a-z]{2,3}$",
-        description="ISO 639 code: a paragraph that is surely in another language is refused, whatever the preset; "
-        "null = every language is kept",
-    )
-    min_language_characters: int = Field(40, ge=1, description="characters from which the language can be told")
-    min_language_probability: float = Field(0.9, gt=0, le=1, description="probability from which it is sure")
+_LANGUAGE_CHARACTERS = 40  # from which the language can be told
+_LANGUAGE_PROBABILITY = 0.9  # from which it is sure
 
 
 def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
@@ -71,36 +50,36 @@ def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
 
     Args:
         text: the paragraph, one line.
-        settings: preset and its thresholds.
+        settings: preset, fewest words and language.
 
     Returns:
         too_long | no_letters | too_short | mostly_links | mostly_symbols | markup | boilerplate | navigation |
         no_sentence | language, or None. The first that holds, in the order of the preset.
     """
     reason = _PRESETS[settings.preset](text, settings)
-    if reason is None and settings.language and len(text) >= settings.min_language_characters:
+    if reason is None and settings.language and len(text) >= _LANGUAGE_CHARACTERS:
         language, probability = _identifier().classify(text)
-        if language != settings.language and probability >= settings.min_language_probability:
+        if language != settings.language and probability >= _LANGUAGE_PROBABILITY:
             return "language"
     return reason
 
 
 def _default(text: str, settings: ParagraphFilterSettings) -> str | None:
-    """The rules of this pipeline, tuned by reading what they refuse and keep on real cited pages."""
-    if len(text) > settings.max_characters:
+    """The rules of this pipeline."""
+    if len(text) > _MAX_CHARACTERS:
         return "too_long"
     if not _SPELLED.search(text):
         return "no_letters"
     words = len(_WORD.findall(text))
     if words < settings.min_words:
         return "too_short"
-    if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > settings.max_link_share * len(text):
+    if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > _MAX_LINK_SHARE * len(text):
         return "mostly_links"
-    if len(_SYMBOL.findall(text)) > settings.max_symbol_share * (len(text) - text.count(" ")):
+    if len(_SYMBOL.findall(text)) > _MAX_SYMBOL_SHARE * (len(text) - text.count(" ")):
         return "mostly_symbols"
     if _has_any(text, _MARKUP_SIGNS) and len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
         return "markup"
-    if len(text) <= settings.boilerplate_characters and is_boilerplate(text):
+    if len(text) <= _BOILERPLATE_CHARACTERS and is_boilerplate(text):
         return "boilerplate"
     sentences = _sentences(text)
     if sentences * _WORDS_PER_SENTENCE < words:

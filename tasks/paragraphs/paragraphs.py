@@ -5,43 +5,22 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
-from tasks.paragraphs.clones import CloneSettings, LeadClones
-from tasks.paragraphs.filter import ParagraphFilterSettings, drop_reason
+from tasks.paragraphs.clones import LeadClones
+from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.settings import ParagraphSettings
 from tasks.text.ngrams import WordRule, split_words
 
 
-class ParagraphSettings(Settings):
-    """Which paragraphs of the documents become candidates."""
-
-    filter: ParagraphFilterSettings = Field(
-        default_factory=ParagraphFilterSettings, description="which texts are prose at all"
-    )
-    drop_boilerplate: bool = Field(True, description="drop paragraphs that repeat across pages of their host")
-    clones: CloneSettings = Field(
-        default_factory=CloneSettings, description="which paragraphs count as copied from the article"
-    )
-    drop_duplicates: bool = Field(
-        True, description="drop a paragraph equal to an earlier one of the article, but for white space and case"
-    )
-    max_paragraphs: int | None = Field(
-        2000,
-        ge=1,
-        description="candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with "
-        "more keeps the "
-        "first ones of every document alike, so that one book cannot crowd out the other sources; null = no limit",
-    )
-    words: WordRule = Field(
-        "rouge", description="how words are cut for clones: `rouge` as the papers, `unicode` for scripts beyond ASCII"
-    )
-
-
 def build_paragraphs(
-    articles: pa.Table, documents: pa.Table, settings: ParagraphSettings, *, given: pa.Table | None = None
+    articles: pa.Table,
+    documents: pa.Table,
+    settings: ParagraphSettings,
+    *,
+    words: WordRule = "rouge",
+    given: pa.Table | None = None,
 ) -> pa.Table:
     """Split each kept article's documents into candidate paragraphs.
 
@@ -53,6 +32,7 @@ def build_paragraphs(
         articles: ARTICLES rows of a shard, sorted by article_id.
         documents: DOCUMENTS rows of the shard's articles, in any order.
         settings: what to refuse.
+        words: how texts are cut into words.
         given: GIVEN rows of the shard's articles, if the source contains documents, in the order of its partitions;
             of several articles with one title only the first one's are used, as in `merge_articles`.
 
@@ -67,7 +47,7 @@ def build_paragraphs(
         documents = pa.concat_tables([_of_first_articles(given), documents])
     batches = []
     for article, rows, document_rows in join_by_article(kept.select(["article_id", "lead"]), _in_order(documents)):
-        candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings)
+        candidates = _Candidates(article, rows["lead"][0].as_py() or "", settings, words)
         for row in document_rows["row"].to_pylist():
             candidates.add(documents, row)
         candidates.limit()
@@ -78,11 +58,11 @@ def build_paragraphs(
 class _Candidates:
     """One article's paragraphs as they are gathered: a list per column of PARAGRAPHS."""
 
-    def __init__(self, article: str, lead: str, settings: ParagraphSettings) -> None:
+    def __init__(self, article: str, lead: str, settings: ParagraphSettings, rule: WordRule) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in PARAGRAPHS.schema.names}
         self._article = article
         self._settings = settings
-        self._clones = LeadClones(lead, settings.clones, settings.words)
+        self._clones = LeadClones(lead, settings.clones, rule)
         self._seen: set[str] = set()
 
     def add(self, documents: pa.Table, row: int) -> None:
@@ -115,11 +95,11 @@ class _Candidates:
     def _reasons(self, texts: list[str], repeats: list[bool]) -> Iterator[str | None]:
         settings = self._settings
         reasons = [
-            drop_reason(text, settings.filter) or ("host_boilerplate" if repeat and settings.drop_boilerplate else None)
+            drop_reason(text, settings.filter) or ("host_boilerplate" if repeat else None)
             for text, repeat in zip(texts, repeats, strict=True)
         ]
         words = [
-            split_words(text, settings.words) if reason is None else []
+            split_words(text, self._clones.rule) if reason is None else []
             for text, reason in zip(texts, reasons, strict=True)
         ]
         copy = self._clones.is_clone(words)

@@ -69,7 +69,6 @@ class BatchRules:
         per_article: maximum number of paragraphs drawn from an article in an epoch.
         title_tokens: tokens of a title that are read.
         paragraph_tokens: tokens of a paragraph that are read.
-        threads: number of threads that cut texts into pieces.
     """
 
     seed: int
@@ -78,7 +77,6 @@ class BatchRules:
     per_article: int
     title_tokens: int
     paragraph_tokens: int
-    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -115,8 +113,8 @@ def draw_paragraphs(
     chosen = everything.take(few)
     return Drawn(
         chosen,
-        Texts(chosen.texts(), vocabulary, rules.paragraph_tokens, rules.threads),
-        Texts([chosen.titles], vocabulary, rules.title_tokens, rules.threads),
+        Texts(chosen.texts(), vocabulary, rules.paragraph_tokens),
+        Texts([chosen.titles], vocabulary, rules.title_tokens),
         features_of(chosen, features, "rouge2_recall"),
         features_of(chosen, features, "title_similarity"),
     )

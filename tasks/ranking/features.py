@@ -2,31 +2,21 @@
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from storage.schemas import FEATURES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
 from tasks.ranking.labels import rouge2_recalls
 from tasks.text.ngrams import WordRule, split_words
 from tasks.text.tfidf import TfIdf
 
 
-class FeatureSettings(Settings):
-    """How features are counted."""
-
-    words: WordRule = Field(
-        "rouge", description="how words are cut: `rouge` as the papers, `unicode` for scripts beyond ASCII"
-    )
-
-
-def compute_features(articles: pa.Table, paragraphs: pa.Table, settings: FeatureSettings) -> pa.Table:
+def compute_features(articles: pa.Table, paragraphs: pa.Table, words: WordRule = "rouge") -> pa.Table:
     """Compute label and title similarity of every kept paragraph of every kept article.
 
     Args:
         articles: ARTICLES rows of a shard, sorted by article_id.
         paragraphs: PARAGRAPHS rows of the shard, sorted by article_id; refused ones are ignored.
-        settings: how words are cut.
+        words: how texts are cut into words.
 
     Returns:
         FEATURES rows in the order of `paragraphs`.
@@ -39,8 +29,8 @@ def compute_features(articles: pa.Table, paragraphs: pa.Table, settings: Feature
     batches = []
     for article, rows, candidates in join_by_article(kept, columns):
         chosen = candidates.filter(pc.is_null(candidates["drop_reason"]))
-        title, lead = (split_words(rows[name][0].as_py() or "", settings.words) for name in ("title", "lead"))
-        texts = [split_words(text, settings.words) for text in chosen["text"].to_pylist()]
+        title, lead = (split_words(rows[name][0].as_py() or "", words) for name in ("title", "lead"))
+        texts = [split_words(text, words) for text in chosen["text"].to_pylist()]
         batches.append(
             pa.RecordBatch.from_pydict(
                 {

@@ -3,45 +3,21 @@
 """
 
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
 
 from models.training.distributed import find_device
 from storage.schemas import RANKED
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.candidates import Candidates, candidates, features_of
 from tasks.ranking.directory import TrainedRanker, load_ranker
+from tasks.ranking.settings import RankingSettings
 from tasks.ranking.texts import Texts, batches_by_length
 
 _THREADS = 1  # of torch: shards are ranked in parallel, one per core
-
-
-class RankingSettings(Settings):
-    """How paragraphs are ranked."""
-
-    keep: int = Field(
-        40, ge=1, description="L': best paragraphs kept of each article (Liu & Lapata 2019, Table 1 goes to 40)"
-    )
-    method: Literal["ranking", "similarity", "rouge", "found"] = Field(
-        "ranking",
-        description="order by the learned ranker, by tf-idf similarity with the title (Liu et al. 2018), by ROUGE-2 "
-        "recall against the lead itself, which only an upper bound may use, or as found (Liu & Lapata 2019, Table 2, "
-        "no ranking)",
-    )
-    batch_tokens: int = Field(
-        16_384,
-        ge=1,
-        description="paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the "
-        "recipe, because the last bits of a score, and so the order of all but equal ones, depend on it",
-    )
-    device: str = tuning("auto", "where the ranker runs: auto | cpu | cuda | cuda:N")
-    threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
 
 
 def rank_paragraphs(
@@ -50,6 +26,8 @@ def rank_paragraphs(
     features: pa.Table,
     ranker_directory: Path | None,
     settings: RankingSettings,
+    *,
+    device: str = "cpu",
 ) -> pa.Table:
     """Rank the kept paragraphs of every kept article, whatever its split.
 
@@ -59,6 +37,7 @@ def rank_paragraphs(
         features: FEATURES rows of the shard; read by the methods `similarity` and `rouge`.
         ranker_directory: a trained ranker, with its own vocabulary; read by the method `ranking`.
         settings: see the class.
+        device: where the ranker runs: auto | cpu | cuda | cuda:N.
 
     Returns:
         RANKED rows by article_id and rank; ties are in order of paragraph_id. An article without kept paragraphs has
@@ -68,7 +47,7 @@ def rank_paragraphs(
         ValueError: the directory contains no ranker, a feature is missing, or a score is not a number.
     """
     chosen = candidates(articles, paragraphs)
-    scores = _scores(chosen, features, ranker_directory, settings)
+    scores = _scores(chosen, features, ranker_directory, settings, device)
     if not np.isfinite(scores).all():
         raise ValueError(f"the scores of method {settings.method!r} are not all numbers: is the ranker damaged?")
     best = chosen.best(scores, settings.keep)
@@ -84,7 +63,7 @@ def rank_paragraphs(
 
 
 def _scores(
-    chosen: Candidates, features: pa.Table, ranker_directory: Path | None, settings: RankingSettings
+    chosen: Candidates, features: pa.Table, ranker_directory: Path | None, settings: RankingSettings, device: str
 ) -> NDArray[np.float32]:
     if settings.method == "similarity":
         return features_of(chosen, features, "title_similarity")
@@ -94,9 +73,9 @@ def _scores(
         return np.zeros(len(chosen), np.float32)  # equal scores are in order of paragraph_id
     if ranker_directory is None:
         raise ValueError("the method 'ranking' needs the directory of a trained ranker")
-    ranker = load_ranker(ranker_directory, find_device(settings.device))
-    texts = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens, settings.threads)
-    titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens, settings.threads)
+    ranker = load_ranker(ranker_directory, find_device(device))
+    texts = Texts(chosen.texts(), ranker.vocabulary, ranker.paragraph_tokens)
+    titles = Texts([chosen.titles], ranker.vocabulary, ranker.title_tokens)
     with torch_threads(_THREADS):
         return score_paragraphs(ranker, texts, titles, chosen.article, settings.batch_tokens)
 

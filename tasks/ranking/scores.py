@@ -5,31 +5,18 @@ that of the learned ranker, and once by tf-idf similarity with the title (the ba
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from storage.schemas import RANKING_SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings
 from tasks.evaluation.rouge import stem
+from tasks.ranking.settings import RankingScoreSettings
 from tasks.text.ngrams import lcs_length, split_words
 
-
-class RankingScoreSettings(Settings):
-    """Settings of Table 1."""
-
-    paragraphs: tuple[int, ...] = Field(
-        (5, 10, 20, 40),
-        min_length=1,
-        description="L': how many best paragraphs are joined (Liu & Lapata 2019, Table 1)",
-    )
-    stemmed: bool = Field(True, description="stem words before they are compared, as the papers' ROUGE does (-m)")
-    splits: tuple[Literal["train", "valid", "test"], ...] = Field(
-        ("valid", "test"), description="splits whose articles are scored"
-    )
+SPLITS = ("valid", "test")  # the ranker has learned from the others
 
 
 def score_rankings(
@@ -39,6 +26,8 @@ def score_rankings(
     ranked: pa.Table,
     settings: RankingScoreSettings,
     method: str = "ranking",
+    splits: Sequence[str] = SPLITS,
+    stemmed: bool = True,
 ) -> pa.Table:
     """Score both orders of paragraphs on the articles of the chosen splits.
 
@@ -50,8 +39,10 @@ def score_rankings(
         features: table of the `features` dataset; `similarity` orders by descending `title_similarity`, ties by
             `paragraph_id`.
         ranked: table of the `ranked` dataset; `method` orders by `rank`.
-        settings: values of L', stemming, splits.
+        settings: values of L'.
         method: how `ranked` was made, see `RankingSettings`; if it is similarity, that is scored once.
+        splits: splits whose articles are scored.
+        stemmed: whether words are stemmed before they are compared, as the papers' ROUGE does (-m).
 
     Returns:
         Table of the `ranking_scores` dataset: for each article similarity, then `method`, each for every L'.
@@ -62,33 +53,36 @@ def score_rankings(
     if min(settings.paragraphs) < 1:
         raise ValueError(f"L' of {min(settings.paragraphs)} paragraphs: expected at least 1")
     wanted = articles.filter(
-        pc.and_(pc.is_null(articles["drop_reason"]), pc.is_in(articles["split"], pa.array(settings.splits)))
+        pc.and_(pc.is_null(articles["drop_reason"]), pc.is_in(articles["split"], pa.array(splits)))
     )
     columns: dict[str, list[Any]] = {name: [] for name in RANKING_SCORES.schema.names}
     for article_id, article, candidates, labels, best in join_by_article(wanted, paragraphs, features, ranked):
-        lead = _words(article["lead"][0].as_py(), settings.stemmed)
+        lead = _words(article["lead"][0].as_py(), stemmed)
         texts = best.sort_by("rank")["text"].to_pylist()
         orders = {"similarity": _by_similarity(article_id, candidates, labels), method: texts}
         for name, order in orders.items():
-            for length, recall in recalls(lead, order, settings):
+            for length, recall in recalls(lead, order, settings.paragraphs, stemmed):
                 row = (article_id, article["split"][0].as_py(), name, length, recall)
                 for column, value in zip(columns.values(), row, strict=True):
                     column.append(value)
     return pa.table(columns, schema=RANKING_SCORES.schema)
 
 
-def recalls(lead: Sequence[str], texts: Sequence[str], settings: RankingScoreSettings) -> Iterator[tuple[int, float]]:
+def recalls(
+    lead: Sequence[str], texts: Sequence[str], lengths: Sequence[int], stemmed: bool
+) -> Iterator[tuple[int, float]]:
     """Yield each L' and the ROUGE-L recall of the first L' texts joined, 0-1; nothing without texts.
 
     Args:
-        lead: words of the target, stemmed if the settings say so.
+        lead: words of the target, stemmed if the texts are to be.
         texts: paragraphs, best first.
-        settings: values of L', stemming.
+        lengths: values of L'.
+        stemmed: whether the words of the texts are stemmed.
     """
     if not texts:
         return
-    words = [_words(text, settings.stemmed) for text in texts[: max(settings.paragraphs)]]
-    for length in settings.paragraphs:
+    words = [_words(text, stemmed) for text in texts[: max(lengths)]]
+    for length in lengths:
         joined = [word for paragraph in words[:length] for word in paragraph]
         yield length, lcs_length(lead, joined) / len(lead) if lead else 0.0
 

@@ -19,12 +19,12 @@ _LENGTH_MULTIPLE = 8  # of padded lengths, so that fewer shapes occur
 class Texts:
     """Token ids of many texts in one flat array."""
 
-    def __init__(self, texts: Iterable[list[str]], vocabulary: Vocabulary, limit: int, threads: int = 1) -> None:
+    def __init__(self, texts: Iterable[list[str]], vocabulary: Vocabulary, limit: int) -> None:
         """Encode chunks of texts, each text cut to its first `limit` tokens."""
         small = np.uint16 if vocabulary.size <= 2**16 else np.int32  # a shard has some 40 M tokens
         flat, lengths = [np.zeros(0, small)], [np.zeros(0, np.int64)]
         for chunk in texts:
-            ids = [row[:limit] for row in vocabulary.encode_batch(chunk, threads=threads)]
+            ids = [row[:limit] for row in vocabulary.encode_batch(chunk)]
             lengths.append(np.array([len(row) for row in ids], dtype=np.int64))
             flat.append(np.fromiter((id_ for row in ids for id_ in row), dtype=small, count=int(lengths[-1].sum())))
         self.lengths: Integers = np.concatenate(lengths)

@@ -8,12 +8,11 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import torch
 import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor
 
 from models.ranker import ParagraphRanker, RankerConfig
@@ -27,66 +26,15 @@ from models.training.trainer import METRICS, Trainer
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from tasks.engine.hashing import stable_hash
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.torch_threads import torch_threads
 from tasks.ranking.batches import BatchRules, RankerBatch, RankerShards, training_batches
 from tasks.ranking.directory import PUBLISHED, WEIGHTS, TrainedRanker, describe_ranker, load_ranker
+from tasks.ranking.settings import RankerSettings
 from tasks.ranking.validation import collect_validation
 from tasks.summarization.vocabulary import read_vocabulary
 
-
-class RankerSettings(Settings):
-    """How the ranker is built and trained."""
-
-    embedding: int = Field(
-        256, ge=1, description="size of word embeddings (unstated in Liu & Lapata 2019; as its summarizers)"
-    )
-    hidden: int = Field(256, ge=1, description="hidden size of both LSTMs (Liu & Lapata 2019, sec. 4)")
-    dropout: float = Field(0.2, ge=0, lt=1, description="dropout before the linear layers (Liu & Lapata 2019, sec. 4)")
-    learning_rate: float = Field(0.15, gt=0, description="of Adagrad (Liu & Lapata 2019, sec. 4)")
-    initial_accumulator: float = Field(
-        0.001,
-        ge=0,
-        description="where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are "
-        "so large that "
-        "scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly",
-    )
-    gradient_clip: float = Field(2.0, gt=0, description="largest gradient norm (See et al. 2017)")
-    title_tokens: int = Field(32, ge=1, description="tokens of a title that are read")
-    paragraph_tokens: int = Field(100, ge=1, description="tokens of a paragraph that are read")
-    batch_paragraphs: int = Field(128, ge=1, description="paragraphs a step")
-    paragraphs_per_article: int = Field(
-        40, ge=1, description="paragraphs drawn of each training article, again in every epoch"
-    )
-    epochs: int = Field(10, ge=1, description="most passes over the training split")
-    steps: int = Field(200_000, ge=1, description="most optimizer steps")
-    validate_every: int = Field(1_000, ge=1, description="steps between validations, each with a checkpoint")
-    validation_articles: int = Field(500, ge=1, description="articles of the valid split that are scored, about")
-    validation_paragraphs: int = Field(100, ge=1, description="most paragraphs drawn of each of them")
-    top: int = Field(5, ge=1, description="best paragraphs whose mean ROUGE-2 recall is validated")
-    select: Literal["loss", "recall"] = Field(
-        "loss", description="best checkpoint by validation loss, or by mean ROUGE-2 recall of the top paragraphs"
-    )
-    patience: int = Field(10, ge=1, description="validations without a better one before training ends")
-    bf16: bool = Field(True, description="on CUDA, compute in bfloat16 with float32 weights")
-    torch_threads: int = Field(
-        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
-    )
-    device: str = tuning("auto", "where training runs: auto | cpu | cuda | cuda:N")
-    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
-    threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
-
-    def rules(self, seed: int, per_article: int) -> BatchRules:
-        """Return how paragraphs are drawn."""
-        return BatchRules(
-            seed,
-            self.epochs,
-            self.batch_paragraphs,
-            per_article,
-            self.title_tokens,
-            self.paragraph_tokens,
-            self.threads,
-        )
+_CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
+_TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' of Liu & Lapata 2019, Table 1
 
 
 def train_ranker(
@@ -97,6 +45,7 @@ def train_ranker(
     directory: Path,
     seed: int,
     initial: Path | None = None,
+    device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train a ranker into `directory`, or continue where an interrupted run stopped.
@@ -111,6 +60,7 @@ def train_ranker(
         seed: of weights, dropout and the order of the data.
         initial: a trained ranker from whose weights training starts; they are validated first, and remain the best
             checkpoint if training does not improve them.
+        device: where training runs: auto | cpu | cuda | cuda:N.
         progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
@@ -123,19 +73,19 @@ def train_ranker(
         TrainingError: training cannot continue, see its message.
         TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
-    words, device = read_vocabulary(vocabulary), find_device(settings.device)
+    words = read_vocabulary(vocabulary)
     with torch_threads(settings.torch_threads):
         objective = RankerObjective(shards, words, settings, seed, initial)
         trainer = Trainer(
             objective,
             constant(settings.learning_rate),
             TrainerSettings(
-                steps=settings.steps, clip_norm=settings.gradient_clip, log_interval=settings.log_interval,
-                validation_interval=settings.validate_every, validate_start=initial is not None, keep_best=1,
-                patience=settings.patience, precision="auto" if settings.bf16 else "float32", seed=seed,
+                steps=settings.steps, clip_norm=_CLIP_NORM, log_interval=settings.log_interval,
+                validation_interval=settings.validation_interval, validate_start=initial is not None, keep_best=1,
+                patience=settings.patience, seed=seed,
             ),
             directory,
-            ranks=Ranks(device),
+            ranks=Ranks(find_device(device)),
             progress=progress,
             fingerprint=_fingerprint(settings, seed, words, initial),
         )  # fmt: skip
@@ -157,6 +107,18 @@ def train_ranker(
         "skipped_steps": result.skipped,
         **metrics,
     }
+
+
+def _rules(settings: RankerSettings, seed: int, per_article: int) -> BatchRules:
+    """Return how paragraphs are drawn."""
+    return BatchRules(
+        seed,
+        settings.epochs,
+        settings.batch_paragraphs,
+        per_article,
+        settings.title_tokens,
+        settings.paragraph_tokens,
+    )
 
 
 def _fingerprint(settings: RankerSettings, seed: int, vocabulary: Vocabulary, initial: Path | None) -> dict[str, Any]:
@@ -182,11 +144,11 @@ class RankerObjective(Objective[RankerBatch]):
             ValueError: there is nothing to train on, or the ranker in `initial` does not fit.
         """
         self.shards, self.vocabulary, self.settings = shards, vocabulary, settings
-        self.rules = settings.rules(seed, settings.paragraphs_per_article)
+        self.rules = _rules(settings, seed, settings.paragraphs_per_article)
         self.validation = collect_validation(
             shards,
             vocabulary,
-            settings.rules(seed, settings.validation_paragraphs),
+            _rules(settings, seed, settings.validation_paragraphs),
             articles=settings.validation_articles,
         )
         self.fresh = initial is None
@@ -233,7 +195,7 @@ class RankerObjective(Objective[RankerBatch]):
         """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
         settings = self.settings
         ranker = TrainedRanker(self.model, self.vocabulary, settings.title_tokens, settings.paragraph_tokens)
-        validation = self.validation.judge(ranker, settings.top)
+        validation = self.validation.judge(ranker, _TOP)
         by_loss = settings.select == "loss" or not math.isfinite(validation.loss)
         return Validation(validation.loss if by_loss else -validation.recall, asdict(validation))
 

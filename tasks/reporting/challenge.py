@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.evaluation.registry import METRICS, metric_name
-from tasks.evaluation.significance import Interval, SystemScore, compare_systems, summarise_scores
+from tasks.evaluation.significance import SIGNIFICANCE, Interval, SystemScore, compare_systems, summarise_scores
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section, Table, Text, percent
 from tasks.reporting.markdown import artifact
@@ -123,7 +123,7 @@ def compare_contenders(
         champion: the model in use.
         challenger: the model that may replace it.
         articles: ARTICLES rows (article_id, title and lead are read), at least of the articles that were scored.
-        settings: headline metric and significance.
+        settings: headline metric.
         seed: decides resamples and sign flips.
 
     Raises:
@@ -153,7 +153,7 @@ def compare_contenders(
         measures=measures,
         differences=[after - before for _, before, after in differences],
         examples=_examples(differences, champion, challenger, articles),
-        confidence=settings.significance.confidence,
+        confidence=SIGNIFICANCE.confidence,
     )
 
 
@@ -205,8 +205,8 @@ def _as_system(scores: pa.Table, name: str) -> pa.Table:
 
 
 def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Measure]:
-    scored = {(score.system, score.metric): score for score in summarise_scores(scores, settings.significance, seed)}
-    pairs = {pair.metric: pair for pair in compare_systems(scores, settings.significance, seed)}
+    scored = {(score.system, score.metric): score for score in summarise_scores(scores, SIGNIFICANCE, seed)}
+    pairs = {pair.metric: pair for pair in compare_systems(scores, SIGNIFICANCE, seed)}
     measures = []
     for metric in METRICS:
         if (pair := pairs.get(metric)) is not None:
@@ -262,20 +262,22 @@ def _measure_table(challenge: Challenge) -> Table:
     rows = []
     for measure in challenge.measures:
         deciding = measure.metric == challenge.headline
-        before, after = measure.champion.value, measure.challenger.value
+        before, after, metric = measure.champion.value, measure.challenger.value, METRICS[measure.metric]
+        best = metric.best((before.mean, after.mean)) if before.mean != after.mean else None
         rows.append(
-            [Cell(metric_name(measure.metric), strong=deciding), _mean(before, before.mean > after.mean),
-             _mean(after, after.mean > before.mean), _mean(measure.difference, deciding, sign="+"),
+            [Cell(metric_name(measure.metric), strong=deciding), _mean(before, metric.scale, before.mean == best),
+             _mean(after, metric.scale, after.mean == best), _mean(measure.difference, metric.scale, deciding, "+"),
              Cell(f"{measure.p_value:.3f}")]
         )  # fmt: skip
     count = challenge.articles
-    caption = f"Figures and difference in points, %, with intervals; {count:,} test article{'s' if count != 1 else ''}"
+    articles = f"{count:,} test article{'s' if count != 1 else ''}"
+    caption = f"Figures and difference in points, %, ratios as numbers, with intervals; {articles}"
     columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]
     return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
 
 
-def _mean(value: Interval, strong: bool, sign: str = "") -> Cell:
-    mean, low, high = (f"{100 * x:{sign}.2f}" for x in (value.mean, value.low, value.high))
+def _mean(value: Interval, scale: int, strong: bool, sign: str = "") -> Cell:
+    mean, low, high = (f"{scale * x:{sign}.2f}" for x in (value.mean, value.low, value.high))
     return Cell(mean, f"{low} to {high}", strong=strong)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.registry import METRICS
-from tasks.evaluation.significance import Comparison, SystemScore, compare_systems, summarise_scores
+from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
 from tasks.reporting.settings import ReportSettings
 
 Words = NDArray[np.int64]
@@ -267,12 +267,12 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
     Args:
         baselines: SCORES of the systems without training.
         trained: SCORES of the systems trained here.
-        settings: headline metric and significance.
+        settings: headline metric.
         seed: decides the resamples.
     """
     scores = pa.concat_tables([baselines, trained])
-    confidence = settings.significance.confidence
-    summaries = summarise_scores(scores, settings.significance, seed) if scores.num_rows else []
+    confidence = SIGNIFICANCE.confidence
+    summaries = summarise_scores(scores, SIGNIFICANCE, seed) if scores.num_rows else []
     if not summaries:
         return Ranking(settings.headline, confidence=confidence)
     by_cell = {(score.system, score.metric): score for score in summaries}
@@ -286,7 +286,7 @@ def rank_systems(baselines: pa.Table, trained: pa.Table, settings: ReportSetting
 
     systems = sorted(names, key=order)
     index_of = {system: number for number, system in enumerate(systems)}
-    compared = compare_systems(scores.filter(pc.equal(scores["metric"], headline)), settings.significance, seed)
+    compared = compare_systems(scores.filter(pc.equal(scores["metric"], headline)), SIGNIFICANCE, seed)
     return Ranking(
         headline=headline,
         articles=max(score.articles for score in summaries),

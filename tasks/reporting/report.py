@@ -29,6 +29,9 @@ from tasks.reporting.text import summary
 from tasks.reporting.verdicts import headline_sentence
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
+# Article shards whose paragraphs, labels and summaries the histograms are drawn of; shards go by hash, so the first
+# ones are a fair sample.
+_DISTRIBUTION_SHARDS = 4
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
     "report-funnel": ("funnel", "costs"),
@@ -85,8 +88,8 @@ def write_report(
     baseline_scores, trained_scores, ranking_scores = read_scores(scores)
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
-    collected = read_samples(samples, settings.samples, settings.distribution_shards)
-    lengths = distributions(texts, len(texts), settings.distribution_shards)
+    collected = read_samples(samples, settings.samples, _DISTRIBUTION_SHARDS)
+    lengths = distributions(texts, len(texts), _DISTRIBUTION_SHARDS)
     facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
     written = [
         words.built(facts),

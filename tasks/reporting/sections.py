@@ -26,6 +26,7 @@ _METHODS = {
 _BASELINES = {
     "lead": "lead: the title and the best paragraphs, cut at the length of the target",
     "lexrank": "lexrank: the most central paragraphs (LexRank)",
+    "coverage": "coverage: the whole sentences that together hold most of what many good paragraphs contain",
     "oracle": "oracle: the paragraphs chosen by comparison with the target, an upper bound and not a competitor",
 }
 _JUDGES = ("ranker-loss", "summarizer-nll")  # the curves whose lowest validation picks a model's checkpoint
@@ -274,12 +275,16 @@ def settings_section(lines: Sequence[str]) -> Section:
 def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return the tables of scores, truth first: heading and metrics of each."""
     groups = {group: [metric for metric in metrics if METRICS[metric].group == group] for group in get_args(Group)}
+    judged = [metric for metric in groups["truth"] if METRICS[metric].judge is not None]
+    by_values = [metric for metric in groups["truth"] if metric not in judged]
     stemmed = [metric for metric in groups["rouge"] if metric.endswith("-stem")]
     plain = [metric for metric in groups["rouge"] if metric not in stemmed]
     return [
-        ("Truth: names, numbers and dates in input, sources and lead, %", groups["truth"]),
+        ("Truth: names, numbers and dates in input, sources and lead, %", by_values),
+        ("Truth by judges: shares in %, ratios as numbers", judged),
         ("ROUGE F1 without stemming, %", plain),
         ("ROUGE F1 stemmed (Porter), %", stemmed),
+        ("Similarity to the lead by a model, %", groups["similarity"]),
         ("Style: shares in %, ratios as numbers", groups["style"]),
     ]
 
@@ -308,10 +313,9 @@ def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Tabl
     best = {}
     for metric in metrics:
         values = [ranking.scores[system, metric].value.mean for system in rivals if (system, metric) in ranking.scores]
-        if values and METRICS[metric].better != "neither":
-            best[metric] = _best(metric, values)
+        best[metric] = METRICS[metric].best(values)
     rows = [
-        [Cell(system), *[_score(ranking, system, metric, best.get(metric)) for metric in metrics]]
+        [Cell(system), *[_score(ranking, system, metric, best[metric]) for metric in metrics]]
         for system in ranking.systems
     ]
     columns = ["system", *[metric_name(metric.removesuffix("-stem")) for metric in metrics]]
@@ -323,13 +327,9 @@ def _score(ranking: Ranking, system: str, metric: str, best: float | None = None
     score = ranking.scores.get((system, metric))
     if score is None:
         return Cell(_NONE)
-    value, scale = score.value, 100 if METRICS[metric].unit == "percent" else 1
+    value, scale = score.value, METRICS[metric].scale
     note = f"{scale * value.low:.2f} to {scale * value.high:.2f}"
     return Cell(f"{scale * value.mean:.2f}", note, strong=best is not None and value.mean == best)
-
-
-def _best(metric: str, values: Sequence[float]) -> float:
-    return min(values) if METRICS[metric].better == "lower" else max(values)
 
 
 def _score_picture(ranking: Ranking) -> Picture:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage.registry import Version
-from tasks.evaluation.registry import metric_name
+from tasks.evaluation.registry import METRICS, metric_name
 from tasks.reporting.blocks import Cell, Section, Table
 from tasks.reporting.facts import Fact, flatten
 from tasks.reporting.findings import costs, funnel
@@ -41,6 +41,7 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
         Fact("version", f"{version.number}, for {version.label}, made {version.created}"),
         Fact("verdict", f"{'promoted' if verdict['promoted'] else 'refused'}: {verdict['reason']}"),
         Fact("judged against", "no other version" if version.parent is None else f"version {version.parent}"),
+        Fact("trained on from", "nothing" if version.start is None else f"version {version.start}"),
         Fact("build", version.build),
         *[Fact(name, path) for name, path in sorted(version.models.items())],
         Fact("vocabulary", version.vocabulary),
@@ -70,8 +71,11 @@ def rebuilt_section(computed: Mapping[str, Sequence[int]]) -> Section:
 
 
 def _scores(version: Version) -> Section:
-    rows = [[Cell(metric_name(metric)), Cell(_points(value))] for metric, value in version.scores.items()]
-    table = Table("F1 on the frozen test split, points of 100", ["metric", "F1"], rows, frozenset({1}))
+    rows = [
+        [Cell(metric_name(metric)), Cell(f"{METRICS[metric].scale * value:.2f}")]
+        for metric, value in version.scores.items()
+    ]
+    table = Table("Scores on the frozen test split, %, ratios as numbers", ["metric", "score"], rows, frozenset({1}))
     return Section("frozen", "Scores", [table])
 
 

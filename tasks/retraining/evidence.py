@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.evaluation.significance import SignificanceSettings, bootstrap, signed_randomisation_test
+from tasks.evaluation.significance import Significance, bootstrap, signed_randomisation_test
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def find_evidence(
     champion: pa.Table,
     challenger: pa.Table,
     metrics: Sequence[str],
-    settings: SignificanceSettings,
+    settings: Significance,
     *,
     flips: int,
     seed: int,

@@ -32,6 +32,7 @@ from storage.store import Store
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, Shards, StageResult, every
 from tasks.engine.stage import Run
+from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import (
     CHALLENGE_ARTIFACT,
     Challenge,
@@ -41,10 +42,10 @@ from tasks.reporting.challenge import (
 )
 from tasks.retraining.card import Effort, model_card
 from tasks.retraining.evidence import Finding, find_evidence
-from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, JudgedOn
 from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
-from tasks.retraining.warm_start import ChampionModels
+from tasks.retraining.warm_start import VersionModels
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,9 @@ def finish_retraining(
     settings: RetrainingSettings,
     splits: JudgedOn,
     challenger: Judged,
-    champion: tuple[ChampionModels, Judged] | None,
+    champion: tuple[VersionModels, Judged] | None,
     *,
+    start: VersionModels | None,
     seed: int,
     started: float,
 ) -> str:
@@ -84,6 +86,7 @@ def finish_retraining(
         splits: the test splits.
         challenger: the new models.
         champion: the models in use, None before the first.
+        start: the models from which training continued where they fit, None where it started from scratch.
         seed: of the test.
         started: `time.monotonic` at the start of the run.
     """
@@ -100,7 +103,7 @@ def finish_retraining(
             champion_scores = _table(store, splits.apart(judged.scores)[split])
             metrics = [criterion.metric for criterion in criteria]
             split_findings = find_evidence(
-                split, champion_scores, scores[split], metrics, settings.test, flips=settings.flips, seed=seed
+                split, champion_scores, scores[split], metrics, SIGNIFICANCE, flips=FLIPS, seed=seed
             )
             if split_findings:
                 champion_side = Contender(
@@ -124,6 +127,7 @@ def finish_retraining(
         label=settings.period,
         build=build.name,
         parent=None if champion is None else champion[0].version.number,
+        start=None if start is None else start.version.number,
         models={name: model.record.path for name, model in challenger.models.items() if model.record is not None},
         vocabulary=challenger.vocabulary.in_order[0].path,
         settings=dict(config),

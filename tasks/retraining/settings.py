@@ -1,20 +1,21 @@
 """Settings of retraining: how much is trained again, how a challenger is judged, and what is kept."""
 
-import math
 from datetime import UTC, datetime
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from tasks.engine.settings import Settings
-from tasks.evaluation.scoring import DecidingMetric
-from tasks.evaluation.significance import SignificanceSettings
+from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
+FLIPS = 50_000  # random sign flips of the test that decides
+# Weeks and both test splits share the promotions out; with fewer, no p-value of so many flips is as small as a share.
+LEAST_FALSE_PROMOTIONS = 2 * WEEKS / (FLIPS + 1)
 
 
 class RetrainingSettings(Settings):
-    """One run a period: take in what is new, train a challenger from the champion, and promote it if it is better."""
+    """One run a period: take in what is new, train a challenger, and promote it if it is better than the champion."""
 
     week: str | None = Field(
         None,
@@ -26,9 +27,7 @@ class RetrainingSettings(Settings):
         "champion",
         description="keep the champion's vocabulary, or estimate a new one and train both models from scratch",
     )
-    ranker_steps: int = Field(
-        20_000, ge=1, description="most optimizer steps of a ranker that starts from the champion"
-    )
+    ranker_steps: int = Field(20_000, ge=1, description="most optimizer steps of a ranker that is trained on")
     ranker_gain: float = Field(
         0.02,
         ge=0,
@@ -36,7 +35,7 @@ class RetrainingSettings(Settings):
         description="share of the champion's validation loss, above its floor, that a new ranker must save to be taken "
         "up; else the champion's goes on and unchanged articles need not be ranked again",
     )
-    summarizer_steps: int = Field(50_000, ge=1, description="steps of a summarizer that starts from the champion")
+    summarizer_steps: int = Field(50_000, ge=1, description="steps of a summarizer that is trained on")
     warmup: int = Field(1_000, ge=1, description="steps of warm-up of these (noam schedule)")
     restart: float = Field(
         0.3,
@@ -50,9 +49,6 @@ class RetrainingSettings(Settings):
     recent_weeks: int = Field(
         8, ge=1, description="weeks whose new test articles are the second test split, beside the frozen one"
     )
-    recent_articles: int = Field(
-        2_000, ge=1, description="articles of the second test split, at most; each week brings its share"
-    )
     metric: DecidingMetric = Field("values", description="metric that must improve")
     margin: float = Field(0.2, ge=0, le=100, description="least gain in it to be promoted, points of 100")
     guards: tuple[DecidingMetric, ...] = Field(
@@ -62,32 +58,19 @@ class RetrainingSettings(Settings):
     tolerance: float = Field(
         0.2, ge=0, le=100, description="largest loss, on a test split, that does not count as worse; points of 100"
     )
-    harm: float = Field(0.05, gt=0, lt=0.5, description="largest p-value (one-sided) of a loss that counts as worse")
     false_promotions: float = Field(
         0.05,
-        gt=0,
+        ge=LEAST_FALSE_PROMOTIONS,
         lt=1,
         description="most promotions a year, expected, of challengers that are no better than the champion; weeks and "
         "test splits share them out, and so does the p-value (one-sided, approximate randomisation) each may have",
     )
-    flips: int = Field(50_000, ge=1, description="random sign flips of that test")
-    test: SignificanceSettings = SignificanceSettings()
     keep: int = Field(
         3,
         ge=1,
         description="builds behind a model version, and versions, kept beside the champion and the one before it; "
         "builds of other runs are left alone",
     )
-
-    @model_validator(mode="after")
-    def _flips_can_tell(self) -> Self:
-        level = self.false_promotions / WEEKS / 2
-        if 1 / (self.flips + 1) > level:
-            raise ValueError(
-                f"flips is {self.flips}: expected at least {math.ceil(1 / level) - 1}, for else no p-value is as small "
-                f"as false_promotions {self.false_promotions:g} asks for in a week"
-            )
-        return self
 
     @property
     def period(self) -> str:

@@ -19,6 +19,7 @@ from tasks.retraining.evidence import Finding
 from tasks.retraining.settings import WEEKS, RetrainingSettings
 
 Role = Literal["improve", "hold"]
+_HARM = 0.05  # largest p-value (one-sided) of a loss that counts as worse
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Verdict:
 
 def judging(settings: RetrainingSettings) -> ReportSettings:
     """Return settings for showing two versions side by side (`tasks.reporting.challenge.compare_contenders`)."""
-    return ReportSettings(headline=settings.metric, significance=settings.test)
+    return ReportSettings(headline=settings.metric)
 
 
 def criteria_of(settings: RetrainingSettings) -> list[Criterion]:
@@ -118,7 +119,7 @@ def _lacking(finding: Finding, able: Sequence[str], level: float, settings: Retr
 
 
 def _harmed(finding: Finding, settings: RetrainingSettings) -> bool:
-    return finding.points < -settings.tolerance and finding.p_worse <= settings.harm
+    return finding.points < -settings.tolerance and finding.p_worse <= _HARM
 
 
 def _gains(findings: Sequence[Finding]) -> str:

@@ -1,4 +1,4 @@
-"""Start training from the champion: when that is possible, with which settings, and whether it was worth it."""
+"""Continue the training of an earlier version: of which, with which settings, and whether it was worth it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,20 +8,20 @@ from typing import Any
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.recipes import ShardRecord
-from storage.registry import FrozenSplit, Version, read_champion, read_version, split_path
+from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
-from tasks.ranking.training import RankerSettings
+from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
 _RANKER_SHAPE = ("embedding", "hidden", "dropout")
 
 
 @dataclass(frozen=True)
-class ChampionModels:
-    """The champion's models as results that stages can read.
+class VersionModels:
+    """A version's models as results that stages can read.
 
     Attributes:
         version: its entry in the registry.
@@ -34,7 +34,7 @@ class ChampionModels:
     models: Mapping[str, DirectoryResult]
 
 
-def champion_models(store: Store, needed: str | None = None) -> ChampionModels | None:
+def champion_models(store: Store, needed: str | None = None) -> VersionModels | None:
     """Return the champion's models, or None if there is no champion yet.
 
     Args:
@@ -50,8 +50,23 @@ def champion_models(store: Store, needed: str | None = None) -> ChampionModels |
     version = read_version(store, pointer.version)
     if needed is not None and needed not in version.models:
         raise StorageError(f"the champion, version {version.number}, has no {needed}, which these settings decode with")
-    models = {name: DirectoryResult(name, _model(store, version, name)) for name in version.models}
-    return ChampionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)
+    return _models(store, version)
+
+
+def starting_models(store: Store, champion: VersionModels | None) -> VersionModels | None:
+    """Return the models a challenger's training continues from: the last challenger's, or the champion's if newer.
+
+    A week's gain may be real but too small to be certain. So a refused challenger's training is not lost: the next one
+    adds to it, until the sum is large enough. Its test scores are not used here: otherwise chance gains would be kept
+    and chance losses dropped, and in the end chance would be promoted.
+
+    Raises:
+        StorageError: a file of the last challenger is missing.
+    """
+    newest = newest_version(store)
+    if champion is None or newest is None or newest.parent != champion.version.number:
+        return champion
+    return _models(store, newest)
 
 
 def frozen_stages(store: Store, split: FrozenSplit, seed: int) -> tuple[StageResult, StageResult]:
@@ -99,9 +114,9 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
 
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:
-    """Return the settings for continuing the training of the champion's ranker."""
-    every = min(settings.validate_every, retraining.ranker_steps)
-    return settings.model_copy(update={"steps": retraining.ranker_steps, "validate_every": every})
+    """Return the settings for continuing a ranker's training."""
+    every = min(settings.validation_interval, retraining.ranker_steps)
+    return settings.model_copy(update={"steps": retraining.ranker_steps, "validation_interval": every})
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
@@ -118,14 +133,14 @@ def warm_training(training: TrainingSettings, retraining: RetrainingSettings) ->
     )
 
 
-def better_ranker(trained: DirectoryResult, champion: DirectoryResult, gain: float) -> DirectoryResult:
-    """Return the trained ranker if it saves enough of the champion's validation loss, else the champion's.
+def better_ranker(trained: DirectoryResult, start: DirectoryResult, gain: float) -> DirectoryResult:
+    """Return the trained ranker if it reduces its initial validation loss enough, else the one it was trained from.
 
     Both losses are measured on this week's validation articles; the floor is the loss of scores equal to the labels.
 
     Args:
-        trained: a ranker that was, or will be, trained from the champion's.
-        champion: the champion's ranker.
+        trained: the new ranker; without a record where it is only planned.
+        start: the ranker it was trained from.
         gain: share of the loss above its floor that it must save, 0-1.
     """
     if trained.record is None:
@@ -133,14 +148,18 @@ def better_ranker(trained: DirectoryResult, champion: DirectoryResult, gain: flo
     metrics = trained.record.metrics
     floor = metrics["validation_loss_floor"]
     before, after = metrics["initial_loss"] - floor, metrics["validation_loss"] - floor
-    return trained if before - after > gain * before else champion
+    return trained if before - after > gain * before else start
+
+
+def _models(store: Store, version: Version) -> VersionModels:
+    models = {name: DirectoryResult(name, _model(store, version, name)) for name in version.models}
+    return VersionModels(version, pinned(store, "vocabulary", [version.vocabulary]), models)
 
 
 def _model(store: Store, version: Version, name: str) -> DirectoryRecord:
     record = find_directory(store, *split_path(version.models[name]))
     if record is None:
         raise StorageError(
-            f"{version.models[name]} of the champion, version {version.number} below {store.root}, is missing: promote "
-            "another version"
+            f"{version.models[name]} of version {version.number} below {store.root} is missing: promote another version"
         )
     return record

@@ -13,13 +13,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.search.settings import SearchSettings
 from tasks.sources.files import file_state
 
 logger = logging.getLogger(__name__)
+
+# A query is one of many and costs money: a failed one is a row with its reason, and asked again by the next run.
+PATIENCE = Patience(total_seconds=30.0, retries=2, backoff_seconds=2.0, max_backoff_seconds=60.0)
 
 _MAX_QUERY_CHARACTERS = 300
 _MAX_ANSWER_BYTES = 4_000_000
@@ -142,8 +145,8 @@ class JsonSearch:
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
         # The user chose the endpoint, so it may be on this machine or in a private network.
         self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
-        web = CrawlSettings(user_agent=settings.user_agent, contact=settings.contact)
-        self._service = Service(self._endpoint, web, settings, connect_to)
+        web = CrawlSettings(contact=settings.contact)
+        self._service = Service(self._endpoint, web, PATIENCE, connect_to, delay_seconds=settings.delay_seconds)
 
     def search(self, query: str, results: int) -> list[str]:
         """Ask the provider; see `SearchProvider`."""

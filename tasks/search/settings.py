@@ -4,12 +4,10 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from tasks.crawl.remote_settings import Patience
-from tasks.crawl.settings import USER_AGENT
-from tasks.engine.settings import HEADER_TEXT, tuning
+from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 
 
-class SearchSettings(Patience):
+class SearchSettings(Settings):
     """Which search provider is asked for an article's title, and how."""
 
     provider: Literal["none", "recorded", "searxng", "brave", "google"] = Field(
@@ -26,17 +24,13 @@ class SearchSettings(Patience):
     language: str = Field("en", description="language of the results, ISO 639-1", pattern=r"^[a-z]{2,3}$")
     engine: str | None = Field(None, description="identifier (cx) of a Google Programmable Search engine")
     key: SecretStr | None = tuning(None, "key of the Brave or Google interface; not written to any record")
-    user_agent: str = tuning("wikisum-builder/0.1", "product token and version sent as User-Agent", pattern=USER_AGENT)
     contact: str = tuning("", "URL or e-mail address added to User-Agent", pattern=HEADER_TEXT)
-    delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard", ge=0)
-    total_seconds: float = tuning(30.0, "limit for one answer", gt=0)
+    delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard, in seconds", ge=0)
     price_per_thousand: float | None = tuning(
         None,
         "US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known",
         ge=0,
     )
-    retries: int = tuning(2, "further tries of a query after a fault that may pass", ge=0)
-    max_backoff_seconds: float = tuning(60.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
 
     @property
     def query_price(self) -> float | None:

@@ -12,44 +12,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from pydantic import Field
-
-from tasks.crawl.remote_settings import Patience
-from tasks.engine.settings import HEADER_TEXT, tuning
+from tasks.crawl.service import Patience
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.mediawiki_api import MediaWikiApi, MediaWikiError
+from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi
+from tasks.sources.settings import MediaWikiSettings
 from tasks.sources.source import Article, Partition
 
-__all__ = ["MediaWikiError", "MediaWikiSettings", "MediaWikiSource", "PinnedPartition"]
-
 _QUERY_CHARACTERS = 3_000  # of titles in a URL, percent-encoded
+_PARTITION_PAGES = 500  # ten requests: what a failed partition asks for again
 _ID_BATCH = 50  # the interface's limit without a login
-
-
-class MediaWikiSettings(Patience):
-    """Which pages of which wiki are read, and how politely. Times are seconds."""
-
-    api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
-    contact: str = tuning(
-        "",
-        "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
-        pattern=HEADER_TEXT,
-    )
-    titles: str = Field(
-        "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
-    )
-    category: str = Field("", description="category whose articles are read, with or without its namespace")
-    category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
-    partition_pages: int = Field(500, ge=1, description="pages of a partition")
-    maxlag: int = tuning(5, "seconds by which the wiki's databases may lag before it asks us to wait", ge=0)
-    delay_seconds: float = tuning(0.1, "between the starts of two requests, which are serial", ge=0)
-    retries: int = tuning(8, "further requests after an answer that asks to wait, or a fault that may pass", ge=0)
-    max_backoff_seconds: float = tuning(
-        3600.0, "longest wait, also where Retry-After asks for a longer one; the last retry ends the run", ge=0
-    )
-    total_seconds: float = tuning(120.0, "limit for one answer", gt=0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +45,12 @@ class MediaWikiSource:
     gives_documents = False
 
     def __init__(
-        self, settings: MediaWikiSettings, wikitext: WikitextSettings, connect_to: Mapping[str, str] | None = None
+        self,
+        settings: MediaWikiSettings,
+        wikitext: WikitextSettings,
+        connect_to: Mapping[str, str] | None = None,
+        *,
+        patience: Patience = PATIENCE,
     ) -> None:
         """Take the settings; no request is sent yet.
 
@@ -80,16 +58,18 @@ class MediaWikiSource:
             settings: which pages.
             wikitext: how to read them.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
+            patience: time limit, retries and back-off of requests.
         """
         self._settings = settings
         self._wikitext = wikitext
         self._connect_to = dict(connect_to or {})
+        self._patience = patience
 
     def partitions(self) -> list[Partition]:
         """Return ranges of pages in the order of the titles, redirects resolved, each page once; queries the wiki.
 
         Raises:
-            ConnectionError: the wiki cannot be reached, or asks us to wait for longer than the settings allow.
+            ConnectionError: the wiki cannot be reached, or asks us to wait for too long.
             FileNotFoundError: there is no such file of titles.
             MediaWikiError: the wiki refuses a query.
             ValueError: no contact was given, or not exactly one of titles and category.
@@ -100,7 +80,7 @@ class MediaWikiSource:
         with self._api() as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
             pages = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
-        size = settings.partition_pages
+        size = _PARTITION_PAGES
         return [self._partition(pages[start : start + size], start) for start in range(0, len(pages), size)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
@@ -137,8 +117,10 @@ class MediaWikiSource:
             raise ValueError(
                 "source.mediawiki.contact is empty: expected a URL or an e-mail address for the User-Agent"
             )
-        contact = settings.contact.strip()
-        return MediaWikiApi(settings.api, settings, self._connect_to, contact=contact, maxlag=settings.maxlag)
+        return MediaWikiApi(
+            settings.api, self._connect_to,
+            contact=settings.contact.strip(), delay_seconds=settings.delay_seconds, patience=self._patience,
+        )  # fmt: skip
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:
         """Yield the titles of the articles of a category, then those of its subcategories, level by level."""

@@ -6,13 +6,16 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from tasks.crawl.http import Response
-from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import normalise_url
 from tasks.engine.closing import Closing
 
+# A wiki that cannot be reached ends the run, so the retries last long; Retry-After may ask for an hour.
+PATIENCE = Patience(total_seconds=120.0, retries=8, backoff_seconds=2.0, max_backoff_seconds=3600.0)
+
+_MAXLAG = 5  # seconds by which its databases may lag before it asks us to wait: what Wikimedia recommends
 _MAX_ANSWER_BYTES = 64_000_000  # the API limits an answer to 8 MiB of text; escapes and markup are added to that
 _TRANSIENT_ERRORS = frozenset({"maxlag", "ratelimited", "readonly"})
 
@@ -35,27 +38,28 @@ class MediaWikiApi(Closing):
     def __init__(
         self,
         url: str,
-        patience: Patience,
         connect_to: Mapping[str, str],
         *,
         contact: str,
-        maxlag: int,
+        delay_seconds: float,
+        patience: Patience = PATIENCE,
     ) -> None:
         """Make the client.
 
         Args:
             url: of api.php; the user chose it, so it may be on this machine or in a private network.
-            patience: delay, retries and back-off.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
             contact: URL or e-mail address for the User-Agent.
-            maxlag: seconds its databases may lag.
+            delay_seconds: between the starts of two requests, in seconds.
+            patience: limit, retries and back-off.
 
         Raises:
             ValueError: the URL is not a web address.
         """
         self._url = normalise_url(url, allowed_hosts=[urlsplit(url).netloc.lower()])
-        self._service = Service(self._url, CrawlSettings(contact=contact), patience, connect_to)
-        self._maxlag = maxlag
+        self._service = Service(
+            self._url, CrawlSettings(contact=contact), patience, connect_to, delay_seconds=delay_seconds
+        )
 
     def close(self) -> None:
         """Close the connections."""
@@ -82,7 +86,7 @@ class MediaWikiApi(Closing):
 
     def _answer(self, fields: Mapping[str, str]) -> dict[str, Any]:
         """Send a query, and retry it while the wiki asks to wait."""
-        fixed = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(self._maxlag)}
+        fixed = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(_MAXLAG)}
         url = f"{self._url}?{urlencode({**fixed, **fields})}"
         try:
             return self._service.read(url, _answer_in, max_bytes=_MAX_ANSWER_BYTES)

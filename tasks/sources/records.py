@@ -7,28 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-from tasks.engine.settings import Settings
 from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, matching_files, unzipped
+from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, GivenDocument, Partition
 
+_PARTITION_BYTES = 64_000_000  # a partition ends with the line that passes them; a .gz file is one
 FORMAT_VERSION = 1  # rises when the same bytes would give other articles
 T = TypeVar("T")
-
-
-class RecordsSettings(Settings):
-    """Which JSONL files articles are read from. Fields of a line: title, lead, references[, search_results, group,
-    split, revision, licence, documents]; others are ignored.
-
-    If the first line of a file has `documents`, every line of it may have them: a list of objects with `text`, whose
-    lines are paragraphs, or `paragraphs`, and optionally `url` and `title`. Such a line needs no `references`.
-    """
-
-    paths: tuple[str, ...] = Field((), description="JSONL files, also gzip (.gz); a path may hold *, ? or [ ]")
-    partition_bytes: int = Field(
-        64_000_000, ge=1, description="bytes of a partition; it ends with the line that passes them. A .gz file is one"
-    )
 
 
 class Line(BaseModel):
@@ -92,8 +79,9 @@ class RecordsSource:
 
     name = "records"
 
-    def __init__(self, settings: RecordsSettings) -> None:
+    def __init__(self, settings: RecordsSettings, *, partition_bytes: int = _PARTITION_BYTES) -> None:
         self._settings = settings
+        self._partition_bytes = partition_bytes
 
     @property
     def gives_documents(self) -> bool:
@@ -147,7 +135,7 @@ class RecordsSource:
         return files
 
     def _cut(self, file: InputFile) -> tuple[Partition, ...]:
-        return _partitions_of(file, self._settings.partition_bytes, file_state(file.path))
+        return _partitions_of(file, self._partition_bytes, file_state(file.path))
 
 
 @cache

@@ -9,42 +9,19 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 from urllib.parse import quote
 
-from pydantic import Field
-
-from tasks.engine.settings import Settings
-from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page
-from tasks.sources.records import Line, RecordsSettings, RecordsSource, parse_line
+from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.dump.source import DumpSource
+from tasks.sources.records import Line, RecordsSource, parse_line
+from tasks.sources.settings import RecordsSettings, SectionsSettings
 from tasks.sources.source import Article, GivenDocument, Partition
 
 # By target: rises when the same bytes would give other articles.
 FORMAT_VERSIONS = {"section": 1, "lead": 2}
 _URL_SAFE = "/:@!$&'()*+,;=~"
-
-
-class SectionsSettings(Settings):
-    """Where the sections come from, and whether they become topics or documents."""
-
-    over: Literal["dump", "jsonl"] = Field(
-        "dump", description="dump: the articles of source.dump; jsonl: those of the JSONL files below"
-    )
-    target: Literal["section", "lead"] = Field(
-        "section",
-        description="section: each section is a topic with the URLs it cites; lead: the lead is the target and the "
-        "sections are its documents (Shen et al. 2023), given by the source and not fetched; texts that have lost "
-        "their full stops, "
-        "as those of FreshWiki, want paragraphs.filter.preset none",
-    )
-    paths: tuple[str, ...] = Field(
-        (),
-        description="JSONL files, also gzip: objects of title, lead, url and sections, a list of title, text and refs "
-        "(URLs); a path may hold *, ? or [ ]",
-    )
-    partition_bytes: int = Field(64_000_000, ge=1, description="bytes of a partition of the JSONL files")
 
 
 class SectionLine(Line):
@@ -102,7 +79,7 @@ class SectionsSource:
         self._settings = settings
         self._wikitext = wikitext
         self._dump = DumpSource(dump, wikitext)
-        self._records = RecordsSource(RecordsSettings(paths=settings.paths, partition_bytes=settings.partition_bytes))
+        self._records = RecordsSource(RecordsSettings(paths=settings.paths))
 
     @property
     def gives_documents(self) -> bool:

@@ -7,10 +7,9 @@ are in a checkpoint; so a run that was killed and started again ends with the sa
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from models.attention_predictor import (
@@ -18,10 +17,10 @@ from models.attention_predictor import (
     AttentionPredictorConfig,
     attention_labels,
     attention_loss,
-    check_predictable,
     normalised_scores,
     paragraph_memory,
 )
+from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
 from models.training.distributed import Ranks, find_device
@@ -30,49 +29,12 @@ from models.training.schedule import noam
 from models.training.state import TrainerSettings, TrainingProgress
 from models.training.trainer import Trainer
 from models.training.weights import weights_digest
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import PUBLISHED, describe_predictor
 from tasks.summarization.directory import WEIGHTS as SUMMARIZER_WEIGHTS
 from tasks.summarization.directory import TrainedSummarizer, load_summarizer
+from tasks.summarization.settings import AttentionSettings
 from tasks.summarization.training import ArticleShards, TrainingShards, validation_examples
-
-
-class AttentionSettings(Settings):
-    """How the attention predictor is built and trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
-
-    layers: int = Field(2, ge=1, description="encoder layers over paragraphs (Ma & Zong 2022, sec. 5.2: 2)")
-    heads: int = Field(4, ge=1, description="attention heads of a layer (Ma & Zong 2022, sec. 5.2, of PHT: 4)")
-    feed_forward_size: int | None = Field(
-        None,
-        ge=1,
-        description="hidden size of feed-forward layers; None = 4 x the summarizer's size (Ma & Zong 2022, sec. 5.2: "
-        "1,024 to 256)",
-    )
-    dropout: float = Field(0.5, ge=0, lt=1, description="dropout (Ma & Zong 2022, sec. 5.2: .5)")
-    steps: int = Field(100_000, ge=1, description="updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)")
-    batch_tokens: int = Field(
-        10_500,
-        ge=16,
-        description="source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)",
-    )
-    window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
-    learning_rate_factor: float = Field(
-        1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"
-    )
-    warmup: int = Field(16_000, ge=1, description="steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)")
-    validation_articles: int = Field(
-        4000, ge=1, description="articles of the valid split that are validated on, at most"
-    )
-    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="of the summarizer that is learned from; auto: bfloat16 on CUDA, else float32"
-    )
-    torch_threads: int = Field(
-        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
-    )
-    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
-    device: str = tuning("auto", "where to train: auto | cpu | cuda")
 
 
 def train_attention(
@@ -82,6 +44,7 @@ def train_attention(
     *,
     directory: Path,
     seed: int,
+    device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there.
@@ -95,6 +58,7 @@ def train_attention(
         settings: see the class.
         directory: gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile.
         seed: of weights, dropout and the order of examples.
+        device: where training runs: auto | cpu | cuda | cuda:N.
         progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
@@ -107,7 +71,7 @@ def train_attention(
         TrainingError: training cannot continue, see its message.
         TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
-    trained = load_summarizer(summarizer, device=find_device(settings.device))
+    trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)
     with torch_threads(settings.torch_threads):
@@ -165,7 +129,7 @@ class AttentionObjective(Objective[Batch]):
         )
         self.stream = BatchStream(
             TrainingShards(shards, trained.graph), trained.layout, batch_tokens=settings.batch_tokens,
-            window=settings.window, seed=seed,
+            seed=seed,
         )  # fmt: skip
         self.valid = TableShards([validation_examples(shards, trained.graph, settings.validation_articles)])
 
@@ -180,8 +144,7 @@ class AttentionObjective(Objective[Batch]):
     @torch.no_grad()
     def inputs(self, batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
         """Return paragraph embeddings [B, P, D], which of them exist [B, P], and the attention to them [B, P]."""
-        model, precision = self.trained.model, self.settings.precision
-        bfloat16 = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+        model, bfloat16 = self.trained.model, device.type == "cuda"
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
             memory = model.encode(batch.source.to(device))
             target = batch.target.to(device, non_blocking=True)

@@ -4,20 +4,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
-from pydantic import Field, model_validator
 from torch import Tensor
 
-from models.attention_predictor import AttentionPredictor, check_predictable
+from models.attention_predictor import AttentionPredictor
 from models.contract import SourceBatch
+from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search
-from models.search.guidance import Guidance, guide
+from models.search.guidance import guide
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
@@ -26,105 +26,12 @@ from models.training.layout import Example, ExampleTable, Layout, Numbers, sourc
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import load_predictor
 from tasks.summarization.directory import TrainedSummarizer, load_summarizer, with_graphs
+from tasks.summarization.settings import DecodingSettings
 
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
-
-
-class DecodingSettings(Settings):
-    """How summaries are searched for; the defaults are those of Liu & Lapata 2019."""
-
-    beam: int = Field(5, ge=1, description="hypotheses kept for an article (Liu & Lapata 2019, sec. 4: 5)")
-    normalisation: Literal["wu", "average", "none"] = Field(
-        "wu",
-        description="what a log-probability is divided by: Wu's length penalty (Liu & Lapata 2019), its length "
-        "(Ma & Zong 2020), nothing",
-    )
-    alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)")
-    min_length: int = Field(20, ge=0, description="fewest tokens of a summary (released HT: 20)")
-    max_length: int = Field(400, ge=1, description="most tokens of a summary (released HT: 400)")
-    block_ngrams: int = Field(
-        0, ge=0, description="n: no n-gram twice in a summary; 0 = off (Ma & Zong 2020, sec. 4.2: 3)"
-    )
-    block_recent: int = Field(
-        0,
-        ge=0,
-        description="no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, "
-        "sec. 4.2: 2)",
-    )
-    alignment: Literal["none", "predicted", "ranked"] = Field(
-        "none",
-        description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
-        "attention predictor expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma "
-        "& Zong 2022, sec. 5.3)",
-    )
-    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)")
-    alignment_when: Literal["step", "end"] = Field(
-        "step",
-        description="alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)",
-    )
-    coverage: float = Field(
-        0.0,
-        ge=0,
-        description="weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off",
-    )
-    compressed_paragraphs: int | None = Field(
-        None,
-        ge=1,
-        description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); None = all",
-    )
-    source_values: bool = Field(
-        False, description="whether only names and numbers that occur in what was read may be written"
-    )
-    allow_unknown: bool = Field(False, description="whether the unknown token may be generated")
-    prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
-    max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
-    max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; None = as in training")
-    max_source_tokens: int | None = Field(
-        None, ge=1, description="tokens read of all; None = as in training (000 tests at 1,600 and 3,000)"
-    )
-    checkpoint: int = Field(0, ge=0, description="which of the best checkpoints by validation loss; 0 = the best")
-    precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")
-    batch_articles: int = Field(
-        16,
-        ge=1,
-        description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
-    )
-    device: str = tuning("auto", "where the summarizer runs: auto | cpu | cuda | cuda:N")
-
-    @model_validator(mode="after")
-    def _lengths_leave_room(self) -> Self:
-        if self.min_length > self.max_length:
-            raise ValueError(
-                f"min_length is {self.min_length}: expected at most max_length, which is {self.max_length}"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _predictor_knows_the_best_checkpoint(self) -> Self:
-        if self.guidance.reads_predictor and self.checkpoint:
-            raise ValueError(
-                "the attention predictor learned from the best checkpoint of its summarizer: expected checkpoint 0 "
-                f"where predicted attention is asked for, got {self.checkpoint}"
-            )
-        return self
-
-    @property
-    def guidance(self) -> Guidance:
-        """The data about paragraphs that a search uses."""
-        return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
-
-    def search(self) -> SearchSettings:
-        """Return what `beam_search` wants to know.
-
-        Raises:
-            ValueError: min_length is above max_length.
-        """
-        names = ("beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent")
-        return SearchSettings(**{name: getattr(self, name) for name in names}, allow_unknown=self.allow_unknown)
 
 
 @dataclass(frozen=True)
@@ -163,6 +70,7 @@ def decode_shard(
     predictor: Path | None = None,
     ranked: pa.Table | None = None,
     system: str | None = None,
+    device: str = "cpu",
     progress: Callable[[DecodingProgress], None] | None = None,
 ) -> pa.Table:
     """Write a summary for each article of the test split.
@@ -175,6 +83,7 @@ def decode_shard(
         predictor: directory of the summarizer's attention predictor, if the settings need one.
         ranked: RANKED rows of the shard, if the settings need the ranker's scores.
         system: name of the summarizer in the table; None = its preset, and its graph if it reads one.
+        device: where the summarizer runs: auto | cpu | cuda | cuda:N.
         progress: called after each batch.
 
     Returns:
@@ -191,7 +100,7 @@ def decode_shard(
         return PREDICTIONS.schema.empty_table()
     trained = load_summarizer(
         directory,
-        device=find_device(settings.device),
+        device=find_device(device),
         checkpoint=settings.checkpoint,
         source_tokens=settings.max_source_tokens,
     )

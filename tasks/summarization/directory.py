@@ -8,7 +8,7 @@ the training.
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import torch
@@ -19,9 +19,9 @@ from models.training.checkpoints import write_bytes_atomically, write_text_atomi
 from models.training.layout import Layout
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
+from tasks.summarization.settings import Graph
 
 WEIGHTS, CONFIG, VOCABULARY, BEST = "model.safetensors", "config.json", "vocabulary.model", "best.json"
-Graph = Literal["none", "similarity", "discourse"]
 
 
 @dataclass(frozen=True)

@@ -2,34 +2,12 @@
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
-from tasks.engine.settings import Settings, tuning
+from tasks.summarization.settings import ExampleSettings
 from tasks.summarization.vocabulary import read_vocabulary
-
-
-class ExampleSettings(Settings):
-    """How much of an article an example keeps.
-
-    A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
-    examples serves systems, and tests on longer inputs than were trained on.
-    """
-
-    paragraphs: int = Field(
-        40, ge=1, description="best ranked paragraphs kept (Liu & Lapata 2019 trains on 24, tests on up to 40)"
-    )
-    title_tokens: int = Field(64, ge=1, description="tokens of the title kept")
-    paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
-    target_tokens: int = Field(
-        1_000,
-        ge=2,
-        description="tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not "
-        "end there",
-    )
-    threads: int = tuning(1, "threads that cut texts into pieces", ge=1)
 
 
 def build_examples(
@@ -57,10 +35,7 @@ def build_examples(
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
             raise ValueError(f"the ranked paragraphs of article {article} are not in order of rank")
-        source = [
-            ids[: settings.paragraph_tokens]
-            for ids in vocabulary.encode_batch(best["text"].to_pylist(), threads=settings.threads)
-        ]
+        source = [ids[: settings.paragraph_tokens] for ids in vocabulary.encode_batch(best["text"].to_pylist())]
         if not any(source):
             continue
         title, lead = (rows[name][0].as_py() or "" for name in ("title", "lead"))

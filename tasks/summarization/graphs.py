@@ -9,50 +9,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
 from storage.schemas import GRAPHS
 from tasks.engine.grouping import by_article
-from tasks.engine.settings import Settings, tuning
-from tasks.text.discourse import MarkerScope, marked_pairs
-from tasks.text.entities import ENTITY_TYPES, RULES, check_types, entity_sets, pipeline_name
+from tasks.summarization.settings import GraphSettings
+from tasks.text.discourse import marked_pairs
+from tasks.text.entities import check_types, entity_sets, pipeline_name
 from tasks.text.ngrams import WordRule
 from tasks.text.tfidf import tfidf_matrix
 
+_SPACY_BATCH = 256  # paragraphs spaCy works on at once
+
 Edges = list[dict[str, Any]]
-
-
-class GraphSettings(Settings):
-    """How the graphs over ranked paragraphs are drawn."""
-
-    similarity_threshold: float = Field(
-        0.2,
-        ge=0,
-        le=1,
-        description="tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)",
-    )
-    words: WordRule = Field("rouge", description="how paragraphs are cut into words for tf-idf: rouge | unicode")
-    entity_weight: float = Field(
-        0.2, ge=0, description="weight of one shared entity in the ADG (Liu & Lapata 2019, eq. 26)"
-    )
-    marker_weight: float = Field(
-        1.0, ge=0, description="weight of a discourse marker in the ADG (Liu & Lapata 2019, eq. 26)"
-    )
-    marker_scope: MarkerScope = Field(
-        "first_sentence",
-        description="where in the later of two neighbouring paragraphs a marker joins them: first_sentence | paragraph",
-    )
-    spacy_pipeline: str = Field(
-        RULES,
-        description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
-        "en_core_web_sm, must be installed (Liu & Lapata 2019, app. A.2 footnote 3)",
-    )
-    entity_types: tuple[str, ...] = Field(
-        ENTITY_TYPES,
-        description="entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of "
-        "them",
-    )
-    spacy_batch: int = tuning(256, "paragraphs spaCy works on at once", gt=0)
 
 
 def pipeline_label(settings: GraphSettings) -> str:
@@ -65,12 +33,13 @@ def pipeline_label(settings: GraphSettings) -> str:
     return pipeline_name(settings.spacy_pipeline)
 
 
-def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
+def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "rouge") -> pa.Table:
     """Compute both graphs of every article.
 
     Args:
         ranked: table of the `ranked` dataset, sorted by article and rank.
         settings: thresholds, weights and the entity pipeline.
+        words: how paragraphs are cut into words for tf-idf.
 
     Returns:
         Table of the `graphs` dataset, one row per article of `ranked`; edges i < j in order of (i, j).
@@ -79,7 +48,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
         ValueError: the pipeline cannot be used, or the ranks of an article are not 0, 1, 2, ...
     """
     texts: list[str] = ranked["text"].to_pylist()
-    entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types), settings.spacy_batch)
+    entities = entity_sets(texts, settings.spacy_pipeline, frozenset(settings.entity_types), _SPACY_BATCH)
     rows = []
     for article_id, paragraphs in by_article(ranked):
         ranks = paragraphs["rank"].to_pylist()
@@ -90,7 +59,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
             {
                 "article_id": article_id,
                 "nodes": len(ranks),
-                "similarity": similarity_edges(paragraphs["text"].to_pylist(), settings),
+                "similarity": similarity_edges(paragraphs["text"].to_pylist(), settings, words),
                 "discourse": discourse_edges(
                     paragraphs["url"].to_pylist(),
                     paragraphs["position"].to_pylist(),
@@ -103,12 +72,12 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=GRAPHS.schema)
 
 
-def similarity_edges(texts: Sequence[str], settings: GraphSettings) -> Edges:
+def similarity_edges(texts: Sequence[str], settings: GraphSettings, words: WordRule = "rouge") -> Edges:
     """Return the edges between paragraphs whose tf-idf cosine reaches the threshold (Liu & Lapata 2019, app. A.1).
 
     N_d of eq. 25 is the number of given paragraphs, those of one article.
     """
-    vectors = tfidf_matrix(texts, settings.words)
+    vectors = tfidf_matrix(texts, words)
     cosines = (vectors @ vectors.T).toarray().clip(max=1.0)
     if settings.similarity_threshold > 0:
         cosines[cosines < settings.similarity_threshold] = 0.0

@@ -3,129 +3,34 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
-from pydantic import Field, model_validator
 
 from models.contract import Summarizer
-from models.registry import build_summarizer, check_configuration, source_limit, to_config_dict
+from models.registry import build_summarizer, source_limit, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
 from models.training.distributed import Ranks, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
-from models.training.schedule import Schedule, constant, noam
+from models.training.schedule import Schedule, constant, linear, noam
 from models.training.state import TrainerSettings, TrainingProgress
 from models.training.token_objective import TokenObjective
 from models.training.trainer import Trainer
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
-from tasks.summarization.directory import (
-    WEIGHTS,
-    Graph,
-    describe_summarizer,
-    load_summarizer,
-    published_files,
-    with_graphs,
-)
+from tasks.summarization.directory import WEIGHTS, describe_summarizer, load_summarizer, published_files, with_graphs
+from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.vocabulary import read_vocabulary
 
 _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
-
-
-class SummarizerSettings(Settings):
-    """Which summarizer, and what it reads of an article."""
-
-    preset: str = Field(
-        "ht", description="a summarizer of models/registry.py; ht is that of Liu & Lapata 2019 as released"
-    )
-    overrides: dict[str, Any] = Field(
-        default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
-    )
-    graph: Graph = Field(
-        "none", description="paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none "
-        "| similarity | "
-        "discourse"
-    )  # fmt: skip
-    copying: bool = Field(
-        False, description="whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"
-    )
-    max_paragraphs: int = Field(24, ge=1, description="best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)")
-    max_paragraph_tokens: int = Field(
-        100,
-        ge=2,
-        description="tokens read of a paragraph, the title in the first one included (Ma & Zong 2020, sec. 4.2: 100)",
-    )
-    max_source_tokens: int | None = Field(
-        None,
-        ge=1,
-        description="tokens read of all paragraphs together; None = all (Liu & Lapata 2019, sec. 4: FT "
-        "reads 600 to 1,200)",
-    )
-    max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
-
-    @model_validator(mode="after")
-    def _can_be_made(self) -> Self:
-        check_configuration(self.preset, self.overrides | ({"copying": True} if self.copying else {}))
-        return self
-
-
-class TrainingSettings(Settings):
-    """How a summarizer is trained."""
-
-    steps: int = Field(500_000, ge=1, description="updates of the weights (Liu & Lapata 2019, sec. 4: 500,000)")
-    batch_tokens: int = Field(
-        10_500,
-        ge=16,
-        description="source tokens, and target tokens, of a batch, padding included (released HT: 10,500)",
-    )
-    accumulation: int = Field(4, ge=1, description="batches an update sees on each process (released HT: 4)")
-    window: int = Field(4096, ge=1, description="examples gathered before they are sorted by length and shuffled")
-    schedule: Literal["noam", "constant"] = Field("noam", description="learning rate: Vaswani et al. 2017, or constant")
-    learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
-    learning_rate: float = Field(2e-5, gt=0, description="learning rate of the constant schedule")
-    warmup: int = Field(
-        8000, ge=1, description="steps of warm-up of the noam schedule (Liu & Lapata 2019, sec. 4: 8,000)"
-    )
-    label_smoothing: float = Field(
-        0.1, ge=0, lt=1, description="probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"
-    )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout; None = the preset's (Liu & Lapata 2019, sec. 4: .1)"
-    )
-    clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; None = as it comes")
-    validation_articles: int = Field(
-        4000, ge=1, description="articles of the valid split that are validated on, at most"
-    )
-    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
-    keep_best: int = Field(
-        5, ge=1, description="checkpoints kept, best by validation loss (Liu & Lapata 2019, sec. 4: 5)"
-    )
-    precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"
-    )
-    max_seconds: float | None = Field(
-        None, gt=0, description="time budget in seconds; None = none. With one, the result depends on the machine"
-    )
-    max_skipped: int = Field(10, ge=1, description="updates in a row without a finite gradient that end training")
-    torch_threads: int = Field(
-        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
-    )
-    checkpoint_interval: int | None = tuning(None, "steps between checkpoints beside those of validations", ge=1)
-    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
-    decoded_articles: int = tuning(
-        8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
-    )
-    device: str = tuning("auto", "where to train: auto | cpu | cuda")
-    compile: bool = tuning(False, "compile the model with torch.compile")
 
 
 class ArticleShards(Protocol):
@@ -164,6 +69,7 @@ def train_summarizer(
     directory: Path,
     seed: int,
     initial: Path | None = None,
+    device: str = "cpu",
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train a summarizer in `directory`, or continue an interrupted training there.
@@ -178,7 +84,9 @@ def train_summarizer(
         training: how it is trained.
         directory: becomes a self-contained model directory, see `tasks/summarization/directory.py`.
         seed: of weights, order of examples and dropout.
-        initial: a trained summarizer from whose weights training starts; the optimizer and the schedule start anew.
+        initial: a trained summarizer from whose weights training starts, and which stays the best unless later weights
+            validate better; the optimizer and the schedule start anew.
+        device: where training runs: auto | cpu | cuda | cuda:N.
         progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
@@ -194,13 +102,13 @@ def train_summarizer(
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
-    with torch_threads(training.torch_threads), process_group(training.device) as ranks:
+    with torch_threads(training.torch_threads), process_group(device) as ranks:
         model = _fresh_model(settings, training, words, seed)
         if initial is not None:
             _start_from(model, initial, words)
         stream = BatchStream(
             TrainingShards(shards, settings.graph), layout, batch_tokens=training.batch_tokens,
-            window=training.window, seed=seed, rank=ranks.rank, world=ranks.world,
+            seed=seed, rank=ranks.rank, world=ranks.world,
         )  # fmt: skip
 
         def validation() -> Iterator[Batch]:
@@ -219,7 +127,7 @@ def train_summarizer(
         trainer = Trainer(
             objective,
             _schedule(training, model),
-            _trainer_settings(training, seed),
+            _trainer_settings(training, seed, initial),
             directory,
             ranks=ranks,
             progress=progress,
@@ -296,20 +204,25 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
 def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
     if training.schedule == "constant":
         return constant(training.learning_rate)
+    if training.schedule == "linear":
+        return linear(peak=training.learning_rate, warmup=training.warmup, steps=training.steps)
     size = to_config_dict(model)["model_size"]
     return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
 
 
-def _trainer_settings(training: TrainingSettings, seed: int) -> TrainerSettings:
+def _trainer_settings(training: TrainingSettings, seed: int, initial: Path | None) -> TrainerSettings:
     names = {field.name for field in fields(TrainerSettings)}
-    return TrainerSettings(**training.model_dump(include=names), seed=seed)
+    # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss.
+    return TrainerSettings(**training.model_dump(include=names), seed=seed, validate_start=initial is not None)
 
 
 def _fingerprint(
     settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
 ) -> dict[str, Any]:
     """Settings that must not change during a run; its length, validation interval and time budget may."""
-    free = {"steps", "validation_interval", "keep_best", "max_seconds", "max_skipped"}
+    free = {"steps", "validation_interval", "keep_best", "max_seconds"}
+    if training.schedule == "linear":
+        free.remove("steps")  # they determine the learning rate of every step
     fixed = {name: value for name, value in training.recipe().items() if name not in free}
     start = None if initial is None else weights_digest(initial / WEIGHTS)
     return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary.digest, "initial": start}

@@ -8,64 +8,19 @@ paragraphs, so neither the number of shards nor their order changes the model.
 import heapq
 import io
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import sentencepiece
-from pydantic import Field
 
 from models.vocabulary import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK, Vocabulary
 from storage.schemas import VOCABULARY
 from tasks.engine.hashing import stable_hash
-from tasks.engine.settings import Settings
 from tasks.ranking.candidates import candidates
+from tasks.summarization.settings import VocabularySettings
 
-
-class VocabularySettings(Settings):
-    """How the shared subword vocabulary is estimated."""
-
-    pieces: int = Field(
-        32_000,
-        ge=300,
-        description="pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the "
-        "corpus has fewer",
-    )
-    model_type: Literal["unigram", "bpe"] = Field(
-        "unigram", description="segmentation model (the released WikiSum vocabulary is unigram)"
-    )
-    normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = Field(
-        "nmt_nfkc",
-        description="SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released "
-        "WikiSum text does",
-    )
-    character_coverage: float = Field(
-        0.9995, gt=0.9, le=1, description="share of characters that get a piece; the rest is spelt in bytes"
-    )
-    byte_fallback: bool = Field(
-        True,
-        description="keep 256 byte pieces, so that rare names are spelt out and can be copied and nothing is <unk>",
-    )
-    split_digits: bool = Field(
-        False, description="make each digit a piece; off as in the papers: years and the like are one piece"
-    )
-    lead_characters: int = Field(
-        20_000_000,
-        ge=1,
-        description="characters of leads, with their titles, in the sample; SentencePiece takes some 20 bytes of "
-        "memory for each character it is given",
-    )
-    paragraph_characters: int = Field(30_000_000, ge=0, description="characters of paragraphs in the sample")
-    line_bytes: int = Field(
-        4192, ge=256, description="longest line given to SentencePiece, in UTF-8 bytes; longer texts are cut at spaces"
-    )
-    threads: int = Field(
-        4,
-        ge=1,
-        le=128,
-        description="threads of SentencePiece; part of the recipe, because its sums, and so its bytes, depend on it",
-    )
+_LINE_BYTES = 4192  # longest line given to SentencePiece, its own default; longer texts are cut at spaces
 
 
 class _Sample:
@@ -122,7 +77,7 @@ def train_vocabulary(
         _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
         articles_table = paragraphs_table = None  # frees their memory for the next shard and for SentencePiece
     pa.default_memory_pool().release_unused()
-    lines = _Lines([leads, paragraphs], settings.line_bytes)
+    lines = _Lines([leads, paragraphs], _LINE_BYTES)
     model = _estimate(lines, settings)
     row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [lines.count]}
     return pa.table(row, schema=VOCABULARY.schema)
@@ -197,7 +152,7 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
             character_coverage=settings.character_coverage,
             byte_fallback=settings.byte_fallback,
             split_digits=settings.split_digits,
-            max_sentence_length=settings.line_bytes,
+            max_sentence_length=_LINE_BYTES,
             num_threads=settings.threads,
             train_extremely_large_corpus=settings.lead_characters + settings.paragraph_characters > 2**30,
             pad_id=0,

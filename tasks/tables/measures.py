@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.significance import (
+    SIGNIFICANCE,
     Comparison,
-    SignificanceSettings,
+    Significance,
     SystemScore,
     compare_systems,
     summarise_scores,
@@ -42,7 +43,7 @@ class Measured:
     batches: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     headline: str = "rougeL"
-    significance: SignificanceSettings = field(default_factory=SignificanceSettings)
+    significance: Significance = SIGNIFICANCE
     seed: int = 0
 
     def compare(self, systems: Sequence[str], metric: str) -> list[Comparison]:
@@ -66,7 +67,7 @@ def measure(
     batches: Mapping[str, tuple[int, str]],
     reasons: Mapping[str, str],
     headline: str,
-    significance: SignificanceSettings,
+    significance: Significance,
     seed: int,
 ) -> Measured:
     """Return the measures of all systems.

@@ -5,11 +5,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from models.registry import find_preset, source_limit
+from models.presets import find_preset
+from models.registry import source_limit
 from storage.schemas import PREDICTIONS
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System
@@ -17,7 +16,8 @@ from tasks.tables.systems import SYSTEMS, System
 _UNGUIDED: Mapping[str, Any] = {
     "alignment": "none", "coverage": 0.0, "compressed_paragraphs": None, "block_ngrams": 0, "source_values": False,
 }  # fmt: skip
-_SMOOTHED = {"label_smoothing": 0.1}  # Liu & Lapata 2019, sec. 4; presets of our own, which copy, have none
+_PUBLISHED = {"schedule": "noam", "label_smoothing": 0.1}  # Liu & Lapata 2019, sec. 4; presets of our own have neither
+MEMORY_BYTES = 11_000_000_000  # that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5)
 EFFICIENCY_TOKENS = 1600  # of every example whose time and memory are measured (Ma & Zong 2022, sec. 7.1.2)
 _UNASKED = "not among the systems asked for"
 _NO_BASELINE = "not among the baselines of the settings"
@@ -88,7 +88,7 @@ def training_of(system: System, settings: TableSettings, base: TrainingSettings)
     300,000.
     """
     recipe = find_preset(system.preset).recipe.training if settings.size == "paper" else {}
-    return base.model_copy(update={**_SMOOTHED, **recipe, "steps": steps_of(settings, base)})
+    return base.model_copy(update={**_PUBLISHED, **recipe, "steps": steps_of(settings, base)})
 
 
 def steps_of(settings: TableSettings, base: TrainingSettings) -> int:

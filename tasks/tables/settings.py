@@ -33,12 +33,6 @@ class TableSettings(Settings):
     )
     steps: int | None = Field(None, ge=1, description="training steps of each system; None = those of `training`")
 
-    memory_bytes: int = Field(
-        11_000_000_000,
-        ge=1,
-        description="memory that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5: 11 GB)",
-    )
-
     @field_validator("systems")
     @classmethod
     def _known(cls, systems: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from tasks.summarization.directory import Graph
+from tasks.summarization.settings import Graph
 
 Kind = Literal["extractive", "flat", "hierarchical"]
 

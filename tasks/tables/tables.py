@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.engine.inputs import Shards
+from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.blocks import Block, Section, Text
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
@@ -44,7 +45,7 @@ def write_tables(
         attention: (ARTICLES, RANKED, PREDICTIONS of the baselines, PREDICTIONS of each system whose attention a table
             shows) of each.
         settings: which tables.
-        reporting: headline metric and significance.
+        reporting: headline metric.
         parameters: trained system -> number of weights.
         validation: trained system -> seconds and articles of one pass over the validation articles.
         batches: trained system -> examples of the largest batch that fits the memory limit, and how it was found.
@@ -71,7 +72,7 @@ def write_tables(
         batches={system: (batch, method) for system, (batch, method) in batches.items()},
         reasons=reasons,
         headline=reporting.headline,
-        significance=reporting.significance,
+        significance=SIGNIFICANCE,
         seed=seed,
     )
     sections = [section(table, measured) for table in wanted]

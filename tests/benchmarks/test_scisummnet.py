@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 
 from benchmarks.scisummnet import records, sections, write_records
-from tasks.sources.records import RecordsSettings, RecordsSource
+from tasks.sources.records import RecordsSource
+from tasks.sources.settings import RecordsSettings
 
 PAPER = {
     "id": "A00-1",

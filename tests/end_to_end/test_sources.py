@@ -17,6 +17,7 @@ from storage.builds import latest_build, summarise
 from storage.parts import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
+from tasks.sources.dump.source import DumpSource
 from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.dump_files import write_multistream
@@ -148,13 +149,14 @@ people at a time.<ref>{{{{cite news|url={GONE}}}}}</ref>
 }
 
 
-def test_dump(tmp_path: Path) -> None:
+def test_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DumpSource.__init__.__kwdefaults__, "partition_bytes", 1)
     groups = [["Arlen Bridge", "Old bridge", "Tam"], ["Tamsin ferry", "List of bridges"], ["Arlen", "Mill"]]
     dump = write_multistream(tmp_path, groups, texts=WIKITEXT)
     with LoopbackServer(WEB) as server:
         found = ended(
             tmp_path / "data",
-            {"kind": "dump", "dump": {"paths": [str(dump)], "partition_bytes": 1}},
+            {"kind": "dump", "dump": {"paths": [str(dump)]}},
             {"*.test": server.address},
         )
         assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]

@@ -38,7 +38,7 @@ from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.retraining.outcome import Judged
-from tasks.retraining.warm_start import RANKER, SUMMARIZER, ChampionModels
+from tasks.retraining.warm_start import RANKER, SUMMARIZER, VersionModels
 from tests.flows.recording import walked
 from tests.patience import PATIENCE
 
@@ -54,16 +54,16 @@ def config(**given: Any) -> BuildConfig:
     )
 
 
-def champion(settings: BuildConfig) -> ChampionModels:
+def champion(settings: BuildConfig) -> VersionModels:
     models = {name: DirectoryResult(name, DirectoryRecord(name, "old", {}, f"digest of {name}", {}, {}, {}, 0.0))
               for name in (RANKER, SUMMARIZER)}  # fmt: skip
     version = Version(1, "", "", "", None, {}, "", settings.model_dump(mode="json"), {}, {})
     written = WrittenTable(1, 1, "", "digest of the vocabulary")
     words = ShardRecord("vocabulary", 0, "old", written, {}, {}, {}, 1, 0.0, 0)
-    return ChampionModels(version, StageResult("vocabulary", range(1), {0: words}), models)
+    return VersionModels(version, StageResult("vocabulary", range(1), {0: words}), models)
 
 
-def models(session: Session, start: ChampionModels | None) -> None:
+def models(session: Session, start: VersionModels | None) -> None:
     """What `challenge` does before it judges."""
     dag = dag_of(session)
     if start is not None:

@@ -7,19 +7,17 @@ import pytest
 import torch
 
 from models.attention_predictor import (
-    PREDICTABLE,
     AttentionPredictor,
     AttentionPredictorConfig,
     ParagraphMemory,
     attention_labels,
     attention_loss,
-    check_predictable,
     compress_source,
     expected_attention,
     normalised_scores,
     paragraph_memory,
 )
-from models.registry import find_preset
+from models.presets import PREDICTABLE, check_predictable, find_preset
 from models.search.beam import beam_search
 from models.search.scorers import AttentionAlignment
 from models.search.settings import SearchSettings

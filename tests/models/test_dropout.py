@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.contract import Summarizer
 from models.layers.attention import CrossAttention, SelfAttention
+from models.layers.dropout import Dropout
 from models.ranker import ParagraphRanker, RankerConfig
 from tests.models.systems import batch, logits, target, tiny
 
@@ -182,3 +183,43 @@ def test_the_attention_predictor_drops_where_an_encoder_does() -> None:
     found = dropouts(predictor)
     assert list(found) == [f"layers.{n}.{place}" for n in (0, 1) for place in (_FEED[0], _LAYER[0], _FEED[1])]
     assert {module.p for module in found.values()} == {0.25}
+
+
+class TestMasks:
+    """The masks of a CPU: as many elements as asked for, independent of each other, the rest scaled."""
+
+    @pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.97])
+    def test_the_share_that_falls_out(self, p: float) -> None:
+        found = Dropout(p)(torch.ones(1000, 999))
+        share = (found == 0).double().mean().item()
+        assert abs(share - p) < 5 * (p * (1 - p) / found.numel()) ** 0.5
+        assert found.unique().tolist() == pytest.approx([0, 1 / (1 - p)], rel=2e-3)
+
+    @pytest.mark.parametrize("distance", [1, 2, 3, 4, 8])
+    def test_elements_fall_out_independently(self, distance: int) -> None:
+        out = (Dropout(0.3)(torch.ones(1_000_000)) == 0).double()
+        both = (out[distance:] * out[:-distance]).mean().item()
+        assert both == pytest.approx(0.09, abs=5 * (0.09 * 0.91 / 1e6) ** 0.5)
+
+    def test_gradients_fall_out_where_values_do(self) -> None:
+        x = torch.full((7, 13), 3.0, requires_grad=True)
+        found = Dropout(0.4)(x)
+        found.sum().backward()
+        assert x.grad is not None
+        assert torch.equal(x.grad * 3, found)
+        assert 0 < int((found == 0).sum()) < found.numel()
+
+    def test_a_seed_gives_the_same_mask_again(self) -> None:
+        masks = []
+        for seed in (1, 1, 2):
+            torch.manual_seed(seed)
+            masks.append(Dropout(0.5)(torch.ones(5, 5, 5)))
+        assert torch.equal(masks[0], masks[1])
+        assert not torch.equal(masks[0], masks[2])
+
+    @pytest.mark.parametrize(("p", "expected"), [(0.0, 1.0), (1.0, 0.0)])
+    def test_nothing_or_all(self, p: float, expected: float) -> None:
+        assert torch.equal(Dropout(p)(torch.ones(9)), torch.full((9,), expected))
+
+    def test_an_empty_tensor_stays_empty(self) -> None:
+        assert Dropout(0.5)(torch.ones(0, 4)).shape == (0, 4)

@@ -8,8 +8,8 @@ import torch
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.contract import SourceBatch, Summarizer
 from models.search.beam import beam_search
-from models.search.guidance import Guidance, guide
-from models.search.settings import SearchSettings
+from models.search.guidance import guide
+from models.search.settings import Guidance, SearchSettings
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, batch, tiny
 

@@ -12,8 +12,7 @@ from models.attention_predictor import AttentionPredictorConfig
 from models.presets import PRESETS
 from models.ranker import RankerConfig
 from models.registry import ARCHITECTURES, build_summarizer
-from models.search.guidance import Guidance
-from models.search.settings import SearchSettings
+from models.search.settings import Guidance, SearchSettings
 from models.training.state import TrainerSettings
 from models.training.token_objective import TokenObjective
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from models.__main__ import count_parameters, describe, listing
+from models.presets import COPYING
 from models.registry import ARCHITECTURES, PRESETS, build_summarizer, from_config_dict, to_config_dict
 
 # SYSTEMS.md, parameter ledger: 32,000 words, d = 256, ff = 1,024.
@@ -114,6 +115,11 @@ def test_mistakes_are_named() -> None:
         from_config_dict({"vocabulary_size": 10})
     with pytest.raises(ValueError, match=r"Linear is not a registered architecture"):
         to_config_dict(torch.nn.Linear(2, 2))
+
+
+def test_architectures_that_may_copy_have_a_field_for_it() -> None:
+    can = {name for name, kind in ARCHITECTURES.items() if "copying" in kind.config.__dataclass_fields__}
+    assert can == set(COPYING)
 
 
 def test_listing_names_every_preset_and_its_size() -> None:

@@ -169,6 +169,33 @@ def test_goes_on_while_something_alive_is_better_than_all_that_has_ended() -> No
         assert searched.score >= greedy.score - 1e-4
 
 
+class NoEnd:
+    """Values that can never be left, and from some step on not even continued."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def forbidden(self, alive: Hypotheses) -> torch.Tensor:
+        mask = torch.zeros(*alive.tokens.shape[:2], VOCABULARY, dtype=torch.bool)
+        mask[alive.articles > 0, :, END] = True
+        mask[alive.articles > 0] |= alive.length >= self.steps
+        return mask
+
+
+@pytest.mark.parametrize(("steps", "length"), [(100, 6), (4, 4)])
+def test_a_search_that_cannot_end_gives_the_best_it_has(steps: int, length: int) -> None:
+    settings = SearchSettings(beam=3, min_length=2, max_length=6)
+    model, batch = tiny(2), source(2)
+    plain = beam_search(model, batch, settings, begin=BEGIN, end=END)
+    found = beam_search(model, batch, settings, begin=BEGIN, end=END, values=NoEnd(steps))  # type: ignore[arg-type]
+    assert found[0].tokens == plain[0].tokens
+    for hypothesis in found[1:]:
+        assert len(hypothesis.tokens) == length
+        assert hypothesis.attention.shape == (length, 3)
+        torch.testing.assert_close(hypothesis.attention.sum(dim=1), torch.ones(length), check_dtype=False)
+        assert -torch.inf < hypothesis.log_prob < hypothesis.score < 0
+
+
 @pytest.mark.parametrize("when", ["step", "end"])
 def test_terms_of_the_end_do_not_keep_a_search_from_stopping(when: str) -> None:
     steps: list[int] = []

@@ -10,8 +10,10 @@ from typing import Any
 import torch
 
 from models.training.state import TrainingProgress
-from tasks.ranking.training import RankerSettings, train_ranker
-from tasks.summarization.attention_training import AttentionSettings, train_attention
+from tasks.ranking.settings import RankerSettings
+from tasks.ranking.training import train_ranker
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.settings import AttentionSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.ranking import ranker_world
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
@@ -20,11 +22,11 @@ Train = Callable[..., dict[str, Any]]
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": SIZES})
 RANKER = RankerSettings(
-    embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validate_every=8, log_interval=1,
-    device="cpu", torch_threads=1,
+    embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8,
+    log_interval=1, torch_threads=1,
 )  # fmt: skip
 ATTENTION = AttentionSettings(
-    heads=2, steps=10, batch_tokens=512, warmup=4, validation_interval=4, log_interval=1, device="cpu", torch_threads=1
+    heads=2, steps=10, batch_tokens=512, warmup=4, validation_interval=4, log_interval=1, torch_threads=1
 )
 
 

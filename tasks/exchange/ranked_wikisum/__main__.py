@@ -23,8 +23,9 @@ from tasks.engine.settings import Settings
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Outcome, Run, StageFailedError, StagePlan
 from tasks.exchange.finished import finished_build, finished_stage
-from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, Exported, ExportSettings, export_corpus
-from tasks.exchange.ranked_wikisum.importing import SOURCE, ImportSettings, import_corpus
+from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, Exported, export_corpus
+from tasks.exchange.ranked_wikisum.importing import SOURCE, import_corpus
+from tasks.exchange.ranked_wikisum.settings import ExportSettings, ImportSettings
 
 _PROGRAM = "python -m tasks.exchange.ranked_wikisum"
 

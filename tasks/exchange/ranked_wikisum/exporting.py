@@ -9,11 +9,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import SPLITS, Edge, Item, ShardFile, write_item
@@ -21,24 +20,12 @@ from storage.parts import whole
 from storage.recipes import ShardRecord
 from storage.store import Store
 from tasks.engine.inputs import StageResult
-from tasks.engine.settings import Settings
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
+from tasks.exchange.ranked_wikisum.settings import ExportSettings
 from tasks.summarization.vocabulary import read_vocabulary
 from tasks.text.sentences import split_sentences
 
 VOCABULARY_FILE = "spm.model"
-
-
-class ExportSettings(Settings):
-    """How ranked shards are written."""
-
-    layout: Literal["pt", "json"] = Field("pt", description="pt (Liu & Lapata) | json (GraphSum, with graphs)")
-    name: str = Field("WIKI", pattern=r"^[\w-]+$", description="first part of the shards' file names")
-    sentence_marks: Literal["add", "keep"] = Field(
-        "add",
-        description="add: <Q> between the sentences of a lead's ids, as in the release | keep: the ids as they stand; "
-        "a lead whose ids are not those of its sentences, one by one, is always left as it stands",
-    )
 
 
 @dataclass(frozen=True)

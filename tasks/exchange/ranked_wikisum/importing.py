@@ -6,11 +6,10 @@ atomically. The import returns what the summarizer stage reads (`tasks.engine.in
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import Field
 
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import Edge, Item, Layout, ShardFile, read_item
@@ -19,32 +18,12 @@ from storage.store import Store
 from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import StageResult, only, same
 from tasks.engine.recipe import Recipe
-from tasks.engine.settings import Settings, tuning
 from tasks.engine.stage import Run
 from tasks.exchange.ranked_wikisum.files import file_digest, find_shards, load_items, marks_of
+from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.summarization.vocabulary import read_vocabulary
 
 SOURCE = "ranked-wikisum"
-
-
-class ImportSettings(Settings):
-    """Where ranked shards are, and what is kept of them."""
-
-    folder: str = tuning(..., "folder or URI with the shards, such as WIKI.train.0.pt")
-    vocabulary: str = tuning(..., "file or URI of the SentencePiece model that the shards' ids are of")
-    layout: Literal["pt", "json"] | None = tuning(
-        None, "pt (Liu & Lapata) | json (GraphSum, with graphs); null = whichever the folder holds"
-    )
-    texts: Literal["evaluated", "all"] = Field(
-        "evaluated",
-        description="articles whose paragraphs are decoded into text: those of valid and test, as baselines and the "
-        "report need it | all, as graphs of .pt shards and a ranker of one's own do",
-    )
-    sentence_marks: Literal["keep", "drop"] = Field(
-        "keep",
-        description="what becomes of <Q> between the sentences of a lead's ids: keep, as the released models learn "
-        "them | drop, as the examples of our own corpora are; decoded text never shows them",
-    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,1 @@
 """MediaWiki XML dumps as a source of articles."""
-
-from tasks.sources.dump.settings import DumpSettings, WikitextSettings
-from tasks.sources.dump.source import DumpSource
-
-__all__ = ["DumpSettings", "DumpSource", "WikitextSettings"]

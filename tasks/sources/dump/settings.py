@@ -18,9 +18,6 @@ class DumpSettings(Settings):
         description="multistream index of each file, in the same order; empty = the one that lies beside a file under "
         "the name Wikimedia gives it, where there is one. A file without an index is one partition",
     )
-    partition_bytes: int = Field(
-        32_000_000, ge=1, description="compressed bytes of a partition; it ends with the bz2 stream that passes them"
-    )
 
 
 class WikitextSettings(Settings):

@@ -10,6 +10,8 @@ from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.files import file_with
 from tasks.sources.source import Article, Partition
 
+_PARTITION_BYTES = 32_000_000  # compressed; a partition ends with the bz2 stream that passes them
+
 
 class DumpSource:
     """Articles of MediaWiki XML files; a multistream file with an index is read in byte ranges."""
@@ -17,9 +19,12 @@ class DumpSource:
     name = "dump"
     gives_documents = False
 
-    def __init__(self, settings: DumpSettings, wikitext: WikitextSettings) -> None:
+    def __init__(
+        self, settings: DumpSettings, wikitext: WikitextSettings, *, partition_bytes: int = _PARTITION_BYTES
+    ) -> None:
         self._settings = settings
         self._wikitext = wikitext
+        self._partition_bytes = partition_bytes
 
     def partitions(self) -> list[Partition]:
         """Return byte ranges; a digest covers the bytes and the settings of wikitext. Reads every file once.
@@ -32,7 +37,7 @@ class DumpSource:
         return [
             partition
             for file in find_files(self._settings)
-            for partition in file.partitions(self._settings.partition_bytes, recipe)
+            for partition in file.partitions(self._partition_bytes, recipe)
         ]
 
     def read(self, partition: Partition) -> Iterator[Article]:

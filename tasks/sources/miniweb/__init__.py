@@ -4,11 +4,3 @@ names, world, kinds: topics and their facts; prose, chatter, pages, html, pdf: t
 these; reading, truth: from sentences back to facts, and the true facts of a topic; links, site, server: the URLs, their
 behaviour, and HTTP; source: the articles.
 """
-
-from tasks.sources.miniweb.links import Fate, Link
-from tasks.sources.miniweb.server import MiniwebServer
-from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.site import Miniweb
-from tasks.sources.miniweb.source import MiniwebSource
-
-__all__ = ["Fate", "Link", "Miniweb", "MiniwebServer", "MiniwebSettings", "MiniwebSource"]

@@ -5,7 +5,8 @@ import contextlib
 import sys
 import threading
 
-from tasks.sources.miniweb import MiniwebServer, MiniwebSettings
+from tasks.sources.miniweb.server import MiniwebServer
+from tasks.sources.miniweb.settings import MiniwebSettings
 
 if __name__ == "__main__":  # until interrupted; the front page lists hosts and topics
     parser = argparse.ArgumentParser(prog="python -m tasks.sources.miniweb", description=__doc__)

@@ -31,12 +31,8 @@ class MiniwebServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, settings: MiniwebSettings, *, count_requests: bool = True) -> None:
-        """Bind the port.
-
-        Raises:
-            OSError: the port is taken.
-        """
-        super().__init__(("127.0.0.1", settings.port), _Handler)
+        """Bind any free port of this machine."""
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.web = Miniweb(settings)
         self.requests: Counter[str] = Counter()
         self.connections: set[socket.socket] = set()

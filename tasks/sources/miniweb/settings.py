@@ -25,8 +25,6 @@ class MiniwebSettings(Settings):
     partition_topics: int = Field(1000, ge=1, description="topics per partition of the source")
     oversized_bytes: int = Field(24_000_000, ge=0, description="decoded size of an oversized page, bytes")
     slow_seconds: float = tuning(0.5, "how long the server waits before it answers a slow page, seconds", ge=0)
-    crawl_delay: float = tuning(0.02, "Crawl-delay in the robots.txt of the academy hosts, seconds", ge=0)
-    port: int = tuning(0, "port of the server on 127.0.0.1; 0 = any free one", ge=0, le=65535)
 
     @model_validator(mode="after")
     def _within_the_world(self) -> "MiniwebSettings":

@@ -8,36 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from storage.formats.example import Values, read_example
 from storage.formats.tfrecord import read_records
-from tasks.engine.settings import Settings
 from tasks.sources.files import file_state
 from tasks.sources.source import Article, Partition
+from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
 FORMAT_VERSION = 1  # rises when the same files would give other articles
 _NAME = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
 _BLOCK = 1 << 20
-
-
-class Tensor2TensorSettings(Settings):
-    """Where the published shards are stored."""
-
-    urls: str = Field(
-        "", description="folder or pattern of the URL shards, such as wiki_urls/ or wiki_urls.json-0004?-of-01000"
-    )
-    content: str = Field(
-        "", description="folder or pattern of the content shards, such as wiki_content/ (wiki_content.tfrecords-…)"
-    )
-    split: Literal["files", "hash"] = Field(
-        "files",
-        description="files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 "
-        "(the same tenths of another number of files); hash: ours, by title",
-    )
-    licence: str = Field("CC BY-SA 3.0", description="licence of the text")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_API_URL
 
-from flows.running.execution import EngineSettings, PrefectExecutor, is_transient
+from flows.running.execution import PrefectExecutor, is_transient
+from flows.running.settings import EngineSettings
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
 from storage.builds import summarise
@@ -53,7 +54,7 @@ def rows(*, shard: int, counter: str) -> pa.Table:
 
 @flow
 def small_flow(root: str, counter: str, kind: str) -> StageResult:
-    executor = PrefectExecutor(EngineSettings(kind=kind, workers=2, retry_seconds=0))
+    executor = PrefectExecutor(EngineSettings(kind=kind, workers=2))
     run = Run(Store(root), executor)
     with executor.serving():
         return run.stage(
@@ -66,8 +67,9 @@ def small_flow(root: str, counter: str, kind: str) -> StageResult:
 
 @pytest.mark.parametrize("kind", ["threads", "processes", pytest.param("dask", marks=pytest.mark.slow)])
 def test_runners_retry_what_is_transient_and_let_a_bad_shard_fail_alone(
-    prefect_server: None, tmp_path: Path, kind: Any
+    prefect_server: None, tmp_path: Path, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("flows.running.execution._RETRY_SECONDS", 0.0)
     counter = tmp_path / "calls"
     counter.mkdir()
     with pytest.raises(

@@ -19,8 +19,9 @@ import flows.build_wikisum
 import flows.evaluate
 import flows.running.session
 from flows.config import BuildConfig
-from flows.running.execution import EngineSettings, PrefectExecutor
+from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, run_within, show
+from flows.running.settings import EngineSettings
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
 from storage.store import Store
 from tasks.engine.inputs import every, same

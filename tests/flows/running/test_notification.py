@@ -11,7 +11,8 @@ from prefect import flow
 from pydantic import ValidationError
 
 from flows.config import BuildConfig
-from flows.running.notification import WEBHOOK, NotificationSettings, notify
+from flows.running.notification import notify
+from flows.running.settings import WEBHOOK, NotificationSettings
 
 
 class Webhook(HTTPServer):

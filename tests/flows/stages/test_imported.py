@@ -16,10 +16,9 @@ from storage.formats.ranked_wikisum import write_item
 from storage.schemas import PARAGRAPHS
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.exchange.ranked_wikisum import paragraphs_of
 from tasks.exchange.ranked_wikisum.exporting import items_of
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
-from tasks.exchange.ranked_wikisum.importing import import_examples
+from tasks.exchange.ranked_wikisum.importing import import_examples, paragraphs_of
 from tests.flows.recording import keys, walked
 from tests.tasks.summarization import summarizer_examples as ours
 
@@ -84,15 +83,14 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
         folder,
         summarizer=ours.TINY.model_dump() | {"graph": "none"},
         training=ours.FEW.model_dump() | {"steps": 5},
-        decoding={"beam": 2, "min_length": 2, "max_length": 12, "device": "cpu"},
-        report={"significance": {"resamples": 50}},
+        decoding={"beam": 2, "min_length": 2, "max_length": 12},
     )
     executor = InlineExecutor()
     session = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
     made = dag_of(session).report.record
     assert made is not None
     assert made.metrics["test_articles"] == 4
-    assert set(made.metrics["headline_scores"]) == {"ht", "lead", "lexrank", "oracle"}
+    assert set(made.metrics["headline_scores"]) == {"ht", "lead", "lexrank", "coverage", "oracle"}
     assert made.metrics["headline_scores"]["oracle"] > 50  # the lead is among the paragraphs
     model = session.run.directories["models/summarizer"].record
     assert model is not None

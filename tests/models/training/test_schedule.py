@@ -2,7 +2,7 @@
 
 import pytest
 
-from models.training.schedule import constant, noam
+from models.training.schedule import constant, linear, noam
 
 
 def test_noam_peaks_at_the_end_of_warm_up() -> None:
@@ -14,6 +14,15 @@ def test_noam_peaks_at_the_end_of_warm_up() -> None:
     assert rate(32000) == pytest.approx(2.09631e-3 / 2, rel=1e-5)
 
 
+def test_linear_rises_to_its_peak_and_falls_to_nothing() -> None:
+    rate = linear(peak=2e-3, warmup=10, steps=110)
+    assert [rate(step) for step in (1, 5, 10)] == pytest.approx([2e-4, 1e-3, 2e-3])
+    assert rate(60) == pytest.approx(2e-3 * 51 / 101)
+    assert rate(110) == pytest.approx(2e-3 / 101)
+    assert [rate(111), rate(500)] == [0, 0]
+    assert linear(peak=1, warmup=3, steps=3)(3) == 1
+
+
 def test_constant_stays() -> None:
     assert [constant(0.15)(step) for step in (1, 10_000)] == [0.15, 0.15]
 
@@ -23,3 +32,6 @@ def test_rates_that_are_not_positive_are_refused() -> None:
         noam(factor=0, model_size=256, warmup=8000)
     with pytest.raises(ValueError, match="got -1"):
         constant(-1)
+    for warmup in (0, 11):
+        with pytest.raises(ValueError, match=f"warm-up of 1 to 10 steps, got 1 and {warmup}"):
+            linear(peak=1, warmup=warmup, steps=10)

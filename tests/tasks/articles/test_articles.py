@@ -9,8 +9,9 @@ import pytest
 from storage.schemas import ARTICLES, INTAKE
 from tasks.articles.articles import intake_articles, merge_articles, read_articles
 from tasks.engine.hashing import article_id, shard_of
-from tasks.sources import Article, GivenDocument, SourceSettings, open_source
-from tasks.sources.records import RecordsSettings
+from tasks.sources.choice import open_source
+from tasks.sources.settings import RecordsSettings, SourceSettings
+from tasks.sources.source import Article, GivenDocument
 
 GOOD = Article("Ada", "Ada was a mathematician.", ("http://a.test/",))
 

@@ -3,7 +3,7 @@
 from storage.schemas import GIVEN
 from tasks.articles.given_documents import given_documents
 from tasks.engine.hashing import article_id, shard_of
-from tasks.sources import Article, GivenDocument
+from tasks.sources.source import Article, GivenDocument
 
 
 def test_given_documents_are_laid_out_as_extracted_ones() -> None:

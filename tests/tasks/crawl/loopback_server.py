@@ -155,7 +155,6 @@ FAST = {
     "host_delay_seconds": 0.0,
     "backoff_seconds": 0.01,
     "max_backoff_seconds": 0.05,
-    "connect_seconds": 2.0,
     "read_seconds": 0.5,
     "total_seconds": 1.5,
     "max_bytes": 200_000,

@@ -16,6 +16,7 @@ from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
 from tasks.crawl.common_crawl import look_up_captures
 from tasks.crawl.reasons import CAPTURE_REASONS, PAGE_REASONS
+from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.loopback_server import (
     FAST,
@@ -85,6 +86,11 @@ def part(body: bytes, first: int, total: int) -> bytes:
     return answer(body, "206 Partial Content", Content_Type="application/octet-stream", Content_Range=place)
 
 
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.crawl.common_crawl.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
+
+
 @pytest.fixture
 def archive() -> Iterator[CommonCrawl]:
     with CommonCrawl() as server:
@@ -94,7 +100,7 @@ def archive() -> Iterator[CommonCrawl]:
 def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
     common = {
         "indexes": ["http://index.cc.test/index"], "data_url": "http://data.cc.test/data", "delay_seconds": 0.0,
-        "backoff_seconds": 0.01, "retries": 1, "total_seconds": 20.0, **settings.pop("common_crawl", {}),
+        **settings.pop("common_crawl", {}),
     }  # fmt: skip
     return CrawlSettings(**{**FAST, "read_seconds": 10.0, "common_crawl": common, **settings})
 
@@ -264,6 +270,7 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
 KILLED_CRAWL = """
 import json, sys
 from pathlib import Path
+from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.test_common_crawl import look_up_and_read
 look_up_and_read(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]), CrawlSettings(**json.loads(sys.argv[4])))
@@ -370,8 +377,7 @@ def test_hostile_index(name: str, archive: CommonCrawl, tmp_path: Path) -> None:
         real(exchange) if "showNumPages" in exchange.path else exchange.send(reply(archive, exchange))
 
     archive.pages["/index"] = handle
-    fast = {"indexes": ["http://index.cc.test/index"], "index_lines": 50, "max_backoff_seconds": 0.05}
-    assert pages(archive, tmp_path, [URL], common_crawl=fast)[URL]["reason"] == reason
+    assert pages(archive, tmp_path, [URL])[URL]["reason"] == reason
 
 
 def bomb() -> bytes:

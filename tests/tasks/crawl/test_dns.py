@@ -92,7 +92,10 @@ def test_hanging_look_ups_are_limited_in_number() -> None:
     assert resolver("a.test", 80) == ["192.0.2.1"]
 
 
-def test_crawl_ends_hosts_whose_look_up_hangs_with_a_reason_and_fetches_the_others(tmp_path: Path) -> None:
+def test_crawl_ends_hosts_whose_look_up_hangs_with_a_reason_and_fetches_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.crawl.crawl.LOOKUP_SECONDS", 0.3)
     names = Names()
 
     def loopback(host: str, port: int) -> list[str]:
@@ -102,9 +105,7 @@ def test_crawl_ends_hosts_whose_look_up_hangs_with_a_reason_and_fetches_the_othe
     with LoopbackServer({f"/{n}": answer() for n in range(3)}) as server:
         hosts = ["hang.lan", "none.lan", "a.lan"]
         urls = [f"http://{host}:{server.port}/{n}" for host in hosts for n in range(3)]
-        rows = crawl(
-            server, urls, local_journal(tmp_path), resolver=loopback, allowed_hosts=("*.lan",), lookup_seconds=0.3
-        )
+        rows = crawl(server, urls, local_journal(tmp_path), resolver=loopback, allowed_hosts=("*.lan",))
         assert len(server.paths()) == 3
     names.released.set()
     assert [rows[url]["reason"] for url in urls] == ["dns_timeout"] * 3 + ["dns_error"] * 3 + [None] * 3

@@ -4,16 +4,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tasks.crawl.http import Response, retry_wait
-from tasks.crawl.remote_settings import Patience
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Service
+from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
+
+PATIENCE = Patience(total_seconds=60.0, retries=2, backoff_seconds=0.01, max_backoff_seconds=120.0)
 
 
 @pytest.fixture
@@ -33,19 +35,19 @@ def test_look_up_that_hangs_ends_the_request(
         return []
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    common = {"retries": 1, "backoff_seconds": 0.01, "delay_seconds": 0.0}
-    settings = CrawlSettings(lookup_seconds=0.1, common_crawl=common)
+    monkeypatch.setattr("tasks.crawl.service.LOOKUP_SECONDS", 0.1)
+    patience = replace(PATIENCE, retries=1)
     with (
-        Service("http://index.test/x", settings, settings.common_crawl, {}, queue=queue, resolver=resolver) as service,
+        Service(
+            "http://index.test/x", CrawlSettings(), patience, {}, delay_seconds=0.0, queue=queue, resolver=resolver
+        ) as service,
         pytest.raises(FetchError, match="dns_timeout"),
     ):
         service.get("http://index.test/x", max_bytes=10)
 
 
-def _patient(server: LoopbackServer, **patience: float) -> Service:
-    settings = CrawlSettings()
-    chosen = Patience(**{"delay_seconds": 0.0, "backoff_seconds": 0.01, "retries": 2, **patience})
-    return Service(f"http://{server.address}/", settings, chosen, {})
+def _patient(server: LoopbackServer, patience: Patience = PATIENCE, delay_seconds: float = 0.0) -> Service:
+    return Service(f"http://{server.address}/", CrawlSettings(), patience, {}, delay_seconds=delay_seconds)
 
 
 def test_reader_may_ask_for_patience() -> None:
@@ -67,8 +69,8 @@ def test_retry_after_counts_before_the_back_off_and_is_cut_to_the_longest_wait()
         exchange.send(answer(b"", "500 Oops", Retry_After="9000") if exchange.hit == 0 else answer(b"done"))
 
     with LoopbackServer({"/": page}) as server:
-        patience = {"backoff_seconds": 60.0, "max_backoff_seconds": 0.2}
-        with _patient(server, **patience) as service:
+        patience = replace(PATIENCE, backoff_seconds=60.0, max_backoff_seconds=0.2)
+        with _patient(server, patience) as service:
             start = time.monotonic()
             assert service.get(service.url, max_bytes=100).body == b"done"
         assert 0.2 <= time.monotonic() - start < 10

@@ -23,7 +23,7 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.visit import refused_row
 from tasks.crawl.warc_export import Exported, main, write_pages
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.sources import running_web
+from tasks.sources.choice import running_web
 from tests.tasks.crawl.loopback_server import crawl_pages, frontier, local_journal
 
 pytestmark = pytest.mark.integration

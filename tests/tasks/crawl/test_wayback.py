@@ -13,10 +13,11 @@ import pytest
 
 from storage.schemas import PAGES
 from tasks.crawl.reasons import PAGE_REASONS
+from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import crawl_shard
 from tasks.crawl.visit import refused_row
-from tasks.crawl.wayback import Wayback
+from tasks.crawl.wayback import DEAD, Wayback
 from tasks.engine.shard import Scratch
 from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
 from tests.tasks.crawl.test_earlier import build
@@ -51,11 +52,15 @@ def closest(url: str, **fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.crawl.wayback.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
+
+
 def options(**wayback: Any) -> CrawlSettings:
     chosen = {
         "enabled": True, "availability_url": "http://api.ia.test/available", "pages_url": "http://ia.test/web",
-        "delay_seconds": 0.0, "backoff_seconds": 0.01, "max_backoff_seconds": 0.05, "retries": 1, "total_seconds": 20.0,
-        **wayback,
+        "delay_seconds": 0.0, **wayback,
     }  # fmt: skip
     return CrawlSettings(**{**FAST, "read_seconds": 10.0, "host_failure_limit": 3, "wayback": chosen})
 
@@ -153,11 +158,12 @@ def test_resumed_shard_keeps_the_page_of_an_archive_that_is_away(held: bool, arc
         assert (row["body"], row["reason"]) == (None, "index_failed")
 
 
-def test_only_the_reasons_of_the_settings_count_as_dead(archive: Archive, tmp_path: Path) -> None:
-    rows = crawled(archive, tmp_path, [GONE], options(reasons=["http_410"]))
-    assert rows[0]["reason"] == "http_404"
-    with pytest.raises(ValueError, match=r"expected a reason of a page, .*, got 'gone'"):
-        options(reasons=["gone"])
+def test_only_pages_that_are_gone_are_looked_for(archive: Archive, tmp_path: Path) -> None:
+    archive.pages["//a.test/gone"] = answer(b"", "403 Forbidden")
+    rows = crawled(archive, tmp_path, [GONE], options())
+    assert rows[0]["reason"] == "http_403"
+    assert archive.asked() == []
+    assert {reason for reason in DEAD if not reason.startswith("http_")} <= set(PAGE_REASONS)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +275,7 @@ def test_archive_that_fails_again_and_again_is_left_alone(archive: Archive) -> N
 
 
 def test_archive_is_not_asked_at_a_private_address() -> None:
-    settings = CrawlSettings(wayback={"enabled": True, "delay_seconds": 0, "retries": 0})
+    settings = CrawlSettings(wayback={"enabled": True, "delay_seconds": 0})
     with LoopbackServer() as server, Wayback(settings, {}) as found:
         found._index._client._guard._resolver = lambda host, port: ["127.0.0.1"]
         assert found.row({**refused_row(GONE, "http_404")})["reason"] == "index_failed"

@@ -6,10 +6,9 @@
 import pytest
 
 from tasks.engine.settings import Settings
-from tasks.ranking.training import RankerSettings
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings, _trainer_settings
+from tasks.ranking.settings import RankerSettings
+from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
+from tasks.summarization.training import _trainer_settings
 
 DEFAULTS: dict[type[Settings], dict[str, object]] = {
     SummarizerSettings: {
@@ -25,7 +24,6 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "steps": 500_000,  # Liu & Lapata 2019, sec. 4
         "batch_tokens": 10_500,  # released
         "accumulation": 4,  # released
-        "window": 4096,
         "schedule": "noam",  # Vaswani et al. 2017
         "learning_rate_factor": 3.0,  # released
         "learning_rate": 2e-5,  # Liu & Lapata 2019, sec. 4, in place of the schedule
@@ -38,11 +36,9 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "keep_best": 5,  # Liu & Lapata 2019, sec. 4
         "precision": "auto",
         "max_seconds": None,
-        "max_skipped": 10,
         "checkpoint_interval": None,
         "log_interval": 50,
         "decoded_articles": 8,
-        "device": "auto",
         "compile": False,
     },
     AttentionSettings: {
@@ -52,21 +48,17 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "dropout": 0.5,  # Ma & Zong 2022, sec. 5.2
         "steps": 100_000,  # Ma & Zong 2022, sec. 5.2
         "batch_tokens": 10_500,
-        "window": 4096,
         "learning_rate_factor": 1.0,  # Vaswani et al. 2017
         "warmup": 16_000,  # Ma & Zong 2022, sec. 5.2, of PHT
         "validation_articles": 4000,
         "validation_interval": 2500,
-        "precision": "auto",
         "log_interval": 50,
-        "device": "auto",
     },
     RankerSettings: {
         "embedding": 256,
         "hidden": 256,  # Liu & Lapata 2019, sec. 4
         "dropout": 0.2,  # Liu & Lapata 2019, sec. 4
         "learning_rate": 0.15,  # Liu & Lapata 2019, sec. 4, of Adagrad
-        "gradient_clip": 2.0,  # See et al. 2017
         "initial_accumulator": 0.001,
     },
     DecodingSettings: {
@@ -82,7 +74,6 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "alignment_when": "step",  # Ma & Zong 2022, eq. 17
         "coverage": 0.0,
         "compressed_paragraphs": None,
-        "allow_unknown": False,
         "prompt_title": False,
         "max_paragraphs": None,
         "max_paragraph_tokens": None,
@@ -102,9 +93,9 @@ def test_defaults_are_those_of_the_papers(section: type[Settings]) -> None:
 def test_what_training_is_told_reaches_the_trainer() -> None:
     told = {
         "steps": 11, "accumulation": 12, "clip_norm": 1.4, "log_interval": 15,
-        "validation_interval": 16, "checkpoint_interval": 17, "keep_best": 18, "max_skipped": 19, "max_seconds": 20.0,
+        "validation_interval": 16, "checkpoint_interval": 17, "keep_best": 18, "max_seconds": 20.0,
         "precision": "bfloat16", "compile": True,
     }  # fmt: skip
-    found = _trainer_settings(TrainingSettings(**told), seed=21)
+    found = _trainer_settings(TrainingSettings(**told), seed=21, initial=None)
     assert {name: getattr(found, name) for name in told} == told
-    assert found.seed == 21
+    assert (found.seed, found.validate_start) == (21, False)

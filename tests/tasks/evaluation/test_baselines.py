@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED
-from tasks.evaluation.baselines import Baseline, BaselineSettings, predict_baselines
+from tasks.evaluation.baselines import predict_baselines
+from tasks.evaluation.settings import Baseline, BaselineSettings
 
 ARTICLE_ROWS: list[dict[str, Any]] = [
     {"article_id": "a", "title": "Ash", "lead": "the ash is a tall tree", "split": "test"},
@@ -31,8 +32,8 @@ def ranked(texts: list[str] = TEXTS) -> pa.Table:
     return pa.Table.from_pylist(rows, RANKED.schema)
 
 
-def only(system: Baseline, paragraphs: pa.Table, **settings: Any) -> str:
-    table = predict_baselines(articles(), paragraphs, BaselineSettings(systems=(system,), **settings))
+def only(system: Baseline, paragraphs: pa.Table) -> str:
+    table = predict_baselines(articles(), paragraphs, BaselineSettings(systems=(system,)))
     assert table.schema.equals(PREDICTIONS.schema)
     (row,) = table.to_pylist()
     assert (row["article_id"], row["system"], row["tokens"], row["attention"]) == ("a", system, [], [])
@@ -48,13 +49,35 @@ def test_lexrank_takes_the_most_central_paragraphs() -> None:
     assert summary == "tall grows old tall pine one"
 
 
-def test_lexrank_may_keep_the_last_paragraph_whole() -> None:
-    summary = only("lexrank", ranked(STAR), lexrank_cut=False)
-    assert summary == "tall grows old tall pine one two"
-
-
 def test_lexrank_without_words_keeps_the_order_of_rank() -> None:
     assert only("lexrank", ranked(["!", "?"])) == "! ?"
+
+
+TOWN = [
+    "The mill of Ash was built by Nora Berg. Mills were the pride of all towns.",
+    "In 1846 a flood came to Ash. The flood of 1846 destroyed the mill of Ash.",
+    "A flood destroyed 110 houses in the year 1846. copied from another page",
+    "The flood of 1846 destroyed the mill of Ash. Of 1846 nothing is left",
+]
+
+
+def coverage(texts: list[str], words: int) -> list[str]:
+    lead = " ".join(["word"] * words)
+    table = pa.Table.from_pylist([ARTICLE_ROWS[0] | {"lead": lead}], ARTICLES.schema)
+    found = predict_baselines(table, ranked(texts), BaselineSettings(systems=("coverage",)))
+    return found["summary"].to_pylist()
+
+
+def test_coverage_takes_whole_sentences_that_many_paragraphs_agree_on() -> None:
+    flood = "The flood of 1846 destroyed the mill of Ash."
+    assert coverage(TOWN, 9) == [flood]
+    # What is held already counts no more, and sentences stand in the order of the paragraphs.
+    assert coverage(TOWN, 18) == [f"The mill of Ash was built by Nora Berg. {flood}"]
+
+
+def test_coverage_is_lead_where_no_sentence_fits() -> None:
+    texts = ["no capital here at all today.", "No mark at the end of this", "Short."]
+    assert only("coverage", ranked(texts)) == only("lead", ranked(texts))
 
 
 def test_oracle_takes_what_overlaps_and_nothing_else() -> None:
@@ -78,7 +101,7 @@ def test_all_candidates_may_be_given_instead_of_the_ranked() -> None:
 
 
 def test_another_split() -> None:
-    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("lead",), split="train"))
+    table = predict_baselines(articles(), ranked(), BaselineSettings(systems=("lead",)), split="train")
     assert table["summary"].to_pylist() == ["Birch x"]
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from tasks.evaluation.facts import METRICS, FactCounts, count_facts, find_facts, prepare
 from tasks.evaluation.metrics import ArticleTexts, Scorer, Summary
-from tasks.sources.miniweb import Miniweb, MiniwebSettings
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.reading import facts_of, plain_value
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
 from tasks.sources.miniweb.truth import truth_of
 
 SETTINGS = MiniwebSettings(topics=1600)

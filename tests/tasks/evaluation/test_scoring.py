@@ -1,17 +1,23 @@
 """Scores of predictions as a table."""
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyarrow.fs import LocalFileSystem
 from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, PARAGRAPHS, PREDICTIONS, RANKED, SCORES
+from tasks.engine.shard import Scratch
 from tasks.evaluation.registry import METRICS
-from tasks.evaluation.scoring import ScoringSettings, score_predictions
+from tasks.evaluation.scoring import ScoringProgress, score_predictions
+from tasks.evaluation.settings import ScoringSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
-from tasks.sources.miniweb import Miniweb, MiniwebSettings
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
+from tests.tasks.evaluation.chat_server import chat_server, marks
 
 
 def articles(*rows: tuple[str, str, str | None]) -> pa.Table:
@@ -73,7 +79,9 @@ def test_all_metrics_by_default_truth_first() -> None:
     ]  # fmt: skip
     texts = (pa.Table.from_pylist(best, RANKED.schema), pa.Table.from_pylist(kept, PARAGRAPHS.schema))
     rows = scores(articles(("a", "The River Tavil is 12 miles long.", None)), written, ScoringSettings(), texts)
-    assert [row[2] for row in rows if row[1] == "ht"] == [name for name in METRICS if not name.startswith("facts")]
+    assert [row[2] for row in rows if row[1] == "ht"] == [
+        name for name, metric in METRICS.items() if not name.startswith("facts") and metric.judge is None
+    ]
     found = {row[1:3]: row[3:] for row in rows}
     assert found["ht", "values-input"] == (0.5, None, None)  # 395 of 395 and River Tavil
     assert found["ht", "values-sources"] == (1.0, None, None)
@@ -122,3 +130,22 @@ def test_articles_of_the_mini_web_are_scored_by_its_facts() -> None:
     assert [(row["metric"], row["value"]) for row in table.to_pylist()] == [
         ("facts-recalled", 1.0), ("facts-unread", 0.0)
     ]  # fmt: skip
+
+
+def test_a_language_model_judges_what_the_settings_ask_it_to(tmp_path: Path) -> None:
+    """Its marks stand among the metrics, truth before ROUGE before style; progress counts summaries."""
+    told: list[ScoringProgress] = []
+    with chat_server(lambda number, body: (200, marks(5, 3, 1))) as chat:
+        wanted = ScoringSettings(
+            metrics=("rouge1", "judge-fluency", "judge-faithfulness"), judge={"url": chat.url, "model": "m"}
+        )
+        table = score_predictions(
+            articles(("a", "river", None)), predictions(("a", "ht", "river"), ("a", "lead", "a river")), *NO_TEXTS,
+            wanted, scratch=Scratch(LocalFileSystem(), str(tmp_path / "scratch")), progress=told.append,
+        )  # fmt: skip
+    assert [(row["system"], row["metric"], row["value"]) for row in table.to_pylist() if row["system"] == "ht"] == [
+        ("ht", "judge-faithfulness", 1.0), ("ht", "rouge1", 1.0), ("ht", "judge-fluency", 0.0)
+    ]  # fmt: skip
+    assert len(chat.asked) == 2
+    assert [(progress.summaries, progress.total, progress.share) for progress in told] == [(2, 2, 1.0)]
+    assert str(told[0]).startswith("2 of 2 summaries, ")

@@ -12,7 +12,7 @@ from storage.schemas import SCORES
 from tasks.evaluation.significance import (
     Comparison,
     Interval,
-    SignificanceSettings,
+    Significance,
     bootstrap,
     compare_systems,
     holm,
@@ -20,7 +20,7 @@ from tasks.evaluation.significance import (
     summarise_scores,
 )
 
-FEW = SignificanceSettings(resamples=200)
+FEW = Significance(resamples=200)
 VALUES = st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12)
 
 
@@ -43,7 +43,7 @@ def test_summary_of_equal_scores_has_no_width() -> None:
 
 def test_interval_of_many_articles_is_that_of_the_normal_approximation() -> None:
     values = np.random.default_rng(0).uniform(size=(4000, 1))
-    (interval,) = bootstrap(values, SignificanceSettings(resamples=4000), seed=3)
+    (interval,) = bootstrap(values, Significance(resamples=4000), seed=3)
     half = 1.96 * values.std() / np.sqrt(len(values))
     assert interval.mean == pytest.approx(values.mean())
     assert interval.low == pytest.approx(values.mean() - half, abs=half / 10)
@@ -52,8 +52,8 @@ def test_interval_of_many_articles_is_that_of_the_normal_approximation() -> None
 
 def test_higher_confidence_is_wider() -> None:
     values = np.arange(20.0)[:, None]
-    (narrow,) = bootstrap(values, SignificanceSettings(confidence=0.5), seed=0)
-    (wide,) = bootstrap(values, SignificanceSettings(confidence=0.99), seed=0)
+    (narrow,) = bootstrap(values, Significance(confidence=0.5), seed=0)
+    (wide,) = bootstrap(values, Significance(confidence=0.99), seed=0)
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
 
 
@@ -84,7 +84,7 @@ def test_identical_systems_have_p_of_one(values: list[float]) -> None:
 
 def test_p_is_the_share_of_sign_flips_as_extreme() -> None:
     # Ten differences of 1: |sum| = 10 for 2 of 2^10 flips, >= 8 for 2 * (1 + 10).
-    many = SignificanceSettings(resamples=40_000)
+    many = Significance(resamples=40_000)
     assert randomisation_test(np.ones((10, 1)), many, seed=0) == pytest.approx([2 / 2**10], abs=5e-4)
     nine = np.array([1.0] * 9 + [-1.0])
     assert randomisation_test(nine[:, None], many, seed=0) == pytest.approx([2 * (1 + comb(10, 1)) / 2**10], abs=2e-3)
@@ -157,7 +157,7 @@ def test_a_clear_winner_is_significant() -> None:
     table = scores(
         ht={a: 0.5 + i / 100 for i, a in enumerate(articles)}, ft={a: 0.4 + i / 100 for i, a in enumerate(articles)}
     )
-    (comparison,) = compare_systems(table, SignificanceSettings(), seed=0)
+    (comparison,) = compare_systems(table, Significance(), seed=0)
     assert comparison.better == "ht"
     assert comparison.p_value == 1 / 1001
     assert comparison.difference.low == pytest.approx(0.1)

@@ -22,11 +22,11 @@ from storage.schemas import ARTICLES, EXAMPLES, GRAPHS
 from storage.store import Store
 from tasks.engine.inputs import every
 from tasks.engine.stage import InlineExecutor, Run, StageFailedError
-from tasks.exchange.ranked_wikisum import ImportSettings, import_corpus
 from tasks.exchange.ranked_wikisum.__main__ import main
 from tasks.exchange.ranked_wikisum.exporting import items_of, mark_sentences
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
-from tasks.exchange.ranked_wikisum.importing import import_examples, import_graphs, item_id
+from tasks.exchange.ranked_wikisum.importing import import_corpus, import_examples, import_graphs, item_id
+from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization import summarizer_examples as ours
 

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.schemas import DOCUMENTS, FRONTIER, PAGES
-from tasks.extraction import ExtractSettings, extract_documents
+from tasks.extraction.documents import extract_documents
 from tasks.extraction.repeats import repeated_boilerplate
+from tasks.extraction.settings import ExtractSettings
 
 pytestmark = pytest.mark.integration
 

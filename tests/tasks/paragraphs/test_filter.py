@@ -1,3 +1,5 @@
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -6,7 +8,8 @@ from hypothesis import strategies as st
 from benchmarks.extraction import read_pages
 from tasks.paragraphs import filter as rules
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
-from tasks.paragraphs.filter import ParagraphFilterSettings, drop_reason
+from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.settings import ParagraphFilterSettings
 
 DEFAULT = ParagraphFilterSettings()
 LIU = ParagraphFilterSettings(preset="liu2018")
@@ -84,13 +87,16 @@ def test_no_rules():
     assert drop_reason("", ParagraphFilterSettings(preset="none")) is None
 
 
-def test_thresholds_are_settings():
+def test_length_decides_on_short_notices_and_on_endless_text(monkeypatch):
     text = "A river of four."
     assert drop_reason(text, DEFAULT) == "too_short"
     assert drop_reason(text, ParagraphFilterSettings(min_words=4)) is None
     notice = "We use cookies to personalise content and to analyse our traffic."
-    assert drop_reason(notice, ParagraphFilterSettings(boilerplate_characters=0)) is None
-    assert drop_reason(notice, ParagraphFilterSettings(max_characters=10)) == "too_long"
+    assert drop_reason(notice, DEFAULT) == "boilerplate"
+    monkeypatch.setattr(rules, "_BOILERPLATE_CHARACTERS", 60)
+    assert drop_reason(notice, DEFAULT) is None
+    monkeypatch.setattr(rules, "_MAX_CHARACTERS", 10)
+    assert drop_reason(notice, DEFAULT) == "too_long"
 
 
 @pytest.mark.parametrize("preset", ["default", "liu2018", "none"])
@@ -125,13 +131,13 @@ def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | No
     symbols, linked = len(rules._SYMBOL.findall(text)), sum(map(len, rules._LINK.findall(text)))
     markup, separators = len(rules._MARKUP.findall(text)), len(rules._SEPARATOR.findall(text))
     answers = {
-        "too_long": len(text) > settings.max_characters,
+        "too_long": len(text) > rules._MAX_CHARACTERS,
         "no_letters": not rules._SPELLED.search(text),
         "too_short": words < settings.min_words,
-        "mostly_links": linked > settings.max_link_share * len(text),
-        "mostly_symbols": symbols > settings.max_symbol_share * (len(text) - text.count(" ")),
+        "mostly_links": linked > rules._MAX_LINK_SHARE * len(text),
+        "mostly_symbols": symbols > rules._MAX_SYMBOL_SHARE * (len(text) - text.count(" ")),
         "markup": markup * rules._WORDS_PER_MARKUP > words,
-        "boilerplate": len(text) <= settings.boilerplate_characters and is_boilerplate(text),
+        "boilerplate": len(text) <= rules._BOILERPLATE_CHARACTERS and is_boilerplate(text),
         "navigation": separators > max(2, words / rules._WORDS_PER_SEPARATOR)
         and sentences * rules._WORDS_PER_SENTENCE < words,
         "no_sentence": not sentences and not rules._is_unfinished_prose(text, words, settings),
@@ -151,13 +157,15 @@ PIECES = [
 @hypothesis_settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=25), st.sampled_from([0.0, 0.2, 0.5]))
 def test_searches_that_are_spared_change_nothing(pieces, share):
-    text, settings = " ".join(pieces), ParagraphFilterSettings(max_link_share=share, boilerplate_characters=100)
-    assert drop_reason(text, settings) == every_rule_in_full(text, settings)
+    text = " ".join(pieces)
+    with patch.multiple(rules, _MAX_LINK_SHARE=share, _BOILERPLATE_CHARACTERS=100):
+        assert drop_reason(text, DEFAULT) == every_rule_in_full(text, DEFAULT)
 
 
 @pytest.mark.parametrize("text", ["a " * 200_000, "|" * 400_000, "[](" * 100_000, "<a " * 100_000, "{" * 300_000])
-def test_long_lines_take_no_quadratic_time(text):
-    assert drop_reason(text, ParagraphFilterSettings(max_characters=1_000_000)) is not None
+def test_long_lines_take_no_quadratic_time(text, monkeypatch):
+    monkeypatch.setattr(rules, "_MAX_CHARACTERS", 1_000_000)
+    assert drop_reason(text, DEFAULT) is not None
 
 
 @pytest.mark.shared_data

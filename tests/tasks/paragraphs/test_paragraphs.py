@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import ARTICLES, DOCUMENTS, GIVEN, PARAGRAPHS
-from tasks.paragraphs.clones import CloneSettings
 from tasks.paragraphs.filter import drop_reason
-from tasks.paragraphs.paragraphs import ParagraphSettings, build_paragraphs
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.paragraphs.settings import CloneSettings, ParagraphSettings
 
 LEAD = "The Severn is the longest river in Great Britain and rises in the Cambrian Mountains of Wales."
 WIDE = "Near its mouth the river is more than a mile wide at high tide."
@@ -95,8 +95,7 @@ def test_each_reason_in_its_place():
 def test_switched_off_rules_keep_what_they_would_drop():
     rows = build(
         [article()],
-        [document(LEAD, WIDE, WIDE, BORE, boilerplate=[False, False, False, True])],
-        drop_boilerplate=False,
+        [document(LEAD, WIDE, WIDE, BORE)],
         drop_duplicates=False,
         clones=CloneSettings(recall=None, part_recall=None),
     )

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
-from tasks.ranking.features import FeatureSettings, compute_features
-from tasks.summarization.vocabulary import VocabularySettings, read_vocabulary, train_vocabulary
+from tasks.ranking.features import compute_features
+from tasks.summarization.settings import VocabularySettings
+from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
 
 FACTS = ["it flows past the old mill", "its basin is wide and flat", "it was named by early settlers"]
 CHATTER = ["share this page with your friends", "tickets are sold at the gate", "the weather is mild today"]
@@ -66,7 +67,7 @@ def world(shards: int = 3, per_shard: int = 14) -> InMemory:
                 told = dice.choice(FACTS) if number % 3 == 0 else f"all about {topic} {topic}"
                 rows.append((id_, number, f"{told}. {padding}.", None if number < 11 else "filtered"))
         tables.append((articles(*about), paragraphs(*rows)))
-    return InMemory([(a, p, compute_features(a, p, FeatureSettings())) for a, p in tables])
+    return InMemory([(a, p, compute_features(a, p)) for a, p in tables])
 
 
 @cache

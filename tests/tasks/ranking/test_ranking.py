@@ -11,7 +11,8 @@ from models.ranker import ParagraphRanker, RankerConfig
 from models.training.weights import save_weights
 from storage.schemas import RANKED
 from tasks.ranking.directory import describe_ranker, load_ranker
-from tasks.ranking.ranking import RankingSettings, rank_paragraphs
+from tasks.ranking.ranking import rank_paragraphs
+from tasks.ranking.settings import RankingSettings
 from tests.tasks.ranking.ranker_world import articles, features, paragraphs, vocabulary, world
 
 torch.set_num_threads(1)

@@ -10,7 +10,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS, RANKED, RANKING_SCORES
 from tasks.evaluation.rouge import stem
-from tasks.ranking.scores import RankingScoreSettings, recalls, score_rankings
+from tasks.ranking.scores import recalls, score_rankings
+from tasks.ranking.settings import RankingScoreSettings
 from tasks.text.ngrams import split_words
 
 TEXT = st.lists(st.sampled_from(["the", "rivers", "river", "ran", "running", "a", "b."]), max_size=12).map(" ".join)
@@ -74,17 +75,19 @@ def test_the_order_goes_by_the_name_of_what_made_it() -> None:
     assert score_rankings(*inputs, config, method="similarity")["method"].to_pylist() == ["similarity"]
 
 
-def test_stemming_is_a_setting() -> None:
+def test_words_are_stemmed_unless_the_caller_wants_otherwise() -> None:
     inputs = tables({"b": ("valid", "rivers rising")}, {"b": [(4, "the river rises", 0.0)]}, {"b": [4]})
     assert [row[4] for row in scores(inputs, RankingScoreSettings(paragraphs=(1,)))] == [1.0, 1.0]
-    assert [row[4] for row in scores(inputs, RankingScoreSettings(paragraphs=(1,), stemmed=False))] == [0.0, 0.0]
+    assert score_rankings(*inputs, RankingScoreSettings(paragraphs=(1,)), stemmed=False)[
+        "rouge_l_recall"
+    ].to_pylist() == [0, 0]
 
 
-def test_splits_are_a_setting() -> None:
+def test_articles_of_the_training_split_are_not_scored() -> None:
     inputs = tables(
         {"a": ("train", "x"), "b": ("test", "x")}, {"a": [(0, "x", 0.0)], "b": [(0, "x", 0.0)]}, {"a": [0], "b": [0]}
     )
-    assert {row[0] for row in scores(inputs, RankingScoreSettings(splits=("train",)))} == {"a"}
+    assert {row[0] for row in scores(inputs, RankingScoreSettings())} == {"b"}
 
 
 def test_defaults_are_those_of_the_table() -> None:
@@ -94,11 +97,10 @@ def test_defaults_are_those_of_the_table() -> None:
 @settings(max_examples=150, deadline=None)
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=6), st.booleans())
 def test_recall_is_that_of_rouge_score(lead: str, texts: list[str], stemmed: bool) -> None:
-    config = RankingScoreSettings(paragraphs=(1, 2, 4), stemmed=stemmed)
     words = [stem(word) if stemmed else word for word in split_words(lead)]
     scorer = RougeScorer(["rougeL"], use_stemmer=stemmed)
     expected = [(n, scorer.score(lead, " ".join(texts[:n]))["rougeL"].recall) for n in (1, 2, 4)]
-    assert list(recalls(words, texts, config)) == expected
+    assert list(recalls(words, texts, (1, 2, 4), stemmed)) == expected
 
 
 def test_errors() -> None:

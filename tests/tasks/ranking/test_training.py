@@ -18,8 +18,9 @@ from models.training.stopping import stop_trainings
 from models.vocabulary import Vocabulary
 from tasks.ranking.batches import BatchRules, training_batches
 from tasks.ranking.directory import load_ranker
-from tasks.ranking.ranking import RankingSettings, rank_paragraphs, score_paragraphs
-from tasks.ranking.training import RankerSettings, train_ranker
+from tasks.ranking.ranking import rank_paragraphs, score_paragraphs
+from tasks.ranking.settings import RankerSettings, RankingSettings
+from tasks.ranking.training import train_ranker
 from tasks.ranking.validation import _cross_entropy, collect_validation
 from tests.tasks.ranking.ranker_world import InMemory, articles, features, paragraphs, vocabulary, world
 from tests.tasks.summarization.summarizer_examples import vocabulary as other_vocabulary
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.integration
 torch.set_num_threads(1)
 
 SMALL = RankerSettings(
-    embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validate_every=20, device="cpu",
+    embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20,
     torch_threads=1,
 )  # fmt: skip
 RULES = BatchRules(seed=1, epochs=2, size=16, per_article=8, title_tokens=8, paragraph_tokens=20)
@@ -97,7 +98,7 @@ class Mortal(InMemory):
     [(4, None), (5, 8), (7, 16), (8, 24)],
 )
 def test_a_killed_run_ends_where_an_unkilled_one_does(tmp_path: Path, reads: int, step: int | None) -> None:
-    settings = SMALL.model_copy(update={"epochs": 2, "validate_every": 8})
+    settings = SMALL.model_copy(update={"epochs": 2, "validation_interval": 8})
     whole = train(tmp_path / "whole", settings)
     killed = tmp_path / "killed"
     with pytest.raises(KilledError):
@@ -126,7 +127,7 @@ class Stopping(InMemory):
 
 
 def test_a_run_that_was_told_to_stop_goes_on_where_it_stood(tmp_path: Path) -> None:
-    settings = SMALL.model_copy(update={"epochs": 2, "validate_every": 8})
+    settings = SMALL.model_copy(update={"epochs": 2, "validation_interval": 8})
     whole = train(tmp_path / "whole", settings)
     stopped = tmp_path / "stopped"
     with pytest.raises(TrainingStopped, match="stopped by SIGTERM after step") as told:
@@ -141,7 +142,7 @@ def test_a_run_that_was_told_to_stop_goes_on_where_it_stood(tmp_path: Path) -> N
 
 
 def test_training_ends_when_patience_does(tmp_path: Path) -> None:
-    settings = SMALL.model_copy(update={"learning_rate": 1e-9, "validate_every": 5, "patience": 2, "epochs": 50})
+    settings = SMALL.model_copy(update={"learning_rate": 1e-9, "validation_interval": 5, "patience": 2, "epochs": 50})
     metrics = train(tmp_path, settings)
     losses = [line["loss"] for line in validations(tmp_path)]
     best = losses.index(min(losses))
@@ -150,7 +151,7 @@ def test_training_ends_when_patience_does(tmp_path: Path) -> None:
 
 
 def test_the_best_checkpoint_can_be_chosen_by_recall(tmp_path: Path) -> None:
-    metrics = train(tmp_path, SMALL.model_copy(update={"select": "recall", "validate_every": 5}))
+    metrics = train(tmp_path, SMALL.model_copy(update={"select": "recall", "validation_interval": 5}))
     recalls = [line["recall"] for line in validations(tmp_path)]
     assert metrics["validation_recall"] == max(recalls)
     assert metrics["best_step"] == 5 * (recalls.index(max(recalls)) + 1)
@@ -272,9 +273,11 @@ def test_cross_entropy_is_that_of_pytorch() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
-def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(tmp_path: Path) -> None:
+def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = train(tmp_path / "first", SMALL)
-    still = SMALL.model_copy(update={"learning_rate": 1e-12, "steps": 8, "validate_every": 4})
+    still = SMALL.model_copy(update={"learning_rate": 1e-12, "steps": 8, "validation_interval": 4})
     start = tmp_path / "first"
     metrics = train_ranker(world(), vocabulary(), still, directory=tmp_path / "still", seed=9, initial=start)
     assert metrics["initial_loss"] == first["validation_loss"]
@@ -282,7 +285,8 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(tmp
     lines = read_metrics(tmp_path / "still" / "metrics.jsonl")
     found = [(line["kind"], line["step"]) for line in lines]
     assert found == [("validation", 0), ("validation", 4), ("train", 8), ("validation", 8)]
-    hurt = SMALL.model_copy(update={"learning_rate": 3.0, "gradient_clip": 100.0, "steps": 2, "validate_every": 1})
+    monkeypatch.setattr("tasks.ranking.training._CLIP_NORM", 100.0)
+    hurt = SMALL.model_copy(update={"learning_rate": 3.0, "steps": 2, "validation_interval": 1})
     metrics = train_ranker(world(), vocabulary(), hurt, directory=tmp_path / "hurt", seed=9, initial=start)
     assert metrics["best_step"] == 0
     assert (tmp_path / "hurt" / "model.safetensors").read_bytes() == (start / "model.safetensors").read_bytes()
@@ -291,7 +295,7 @@ def test_training_starts_from_another_ranker_and_keeps_it_where_that_is_best(tmp
 def test_a_warm_start_that_was_killed_ends_where_an_unkilled_one_does(tmp_path: Path) -> None:
     start = tmp_path / "first"
     train(start, SMALL.model_copy(update={"steps": 4}))
-    settings = SMALL.model_copy(update={"epochs": 2, "validate_every": 8})
+    settings = SMALL.model_copy(update={"epochs": 2, "validation_interval": 8})
     whole = train_ranker(world(), vocabulary(), settings, directory=tmp_path / "whole", seed=1, initial=start)
     killed = Mortal(world().shards, [None] * 5)
     with pytest.raises(KilledError):

@@ -50,13 +50,13 @@ def predictions(*rows: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(list(rows), PREDICTIONS.schema)
 
 
-def scores(**f1: dict[str, float]) -> pa.Table:
-    """Scores: system -> article -> F1 of every metric."""
+def scores(*more: str, **f1: dict[str, float]) -> pa.Table:
+    """Scores: system -> article -> figure of every metric, and of some more."""
     rows = [
         {"article_id": id_, "system": system, "metric": metric, "precision": value, "recall": value, "value": value}
         for system, values in f1.items()
         for id_, value in values.items()
-        for metric in METRICS
+        for metric in (*METRICS, *more)
     ]
     return pa.Table.from_pylist(rows, SCORES.schema)
 

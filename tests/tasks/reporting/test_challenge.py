@@ -7,6 +7,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 import tests.tasks.reporting.reporting_tables as made
+from tasks.evaluation.registry import metric_name
+from tasks.reporting.blocks import Table
 from tasks.reporting.challenge import (
     Challenge,
     Contender,
@@ -24,7 +26,7 @@ HOSTILE = "<script>alert(1)</script> | ![x](http://t.example/i.png) `c` $x^2$ {{
 
 def contender(name: str, f1: dict[str, float], system: str = "ht", summary: str = "Words of {}.") -> Contender:
     rows = [prediction(article, system, summary.format(article)) for article in f1]
-    return Contender(name, made.scores(**{system: f1}), made.predictions(*rows))
+    return Contender(name, made.scores("repeated-trigrams", "density", **{system: f1}), made.predictions(*rows))
 
 
 def compared(before: dict[str, float], after: dict[str, float], lead: str = "A lead.") -> Challenge:
@@ -87,6 +89,21 @@ def test_the_artifact_shows_decision_verdict_intervals_and_examples() -> None:
     assert "| champion\\: version 1\\, 25\\.00 | challenger\\: version 2\\, 50\\.00 |" in text
     assert "| Old a\\. | New a\\. |" in text
     assert text.count("data:image/png;base64,") == 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "cells"),
+    [
+        ("rougeL", ["37.50", "*50.00", "+12.50"]),
+        ("repeated-trigrams", ["*37.50", "50.00", "+12.50"]),  # the fewer the better
+        ("density", ["0.38", "0.50", "+0.12"]),  # a ratio that only describes
+    ],
+)
+def test_figures_are_shown_in_their_unit_and_the_better_one_stands_out(metric: str, cells: list[str]) -> None:
+    found = challenge_section(compared({"a": 0.25, "b": 0.5}, {"a": 0.5, "b": 0.5}))
+    table = next(block for block in found.blocks if isinstance(block, Table) and block.columns[0] == "metric")
+    row = next(row for row in table.rows if row[0].text == metric_name(metric))
+    assert [f"{'*' * cell.strong}{cell.text}" for cell in row[1:4]] == cells
 
 
 def test_nothing_of_a_page_is_markup_in_artifact_or_page() -> None:

@@ -4,9 +4,11 @@ import ast
 import inspect
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tests.tasks.reporting.reporting_tables as made
+from storage.schemas import SCORES
 from tasks.articles import articles
 from tasks.paragraphs import clones
 from tasks.paragraphs import filter as paragraph_filter
@@ -23,7 +25,7 @@ from tasks.reporting.findings import (
     table1,
 )
 from tasks.reporting.reasons import meaning
-from tasks.reporting.sections import table1_section
+from tasks.reporting.sections import scores_section, table1_section
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.verdicts import headline_sentence
 from tests.tasks.reporting.reporting_tables import count
@@ -266,3 +268,23 @@ def test_each_model_has_the_curves_of_its_kind(tmp_path) -> None:  # type: ignor
     }
     (error,) = found["attention-summarizer"]
     assert error.series == {"training": [(5, 0.25)], "validation": [(5, 1.0)]}
+
+
+def test_what_judges_say_stands_apart_truth_first_each_with_its_unit() -> None:
+    values = {"values": 0.5, "summac": 0.25, "ned": 1.5, "judge-answered": 1.0, "rouge1": 0.5, "bertscore": 0.875}
+    rows = [
+        {"article_id": article, "system": "ht", "metric": metric, "value": value}
+        for article in ("a", "b")
+        for metric, value in values.items()
+    ]
+    scored = pa.Table.from_pylist(rows, SCORES.schema)
+    ranking = rank_systems(scored.slice(0, 0), scored, ReportSettings(), seed=1)
+    tables = [block for block in scores_section(ranking).blocks if isinstance(block, Table)]
+    assert [(table.caption.partition(",")[0], [cell.text for cell in table.rows[0][1:]]) for table in tables] == [
+        ("Truth: names", ["50.00"]),
+        ("Truth by judges: shares in %", ["25.00", "1.50", "100.00"]),
+        ("ROUGE F1 without stemming", ["50.00"]),
+        ("Similarity to the lead by a model", ["87.50"]),
+    ]
+    assert tables[1].columns == ["system", "SummaC", "NED", "judge: answered"]
+    assert tables[3].columns == ["system", "BERTScore (torchmetrics 1.9.0)"]

@@ -10,7 +10,8 @@ import requests
 from prefect import flow
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows.running.execution import EngineSettings, PrefectExecutor
+from flows.running.execution import PrefectExecutor
+from flows.running.settings import EngineSettings
 from storage.builds import summarise
 from storage.schemas import PAGES
 from storage.store import Store

@@ -28,7 +28,8 @@ from storage.store import Store
 from tasks.engine.inputs import StageResult, contents, every
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.reporting import ReportSettings, write_report
+from tasks.reporting.report import write_report
+from tasks.reporting.settings import ReportSettings
 from tests.tasks.reporting.reporting_tables import count, prediction
 
 pytestmark = pytest.mark.integration
@@ -48,7 +49,7 @@ COUNTS = {
 CONFIG = {
     "preset": "records",
     "seed": 3,
-    "source": {"kind": "records", "records": {"paths": ["topics.jsonl"], "partition_bytes": 64}},
+    "source": {"kind": "records", "records": {"paths": ["topics.jsonl"]}},
     "search": {"endpoint": "http://me:secret@search.example/"},
     "summarizer": {"preset": "ht", "graph": "similarity"},
 }
@@ -225,7 +226,7 @@ def test_the_page_says_what_was_built_and_counts_every_drop(report: Path) -> Non
     text = Page((report / "report.html").read_text()).text
 
     for expected in (
-        "records (paths ['topics.jsonl'], partition_bytes 64)",
+        "records (paths ['topics.jsonl'])",
         "ht with the similarity graph, 12 weights",
         "3 used; 1 of the test split scored",
         "entity pipeline rules 1 (spaCy 3.8)",

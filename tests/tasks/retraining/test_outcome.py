@@ -29,7 +29,7 @@ from tasks.engine.stage import InlineExecutor, Run
 from tasks.retraining.outcome import Judged, finish_retraining, move_late_pointer, promote_by_hand, settle
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.splits import JudgedOn, TestSplit, joined
-from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
+from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models
 
 pytestmark = pytest.mark.integration
 
@@ -110,7 +110,8 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
 
     @flow(name="finish")
     def finish() -> str:
-        return finish_retraining(run, config, settings, splits, challenger, champion, seed=1, started=0.0)
+        start = starting_models(run.store, there)
+        return finish_retraining(run, config, settings, splits, challenger, champion, start=start, seed=1, started=0.0)
 
     return finish()
 
@@ -171,6 +172,30 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
     assert len(pages) == 3
     assert any("version 3 refused" in page.replace("\\", "") and "third of" in page for page in pages)
     assert len(list(artifacts("retrained-shards"))) == 4
+
+
+def started_from(store: Store) -> int | None:
+    start = starting_models(store, champion_models(store))
+    return None if start is None else start.version.number
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_challenger_is_trained_on_from_the_last_one_unless_another_was_promoted_by_hand(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    assert started_from(store) is None
+    week(tmp_path, "first", 0.2)
+    assert started_from(store) == 1
+    week(tmp_path, "second", 0.3, week="2026-W02")  # promoted
+    assert started_from(store) == 2
+    week(tmp_path, "third", 0.25, week="2026-W03")  # refused: what it learned goes on
+    assert started_from(store) == 3
+    week(tmp_path, "fourth", 0.28, week="2026-W04")  # likewise
+    assert [read_version(store, number).start for number in (1, 2, 3, 4)] == [None, 1, 2, 3]
+    assert [read_version(store, number).parent for number in (1, 2, 3, 4)] == [None, 1, 2, 2]
+    card = store.read_bytes("registry/cards/000004.md").decode().replace("\\", "")
+    assert "| trained on from | version 3 |" in card
+    promote_by_hand(store, 1)
+    assert started_from(store) == 1
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import SCORES
-from tasks.evaluation.significance import SignificanceSettings
+from tasks.evaluation.significance import Significance
 from tasks.retraining.evidence import Finding, find_evidence
-from tasks.retraining.settings import RetrainingSettings
+from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.verdict import Criterion, Verdict, criteria_of, decide, first_verdict
 
 EASY = RetrainingSettings(guards=(), metric="rouge2", margin=0.2)
@@ -115,11 +115,10 @@ def test_a_split_of_few_articles_decides_nothing_and_takes_nothing() -> None:
     assert judged(SAME, replace(few, articles=12)).promoted
 
 
-def test_flips_that_cannot_tell_are_refused() -> None:
-    with pytest.raises(ValueError, match="flips is 2000: expected at least 2119"):
-        RetrainingSettings(flips=2000)
-    assert RetrainingSettings(flips=2119).flips == 2119
-    RetrainingSettings(flips=200, false_promotions=0.9)
+def test_fewer_false_promotions_than_the_flips_can_tell_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"false_promotions\n  Input should be greater than or equal to 0\.0021"):
+        RetrainingSettings(false_promotions=0.0021)
+    assert RetrainingSettings(false_promotions=0.00212).false_promotions / 53 / 2 >= 1 / (FLIPS + 1)
 
 
 def scores(**f1: float) -> pa.Table:
@@ -130,13 +129,11 @@ def scores(**f1: float) -> pa.Table:
 
 def test_evidence_is_of_the_articles_both_were_scored_on() -> None:
     champion, challenger = scores(a=0.1, b=0.2, c=0.9), scores(b=0.3, a=0.3, d=0.0)
-    (found,) = find_evidence(
-        "recent", champion, challenger, ["rouge2", "rougeL"], SignificanceSettings(), flips=9999, seed=1
-    )
+    (found,) = find_evidence("recent", champion, challenger, ["rouge2", "rougeL"], Significance(), flips=9999, seed=1)
     assert (found.split, found.metric, found.articles) == ("recent", "rouge2", 2)
     assert (found.champion, found.challenger) == (pytest.approx(0.15), pytest.approx(0.3))
     assert found.points == pytest.approx(15)
     assert (found.low, found.high) == (pytest.approx(0.1), pytest.approx(0.2))
     assert found.p_better == pytest.approx(0.25, abs=0.02)  # of four flips only that of the data is as good
     assert found.p_worse == 1.0
-    assert find_evidence("r", champion, scores(z=1.0), ["rouge2"], SignificanceSettings(), flips=9, seed=1) == []
+    assert find_evidence("r", champion, scores(z=1.0), ["rouge2"], Significance(), flips=9, seed=1) == []

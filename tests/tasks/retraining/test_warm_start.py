@@ -10,7 +10,7 @@ from storage.errors import StorageError
 from storage.registry import FrozenSplit, Version
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult
-from tasks.ranking.training import RankerSettings
+from tasks.ranking.settings import RankerSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.warm_start import (
     better_ranker,
@@ -22,7 +22,7 @@ from tasks.retraining.warm_start import (
     warm_ranker,
     warm_training,
 )
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 
 def ranker(loss: float, initial: float, floor: float = 0.1) -> DirectoryResult:
@@ -61,8 +61,8 @@ def test_the_schedule_peaks_at_the_share_of_the_peak_before() -> None:
 
 
 def test_a_ranker_trained_on_validates_before_it_ends() -> None:
-    warm = warm_ranker(RankerSettings(steps=900, validate_every=300), RetrainingSettings(ranker_steps=50))
-    assert (warm.steps, warm.validate_every) == (50, 50)
+    warm = warm_ranker(RankerSettings(steps=900, validation_interval=300), RetrainingSettings(ranker_steps=50))
+    assert (warm.steps, warm.validation_interval) == (50, 50)
 
 
 def test_models_of_another_shape_are_trained_afresh() -> None:

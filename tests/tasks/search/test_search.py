@@ -15,12 +15,18 @@ from pyarrow.fs import LocalFileSystem
 from pydantic import ValidationError
 
 from storage.schemas import ARTICLES, SEARCH
+from tasks.crawl.service import Patience
 from tasks.engine.shard import Scratch
 from tasks.search.search import search_articles
 from tasks.search.settings import SearchSettings
 from tests.tasks.crawl.loopback_server import Exchange, Handler, LoopbackServer, answer
 
-FAST = {"delay_seconds": 0.0, "backoff_seconds": 0.01, "retries": 1, "total_seconds": 1.0}
+FAST = {"delay_seconds": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.search.providers.PATIENCE", Patience(1.0, 1, 0.01, 60.0))
 
 
 def articles(*titles: str, results: dict[str, list[str]] | None = None, dropped: str = "") -> pa.Table:

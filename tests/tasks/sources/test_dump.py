@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sources import SourceSettings, open_source
-from tasks.sources.dump import DumpSettings, DumpSource, WikitextSettings
+from tasks.sources.choice import open_source
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page, read_pages, read_site
+from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.dump.source import DumpSource
+from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Article
 from tests.tasks.sources.dump_files import HEAD, LEAD, TAIL, dump, page, write_multistream
 
 
 def source(*paths: Path, partition_bytes: int = 1 << 20, indexes: tuple[Path, ...] = (), **wikitext: Any) -> DumpSource:
-    files = DumpSettings(
-        paths=tuple(map(str, paths)), indexes=tuple(map(str, indexes)), partition_bytes=partition_bytes
-    )
-    return DumpSource(files, WikitextSettings(**{"min_lead_words": 3, **wikitext}))
+    files = DumpSettings(paths=tuple(map(str, paths)), indexes=tuple(map(str, indexes)))
+    return DumpSource(files, WikitextSettings(**{"min_lead_words": 3, **wikitext}), partition_bytes=partition_bytes)
 
 
 def read(dump_source: DumpSource) -> list[Article]:

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from tasks.sources import SourceSettings, open_source
-from tasks.sources.dump import WikitextSettings
-from tasks.sources.mediawiki import MediaWikiError, MediaWikiSettings, MediaWikiSource
+from tasks.crawl.service import Patience
+from tasks.sources.choice import open_source
+from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.mediawiki import MediaWikiSource
+from tasks.sources.mediawiki_api import MediaWikiError
+from tasks.sources.settings import MediaWikiSettings, SourceSettings
 from tasks.sources.source import Article, Partition
 from tests.tasks.sources.dump_files import LEAD
 from tests.tasks.sources.mediawiki_server import Answer, WikiServer
@@ -27,10 +30,11 @@ def wiki(*titles: str, **more: Any) -> WikiServer:
     return WikiServer(pages={title: (100 + number, text(title)) for number, title in enumerate(titles)}, **more)
 
 
-def source(server: WikiServer, titles: Path | None = None, **more: Any) -> MediaWikiSource:
-    options = {"contact": "team@example.org", "delay_seconds": 0.0, "backoff_seconds": 0.01, "retries": 3} | more
+def source(server: WikiServer, titles: Path | None = None, longest_wait: float = 60.0, **more: Any) -> MediaWikiSource:
+    options = {"contact": "team@example.org", "delay_seconds": 0.0} | more
     settings = MediaWikiSettings(api=server.api, titles=str(titles or ""), **options)
-    return MediaWikiSource(settings, WikitextSettings(min_lead_words=3))
+    patience = Patience(total_seconds=120.0, retries=3, backoff_seconds=0.01, max_backoff_seconds=longest_wait)
+    return MediaWikiSource(settings, WikitextSettings(min_lead_words=3), patience=patience)
 
 
 def listed(folder: Path, *titles: str) -> Path:
@@ -56,9 +60,9 @@ def test_a_list_of_titles_is_read(tmp_path: Path) -> None:
 
 def test_every_request_says_who_asks_and_minds_the_lag(tmp_path: Path) -> None:
     with wiki("Ada") as server:
-        read(source(server, listed(tmp_path, "Ada"), maxlag=3))
+        read(source(server, listed(tmp_path, "Ada")))
         assert server.agents == {"wikisum-builder/0.1 (+team@example.org)"}
-        assert {fields["maxlag"] for fields in server.asked} == {"3"}
+        assert {fields["maxlag"] for fields in server.asked} == {"5"}
 
 
 def test_nothing_is_asked_without_a_contact(tmp_path: Path) -> None:
@@ -68,10 +72,11 @@ def test_nothing_is_asked_without_a_contact(tmp_path: Path) -> None:
         assert not server.asked
 
 
-def test_titles_come_fifty_a_request_and_texts_too(tmp_path: Path) -> None:
+def test_titles_come_fifty_a_request_and_texts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"T{number:03}" for number in range(120)]
+    monkeypatch.setattr("tasks.sources.mediawiki._PARTITION_PAGES", 110)
     with wiki(*names) as server:
-        wiki_source = source(server, listed(tmp_path, *names), partition_pages=110)
+        wiki_source = source(server, listed(tmp_path, *names))
         parts = wiki_source.partitions()
         assert [fields["titles"].count("|") + 1 for fields in server.asked] == [50, 50, 20]
         assert [(part.name, part.start, part.stop) for part in parts] == [
@@ -138,9 +143,10 @@ def test_a_colon_in_the_name_of_a_category_begins_no_namespace(category: str) ->
     assert [article.title for article in articles] == ["Ada"]
 
 
-def test_a_digest_follows_the_revisions(tmp_path: Path) -> None:
+def test_a_digest_follows_the_revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tasks.sources.mediawiki._PARTITION_PAGES", 1)
     with wiki("Ada", "Bo", "Cy") as server:
-        wiki_source = source(server, listed(tmp_path, "Ada", "Bo", "Cy"), partition_pages=1)
+        wiki_source = source(server, listed(tmp_path, "Ada", "Bo", "Cy"))
         before = wiki_source.partitions()
         server.pages["Bo"] = (900, text("Bo"))
         after = wiki_source.partitions()
@@ -179,7 +185,7 @@ def test_the_wiki_names_its_namespaces(tmp_path: Path) -> None:
 )
 def test_it_waits_when_it_is_asked_to(tmp_path: Path, answers: list[Answer]) -> None:
     with wiki("Ada", scripted=list(answers)) as server:
-        waiting = source(server, listed(tmp_path, "Ada"), max_backoff_seconds=0.05)
+        waiting = source(server, listed(tmp_path, "Ada"), longest_wait=0.05)
         assert [article.title for article in read(waiting)] == ["Ada"]
         assert len(server.asked) == len(answers) + 3
 
@@ -209,7 +215,7 @@ def test_retry_after_is_obeyed(tmp_path: Path) -> None:
 )
 def test_it_gives_up_with_the_reason(tmp_path: Path, answers: list[Answer], error: Any, message: str) -> None:
     with wiki("Ada", scripted=list(answers)) as server, pytest.raises(error, match=message):
-        read(source(server, listed(tmp_path, "Ada"), max_backoff_seconds=0.05))
+        read(source(server, listed(tmp_path, "Ada"), longest_wait=0.05))
 
 
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:

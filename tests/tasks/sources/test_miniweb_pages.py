@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 import trafilatura
 
-from tasks.sources.miniweb import Fate, Link, Miniweb, MiniwebSettings
 from tasks.sources.miniweb.html import CHROME, render_html
 from tasks.sources.miniweb.links import (
     CLONE_RATE,
@@ -17,9 +16,13 @@ from tasks.sources.miniweb.links import (
     GENRES,
     NEAR_CLONE_RATE,
     NEAR_CLONE_SLOT,
+    Fate,
+    Link,
     hosts_of,
 )
 from tasks.sources.miniweb.pages import Page
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
 
 WEB = Miniweb(MiniwebSettings())
 

@@ -20,10 +20,11 @@ from tasks.crawl.settings import CrawlSettings
 from tasks.engine.shard import Scratch
 from tasks.search.search import search_articles
 from tasks.search.settings import SearchSettings
-from tasks.sources import SourceSettings, open_source, running_web
-from tasks.sources.miniweb import Fate, Link, MiniwebServer, MiniwebSettings
-from tasks.sources.miniweb.links import FAULT_RATES
-from tasks.sources.records import RecordsSettings
+from tasks.sources.choice import open_source, running_web
+from tasks.sources.miniweb.links import FAULT_RATES, Fate, Link
+from tasks.sources.miniweb.server import MiniwebServer
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.settings import RecordsSettings, SourceSettings
 from tests.tasks.crawl.loopback_server import crawl_pages
 
 SETTINGS = MiniwebSettings(topics=3000, oversized_bytes=300_000, slow_seconds=0.01)

@@ -6,7 +6,6 @@ from itertools import chain, count
 
 import pytest
 
-from tasks.sources.miniweb import Miniweb, MiniwebSettings
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Form, Kind
 from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
@@ -22,6 +21,8 @@ from tasks.sources.miniweb.reading import (
     plain_value,
     read_back,
 )
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
 from tasks.sources.miniweb.truth import NAME, PRONOUN, Reading, truth_of
 from tasks.text.sentences import split_sentences
 

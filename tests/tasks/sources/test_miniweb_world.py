@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from tasks.engine.draws import draws
 from tasks.engine.hashing import stable_hash
-from tasks.sources.miniweb import Miniweb, MiniwebSettings, MiniwebSource
 from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Form, Kind
 from tasks.sources.miniweb.kinds.kind import Line, expand
 from tasks.sources.miniweb.kinds.person import PROFESSIONS
 from tasks.sources.miniweb.names import NameScheme
-from tasks.sources.miniweb.settings import WORLD_TOPICS
+from tasks.sources.miniweb.settings import WORLD_TOPICS, MiniwebSettings
+from tasks.sources.miniweb.site import Miniweb
+from tasks.sources.miniweb.source import MiniwebSource
 from tasks.sources.miniweb.world import REGION_TOPICS, World
 
 WEB = Miniweb(MiniwebSettings())

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tasks.sources.records import RecordsSettings, RecordsSource
+from tasks.sources.records import RecordsSource
+from tasks.sources.settings import RecordsSettings
 
 
 def settle(file: Path) -> None:

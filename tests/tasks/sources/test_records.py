@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.sources.records import RecordsSettings, RecordsSource
+from tasks.sources.records import RecordsSource
+from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, GivenDocument
 
 LINE = {"title": "Ada", "lead": "Ada was.", "references": ["http://a.test/"]}
 
 
 def records(*paths: Path | str, partition_bytes: int = 1 << 20) -> RecordsSource:
-    return RecordsSource(RecordsSettings(paths=tuple(map(str, paths)), partition_bytes=partition_bytes))
+    return RecordsSource(RecordsSettings(paths=tuple(map(str, paths))), partition_bytes=partition_bytes)
 
 
 def read(source: RecordsSource) -> list[Article]:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tasks.articles.articles import intake_articles
-from tasks.sources import SourceSettings, open_source
-from tasks.sources.dump import DumpSettings, WikitextSettings
-from tasks.sources.sections import SectionsSettings, SectionsSource
+from tasks.sources.choice import open_source
+from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.sections import SectionsSource
+from tasks.sources.settings import SectionsSettings, SourceSettings
 from tasks.sources.source import Article, GivenDocument
 from tests.tasks.sources.dump_files import dump, page
 

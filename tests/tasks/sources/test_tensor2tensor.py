@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from tasks.sources import SourceSettings, open_source
+from tasks.sources.choice import open_source
+from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Article
-from tasks.sources.tensor2tensor import Tensor2TensorSettings, Tensor2TensorSource
+from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
+from tasks.sources.tensor2tensor.source import Tensor2TensorSource
 from tests.storage.tfrecord_files import write_example, write_records
 
 WIKI = "https://en.wikipedia.org/wiki/"

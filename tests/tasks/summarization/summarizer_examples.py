@@ -9,8 +9,8 @@ import sentencepiece
 
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
-from tasks.summarization.vocabulary import VocabularySettings, read_vocabulary, train_vocabulary
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings, VocabularySettings
+from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
 
 FACTS = {
     "Aral": "Aral is a river in the north of Tavia.",
@@ -27,7 +27,7 @@ TINY = SummarizerSettings(
 )  # fmt: skip
 FEW = TrainingSettings(
     steps=6, batch_tokens=512, accumulation=1, warmup=20, validation_interval=2, keep_best=2, log_interval=2,
-    decoded_articles=2, learning_rate_factor=1, device="cpu", torch_threads=1,
+    decoded_articles=2, learning_rate_factor=1, torch_threads=1,
 )  # fmt: skip
 
 

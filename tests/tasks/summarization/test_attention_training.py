@@ -14,8 +14,9 @@ import torch
 from models.training.metrics import read_metrics
 from models.training.state import TrainingProgress, TrainingStopped
 from tasks.summarization.attention_directory import load_predictor
-from tasks.summarization.attention_training import AttentionSettings, train_attention
-from tasks.summarization.training import SummarizerSettings, train_summarizer
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.settings import AttentionSettings, SummarizerSettings
+from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
 torch.set_num_threads(1)
@@ -31,7 +32,6 @@ SHORT = AttentionSettings(
     warmup=4,
     validation_interval=2,
     log_interval=1,
-    device="cpu",
     torch_threads=1,
 )
 

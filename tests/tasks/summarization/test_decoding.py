@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from storage.schemas import PREDICTIONS
-from tasks.summarization.decoding import DecodingProgress, DecodingSettings, decode_shard
+from tasks.summarization.decoding import DecodingProgress, decode_shard
+from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import (
     FACTS,
@@ -22,7 +23,7 @@ from tests.tasks.summarization.summarizer_examples import (
 )
 
 torch.set_num_threads(1)
-SHORT = DecodingSettings(beam=4, min_length=3, max_length=40, device="cpu", batch_articles=3)
+SHORT = DecodingSettings(beam=4, min_length=3, max_length=40, batch_articles=3)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +113,7 @@ def test_contradicting_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="min_length is 20: expected at most max_length, which is 5"):
         DecodingSettings(max_length=5)
     with pytest.raises(ValueError, match="expected a trained summarizer in"):
-        decode_shard(examples("test"), tmp_path, DecodingSettings(device="cpu"))
+        decode_shard(examples("test"), tmp_path, DecodingSettings())
 
 
 def test_the_threads_of_the_machine_are_not_asked_for(learned: Path) -> None:
@@ -137,7 +138,7 @@ FLAT = TINY.model_copy(
 
 def test_a_flat_summarizer_reads_longer_input_when_told_to(tmp_path: Path) -> None:
     train_summarizer(shards(), vocabulary(), FLAT, training=FEW, directory=tmp_path, seed=1)
-    settings = DecodingSettings(beam=2, max_length=8, min_length=2, device="cpu")
+    settings = DecodingSettings(beam=2, max_length=8, min_length=2)
     test = examples("test")
 
     def looked_at(**changes: int) -> int:

@@ -13,9 +13,10 @@ from models.training.layout import ExampleTable, source_batch
 from models.training.weights import save_weights
 from storage.schemas import RANKED
 from tasks.summarization.attention_directory import load_predictor
-from tasks.summarization.attention_training import AttentionSettings, train_attention
-from tasks.summarization.decoding import DecodingSettings, decode_shard
+from tasks.summarization.attention_training import train_attention
+from tasks.summarization.decoding import decode_shard
 from tasks.summarization.directory import load_summarizer
+from tasks.summarization.settings import AttentionSettings, DecodingSettings
 from tasks.summarization.training import train_summarizer
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, vocabulary
 
@@ -29,9 +30,7 @@ PHT = TINY.model_copy(
         },
     }
 )  # fmt: skip
-PLAIN = DecodingSettings(
-    beam=2, normalisation="average", min_length=4, max_length=8, batch_articles=3, device="cpu", block_ngrams=3
-)
+PLAIN = DecodingSettings(beam=2, normalisation="average", min_length=4, max_length=8, batch_articles=3, block_ngrams=3)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     summarizer, predictor = (tmp_path_factory.mktemp(name) for name in ("summarizer", "predictor"))
     data = InMemory([(pa.concat_tables([examples("train", paragraphs=4), examples("valid", paragraphs=4)]),)])
     train_summarizer(data, vocabulary(), PHT, training=FEW, directory=summarizer, seed=1)
-    settings = AttentionSettings(heads=2, steps=4, batch_tokens=512, warmup=2, device="cpu")
+    settings = AttentionSettings(heads=2, steps=4, batch_tokens=512, warmup=2)
     train_attention(data, summarizer, settings, directory=predictor, seed=1)
     return summarizer, predictor
 

@@ -5,8 +5,9 @@ import pytest
 
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, PARAGRAPHS, RANKED
-from tasks.summarization.examples import ExampleSettings, build_examples
-from tasks.summarization.vocabulary import VocabularySettings, read_vocabulary, train_vocabulary
+from tasks.summarization.examples import build_examples
+from tasks.summarization.settings import ExampleSettings, VocabularySettings
+from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
 
 LEADS = {"a": "The river rises in the hills.", "b": "A film of a river.", "c": "The hills.", "d": "A fox."}
 

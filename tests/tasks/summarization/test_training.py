@@ -21,13 +21,8 @@ from storage.store import Store
 from storage.verification import verify
 from tasks.engine.shard import Job, make_directory
 from tasks.summarization.directory import load_summarizer, with_graphs
-from tasks.summarization.training import (
-    SummarizerSettings,
-    TrainingSettings,
-    layout_of,
-    train_summarizer,
-    validation_examples,
-)
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
+from tasks.summarization.training import layout_of, train_summarizer, validation_examples
 from tests.tasks.ranking.ranker_world import vocabulary as ranker_vocabulary
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
@@ -176,6 +171,16 @@ def test_training_starts_from_the_weights_of_another_model(trained: Path, tmp_pa
     assert all(torch.allclose(mine, start, atol=1e-6) for mine, start in pairs)
 
 
+def test_training_on_never_ends_with_worse_weights_than_it_started_from(trained: Path, tmp_path: Path) -> None:
+    ruinous = FEW.model_copy(update={"schedule": "constant", "learning_rate": 10.0})
+    found = train_summarizer(
+        shards(), vocabulary(), TINY, training=ruinous, directory=tmp_path, seed=7, initial=trained
+    )
+    pairs = zip(load_summarizer(tmp_path).model.parameters(), load_summarizer(trained).model.parameters(), strict=True)
+    assert all(torch.equal(mine, start) for mine, start in pairs)
+    assert found["steps"] == FEW.steps
+
+
 def test_a_run_goes_on_only_from_where_it_started(trained: Path, tmp_path: Path) -> None:
     def train(steps: int, initial: Path | None) -> dict[str, Any]:
         few = FEW.model_copy(update={"steps": steps})
@@ -187,6 +192,17 @@ def test_a_run_goes_on_only_from_where_it_started(trained: Path, tmp_path: Path)
     with pytest.raises(ValueError, match=r"other settings \(initial\): initial was '[0-9a-f]{64}' and is None"):
         train(3, None)
     assert train(3, trained)["steps"] == 3
+
+
+def test_a_linear_run_keeps_its_number_of_steps(tmp_path: Path) -> None:
+    linear = {"schedule": "linear", "learning_rate": 1e-3, "warmup": 2}
+    _train(tmp_path, **linear)
+    rates = [line["learning_rate"] for line in read_metrics(tmp_path / "metrics.jsonl") if line["kind"] == "train"]
+    assert rates[-1] == pytest.approx(1e-3 / (FEW.steps - 1))
+    with pytest.raises(ValueError, match=r"other settings \(steps\)"):
+        _train(tmp_path, **linear, steps=FEW.steps + 1)
+    with pytest.raises(ValueError, match="warmup is 7: expected at most the 6 steps"):
+        TrainingSettings(schedule="linear", warmup=7, steps=6)
 
 
 def test_a_start_from_another_architecture_or_vocabulary_is_refused(trained: Path, tmp_path: Path) -> None:

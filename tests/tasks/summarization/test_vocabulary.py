@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, VOCABULARY
-from tasks.summarization.vocabulary import VocabularySettings, _cut, _Sample, train_vocabulary
+from tasks.summarization.settings import VocabularySettings
+from tasks.summarization.vocabulary import _cut, _Sample, train_vocabulary
 
 SMALL = VocabularySettings(pieces=400, threads=1)
 

@@ -3,14 +3,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from models.registry import find_preset
+from models.presets import find_preset
 from storage.schemas import RANKING_SCORES, SCORES
-from tasks.evaluation.significance import SignificanceSettings
-from tasks.ranking.ranking import RankingSettings
+from tasks.evaluation.significance import Significance
+from tasks.ranking.settings import RankingSettings
 from tasks.reporting.settings import ReportSettings
-from tasks.summarization.attention_training import AttentionSettings
-from tasks.summarization.decoding import DecodingSettings
-from tasks.summarization.training import SummarizerSettings, TrainingSettings
+from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
 from tasks.tables.layout import section
 from tasks.tables.measures import Measured, measure
 from tasks.tables.plan import (
@@ -41,7 +39,7 @@ def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa
         [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)], NOWHERE,
         parameters={"ft-3": 13_753_600}, validation={"ft-3": (2.04, 40)}, batches={"ft-3": (1234, "on this CPU")},
         reasons=reasons or {}, headline="rougeL",
-        significance=SignificanceSettings(resamples=200), seed=1,
+        significance=Significance(resamples=200), seed=1,
     )  # fmt: skip
 
 
@@ -256,7 +254,7 @@ def test_the_files_of_the_stage(tmp_path: Path) -> None:
         scores=[(ranking_scores(("00", "test", "ranking", 5, 0.5)), constant(ht=0.5, ft_800=0.4))],  # type: ignore[arg-type]
         attention=[],  # type: ignore[arg-type]
         settings=TableSettings(tables=("000-1", "000-2")),
-        reporting=ReportSettings(significance=SignificanceSettings(resamples=50)),
+        reporting=ReportSettings(),
         parameters={}, validation={}, batches={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
     )  # fmt: skip
     assert made["published"] == ["tables.html", "summary.txt", "artifacts/table-000-1.md", "artifacts/table-000-2.md"]

@@ -1,0 +1,46 @@
+"""Settings of how a flow runs, and of where a notification goes when it fails."""
+
+import os
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import field_validator
+
+from tasks.engine.settings import Settings, tuning
+
+WEBHOOK = "WIKISUM_WEBHOOK"
+
+
+class EngineSettings(Settings):
+    """Where shards are computed. Nothing here changes what they hold."""
+
+    kind: Literal["threads", "processes", "dask"] = tuning(
+        "processes", "task runner of the flow: threads | processes | dask"
+    )
+    workers: int = tuning(0, "shards computed at the same time; 0 = one a core", ge=0)
+    dask_address: str | None = tuning(None, "Dask scheduler, such as tcp://10.0.0.1:8786; null = start one here")
+    device: str = tuning("auto", "where models run: auto | cpu | cuda | cuda:N; auto = CUDA where there is one")
+    retries: int = tuning(3, "how often a shard is tried again after a transient failure (network, storage)", ge=0)
+
+    @property
+    def parallel(self) -> int:
+        """How many shards are computed at the same time."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.workers or cores
+
+
+class NotificationSettings(Settings):
+    """Where a notification goes when a run fails."""
+
+    webhook: str | None = tuning(
+        None,
+        f"URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as "
+        f"text, which chat services show. A URL that is a secret belongs into the environment: {WEBHOOK}",
+    )
+
+    @field_validator("webhook")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).hostname):
+            raise ValueError("expected a URL that begins with http:// or https://")
+        return url

@@ -1,0 +1,42 @@
+"""BERTScore by torchmetrics, with an encoder from a local folder."""
+
+import torch
+from torchmetrics.functional.text.bert import bert_score
+
+from models.training.distributed import find_device
+from tasks.engine.torch_threads import torch_threads
+from tasks.evaluation.judge_settings import BertScoreSettings
+from tasks.evaluation.metrics import Score
+from tasks.evaluation.model_folder import load_model, longest_input
+
+_THREADS = 1  # of torch: shards are scored side by side, one a core
+
+
+class BertScoreModel:
+    """The encoder of a folder. Texts that are too long for it are cut at their end."""
+
+    def __init__(self, settings: BertScoreSettings, device: str = "auto") -> None:
+        """Load the encoder.
+
+        Args:
+            settings: where it is, and which of its layers counts.
+            device: where it runs: auto | cpu | cuda | cuda:N.
+
+        Raises:
+            OSError: there is no such folder, or no model in it.
+            ValueError: it is another kind of model, or the device is not there.
+        """
+        model, self._tokenizer = load_model("AutoModel", settings.folder)
+        self._model = model.to(find_device(device))
+        self._layer = settings.layer
+        self._limit = longest_input(model, self._tokenizer)
+
+    @torch_threads(_THREADS)
+    def __call__(self, summary: str, lead: str) -> Score:
+        """Return F1, precision and recall; neither text is empty."""
+        found = bert_score(
+            [summary], [lead], model=self._model, user_tokenizer=self._tokenizer, num_layers=self._layer,
+            max_length=self._limit, truncation=True, device=self._model.device,
+        )  # fmt: skip
+        f1, precision, recall = (float(torch.as_tensor(found[name])) for name in ("f1", "precision", "recall"))
+        return Score(f1, precision, recall)

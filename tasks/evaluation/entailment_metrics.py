@@ -1,0 +1,124 @@
+"""Truth by entailment, where the settings name a folder with a model of it: sentences, pages and citations.
+
+SummaC (zero-shot, Laban et al. 2022): a sentence of a summary has the highest P(entailment) of all paragraphs read, a
+summary the mean over its sentences. Paragraphs stand whole, as in their released code; their sentences would be four
+times as many pairs. That code also subtracts the highest P(contradiction), which the many paragraphs of our inputs
+would drive up whatever a sentence says; here entailment counts alone, as a share.
+
+NED (Shen et al. 2023, app. H): the pages that entail a sentence, on average. A page does where the highest
+P(entailment) of its paragraphs minus their highest P(contradiction) is above .5: there the released code is followed.
+
+Citations are those of `citation_metrics.py`, chosen by values; here the test of their support is entailment, as in
+ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
+"""
+
+from collections.abc import Collection, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tasks.evaluation.citation_metrics import citation_scores
+from tasks.evaluation.citations import CitedSentence, Citer
+from tasks.evaluation.entailment import Entailment, Pair
+from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Scorer, Summary
+
+METRICS = (
+    Metric("summac", "SummaC", "truth",
+           "the highest probability that something read entails a sentence of a summary, on average", judge="nli"),
+    Metric("ned", "NED", "truth", "pages read that entail a sentence of a summary, on average", unit="ratio",
+           judge="nli"),
+    Metric("citation-recall-entailed", "citation recall, entailed", "truth",
+           "of the sentences of a summary, those that the paragraphs cited for them entail together", judge="nli"),
+    Metric("citation-precision-entailed", "citation precision, entailed", "truth",
+           "of the citations of a summary, those of an entailed sentence that are not needless", judge="nli"),
+)  # fmt: skip
+_PAGE_ENTAILS = 0.5  # Shen et al. 2023, app. H
+_ENTAILED = 0.5  # more likely than not
+
+
+class _Remembered:
+    """A model's answers for one article: systems that copy write the same sentences."""
+
+    def __init__(self, entailment: Entailment) -> None:
+        self._entailment = entailment
+        self._known: dict[Pair, Floats] = {}
+
+    def __call__(self, pairs: Sequence[Pair]) -> Floats:
+        """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs; only those that are new are asked."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        if new:
+            self._known.update(zip(new, self._entailment(new), strict=True))
+        return np.array([self._known[pair] for pair in pairs]).reshape(-1, 2)
+
+
+def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entailment) -> Scorer:
+    """Return what holds summaries against the article by a model, which is asked nothing twice."""
+    citer = Citer(article.title, article.ranked, [article.lead, *article.sources])
+    model = _Remembered(entailment)
+
+    def score(summary: Summary) -> dict[str, Score]:
+        cited = citer.cite(summary)
+        if not cited:
+            return {}
+        scores = {}
+        if not {"summac", "ned"}.isdisjoint(wanted):
+            read = article.ranked[: summary.read]
+            answers = model([(text, sentence.claim) for sentence in cited for text in read])
+            table = answers.reshape(len(cited), len(read), 2)
+            scores["summac"] = Score(summac(table))
+            if article.pages:
+                scores["ned"] = Score(entailing_pages(table, article.pages[: len(read)]))
+        if not {"citation-recall-entailed", "citation-precision-entailed"}.isdisjoint(wanted):
+            recall, precision = _citations(cited, citer, article.title, model)
+            scores["citation-recall-entailed"] = Score(recall)
+            scores["citation-precision-entailed"] = Score(precision)
+        return scores
+
+    return score
+
+
+def summac(table: Floats) -> float:
+    """Return the zero-shot SummaC score of a summary, 0-1; 0 where nothing was read.
+
+    Args:
+        table: [S, N, 2], P(entailment) and P(contradiction) of each of its S sentences, S > 0, by each of N texts.
+    """
+    return float(table[:, :, 0].max(axis=1, initial=0.0).mean())
+
+
+def entailing_pages(table: Floats, pages: Sequence[str]) -> float:
+    """Return how many pages entail a sentence, on average (NED).
+
+    Args:
+        table: as in `summac`.
+        pages: the page that each of the N texts stands in.
+    """
+    places: dict[str, list[int]] = {}
+    for place, page in enumerate(pages):
+        places.setdefault(page, []).append(place)
+    counts = np.zeros(len(table))
+    for own in places.values():
+        entailed, contradicted = table[:, own].max(axis=1).T
+        counts += entailed - contradicted > _PAGE_ENTAILS
+    return float(counts.mean())
+
+
+def _citations(cited: Sequence[CitedSentence], citer: Citer, title: str, model: _Remembered) -> tuple[float, float]:
+    """Return citation recall and precision; whatever they may ask of the model is asked in one go."""
+
+    def pair(texts: Sequence[str], sentence: str) -> Pair:
+        return "\n".join([title, *texts]), sentence
+
+    def support(premises: Sequence[str], sentence: str) -> bool:
+        return bool(premises) and bool(model([pair(premises, sentence)])[0, 0] > _ENTAILED)
+
+    with_texts = [(sentence.claim, citer.texts(sentence.ranks)) for sentence in cited]
+    model(
+        [
+            pair(chosen, sentence)
+            for sentence, texts in with_texts
+            for size in range(1, len(texts) + 1)
+            for chosen in combinations(texts, size)
+        ]
+    )
+    return citation_scores(with_texts, support)

@@ -1,0 +1,57 @@
+"""A model of entailment from a local folder, in batches."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from models.training.distributed import find_device
+from tasks.engine.torch_threads import torch_threads
+from tasks.evaluation.entailment import Pair, label_ids
+from tasks.evaluation.judge_settings import NliSettings
+from tasks.evaluation.metrics import Floats
+from tasks.evaluation.model_folder import load_model, longest_input
+
+_BATCH = 32  # pairs; no setting, because the last bits of sums depend on it
+_THREADS = 1  # of torch: shards are scored side by side, one a core
+
+
+class EntailmentModel:
+    """The model of a folder. Of a pair that is too long for it the longer text is cut at its end."""
+
+    def __init__(self, settings: NliSettings, device: str = "auto") -> None:
+        """Load the model.
+
+        Args:
+            settings: where it is.
+            device: where it runs: auto | cpu | cuda | cuda:N.
+
+        Raises:
+            FileNotFoundError: there is no such folder, or no model in it.
+            ValueError: it is another kind of model, or the device is not there.
+        """
+        self._labels = label_ids(settings)
+        model, self._tokenizer = load_model("AutoModelForSequenceClassification", settings.folder)
+        self._model = model.to(find_device(device))
+        self._limit = longest_input(model, self._tokenizer)
+
+    @torch_threads(_THREADS)
+    @torch.inference_mode()
+    def __call__(self, pairs: Sequence[Pair]) -> Floats:
+        """Return [N, 2], P(entailment) and P(contradiction) of each of N pairs, 0-1."""
+        found = np.zeros((len(pairs), len(self._labels)), dtype=np.float32)
+        # Pairs of like length stand in a batch, the longest first, for memory runs out there.
+        order = sorted(range(len(pairs)), key=lambda place: -sum(map(len, pairs[place])))
+        for start in range(0, len(order), _BATCH):
+            places = order[start : start + _BATCH]
+            tokens = self._tokenizer(
+                [pairs[place][0] for place in places],
+                [pairs[place][1] for place in places],
+                padding=True,
+                truncation="longest_first",
+                max_length=self._limit,
+                return_tensors="pt",
+            )
+            logits = self._model(**tokens.to(self._model.device)).logits
+            found[places] = logits.softmax(dim=-1)[:, self._labels].cpu().numpy()
+        return found

@@ -1,0 +1,77 @@
+"""Settings of the optional judges: models in local folders, and a language model behind a URL."""
+
+import os
+import re
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from tasks.crawl.settings import ServiceUrl
+from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+
+Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
+
+
+class NliSettings(Settings):
+    """A model that says whether one text entails another; the digest of its files is part of the recipe."""
+
+    folder: str = tuning(
+        ...,
+        "local folder of a sequence classification model in Hugging Face's layout: config.json with the labels "
+        "entailment and contradiction, safetensors, tokenizer",
+    )
+
+
+class BertScoreSettings(Settings):
+    """An encoder whose word vectors are compared; the digest of its files is part of the recipe."""
+
+    folder: str = tuning(
+        ..., "local folder of an encoder in Hugging Face's layout: config.json, safetensors, tokenizer"
+    )
+    layer: int = Field(
+        ge=1, description="whose vectors count (`num_layers`; Zhang et al. 2020: 17 of roberta-large, 9 of bert-base)"
+    )
+
+
+class JudgeSettings(Settings):
+    """A language model that gives marks; the texts of articles and summaries are sent to it."""
+
+    url: ServiceUrl = Field(
+        description="base address of an interface like OpenAI's, such as http://localhost:8000/v1; no key belongs in it"
+    )
+    model: str = Field(min_length=1, description="name of the model there")
+    key_variable: str | None = tuning(None, "environment variable that holds the key; null = none is sent")
+    most_calls: int = Field(
+        1_000, ge=1, description="requests of one shard of articles; summaries beyond have no marks"
+    )
+
+
+class JudgesSettings(Settings):
+    """Which judges are asked; a metric of one that is not set cannot be."""
+
+    nli: NliSettings | None = Field(None, description="SummaC, NED and citations by entailment; null = off")
+    bertscore: BertScoreSettings | None = Field(None, description="BERTScore against the lead; null = off")
+    judge: JudgeSettings | None = Field(None, description="marks of a language model; null = off")
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge is asked, which takes a while."""
+        return any(getattr(self, judge) is not None for judge in get_args(Judge))
+
+
+def read_key(settings: JudgeSettings) -> str | None:
+    """Return the key that the environment holds; None where the settings name no variable.
+
+    Raises:
+        ValueError: the variable is not set, or holds something else than a key.
+    """
+    if settings.key_variable is None:
+        return None
+    key = os.environ.get(settings.key_variable, "")
+    if not key or not re.fullmatch(HEADER_TEXT, key):
+        found = "something else" if key else "none"
+        raise ValueError(
+            f"scoring.judge.key_variable is {settings.key_variable!r}: expected an environment variable that holds the "
+            f"key of {settings.url}, one line of ASCII; it holds {found}"
+        )
+    return key

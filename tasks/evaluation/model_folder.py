@@ -1,0 +1,110 @@
+"""A model in a local folder of Hugging Face's layout: looked at before work starts, then loaded without a network."""
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tasks.sources.files import file_state
+
+_READ = (".json", ".safetensors", ".txt", ".model")  # configuration, weights, vocabularies
+_NEEDED = (
+    ("config.json",),
+    ("model.safetensors", "model.safetensors.index.json"),  # pickled weights are never read
+    ("tokenizer.json", "tokenizer_config.json"),
+)
+_MOST_TOKENS = 512  # of an input, where neither tokenizer nor model says less: what such models are trained on
+
+
+def check_installed(packages: Mapping[str, str], setting: str) -> None:
+    """See that packages of the extra `judges` are there.
+
+    Args:
+        packages: name -> version that it must have; "" = any.
+        setting: name of the setting, for messages.
+
+    Raises:
+        ValueError: one is not, or has another version.
+    """
+    for name, version in packages.items():
+        found = metadata.version(name) if importlib.util.find_spec(name) else "none"
+        if found == "none" or version not in ("", found):
+            raise ValueError(
+                f"{setting} is set: expected {f'{name} {version}'.strip()}, found {found}; it comes with the extra of "
+                "this project, pip install 'wikisum[judges]'"
+            )
+
+
+def read_config(folder: str, setting: str) -> dict[str, Any]:
+    """Return the configuration of the model in a folder.
+
+    Args:
+        folder: where it is.
+        setting: name of the setting, for messages.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or it lacks its configuration, weights or tokenizer.
+        ValueError: its configuration is no JSON object.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise FileNotFoundError(f"{setting} is {folder!r}: expected a local folder with a model; there is none")
+    for names in _NEEDED:
+        if not any((path / name).is_file() for name in names):
+            raise FileNotFoundError(f"{setting} is {folder!r}: expected {' or '.join(names)} in it")
+    file = path / "config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file}: expected JSON, but {error}") from error
+    if not isinstance(config, dict):
+        raise ValueError(f"{file}: expected a JSON object, got {str(config)[:80]!r}")
+    return config
+
+
+def folder_digest(folder: str) -> str:
+    """Return a hash of the files that a model is loaded from, whose path does not count."""
+    files = sorted(path for path in Path(folder).iterdir() if path.suffix in _READ and path.is_file())
+    digests = [f"{path.name} {_digest(path, file_state(path))}" for path in files]
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+@cache
+def _digest(path: Path, _state: tuple[int, ...]) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def load_model(kind: str, folder: str) -> tuple[Any, Any]:
+    """Return the model and the tokenizer of a folder, from its files alone: no network, no pickle, no code.
+
+    Args:
+        kind: class of transformers that loads it, such as AutoModel.
+        folder: where it is.
+
+    Raises:
+        ValueError: the weights are not those of such a model.
+        OSError: a file is missing.
+    """
+    import torch
+    import transformers  # here, because it takes seconds and comes with an extra that few install
+
+    transformers.utils.logging.disable_progress_bar()
+    own = {"local_files_only": True, "trust_remote_code": False}
+    model, report = getattr(transformers, kind).from_pretrained(
+        folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **own
+    )
+    absent = sorted(report["missing_keys"])
+    if absent:
+        raise ValueError(f"{folder}: expected the weights of {type(model).__name__}; {absent[0]} is not among them")
+    return model.eval(), transformers.AutoTokenizer.from_pretrained(folder, **own)
+
+
+def longest_input(model: Any, tokenizer: Any) -> int:
+    """Return how many tokens a model can read at once."""
+    positions = getattr(model.config, "max_position_embeddings", _MOST_TOKENS)
+    return int(min(_MOST_TOKENS, tokenizer.model_max_length, positions))

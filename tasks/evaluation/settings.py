@@ -1,0 +1,50 @@
+"""Settings of the extractive baselines and of scoring."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from tasks.engine.settings import Settings
+from tasks.evaluation.judge_settings import JudgesSettings
+from tasks.evaluation.registry import METRICS, deciding_metric, judges_of, known_metric
+
+MetricName = Annotated[str, AfterValidator(known_metric)]
+DecidingMetric = Annotated[str, AfterValidator(deciding_metric)]
+Baseline = Literal["lead", "lexrank", "coverage", "oracle"]
+
+
+class BaselineSettings(Settings):
+    """Which extractive systems are run, and how."""
+
+    systems: tuple[Baseline, ...] = Field(
+        ("lead", "lexrank", "coverage", "oracle"),
+        description="lead and lexrank are the baselines of Liu & Lapata 2019, Table 2; coverage takes whole sentences "
+        "that hold the names, numbers and words of many good paragraphs; oracle, which sees the target, is the most "
+        "that choosing whole paragraphs can reach in ROUGE-2",
+    )
+
+
+def _metrics_at_hand(given: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name, metric in METRICS.items() if metric.judge is None or given.get(metric.judge))
+
+
+class ScoringSettings(JudgesSettings):
+    """What is measured of each summary."""
+
+    metrics: tuple[MetricName, ...] = Field(
+        default_factory=_metrics_at_hand,
+        min_length=1,
+        description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
+        "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
+        "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
+        "style (coverage, density, compression and so on), and those of the judges that are set",
+    )
+
+    @model_validator(mode="after")
+    def _judges_are_set(self) -> Self:
+        for judge in judges_of(self.metrics):
+            if getattr(self, judge) is None:
+                named = ", ".join(name for name in self.metrics if METRICS[name].judge == judge)
+                raise ValueError(f"scoring.metrics names {named}: expected scoring.{judge} to be set")
+        return self

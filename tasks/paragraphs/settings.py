@@ -1,0 +1,77 @@
+"""Settings of candidate paragraphs: what is prose, what is a clone, and how many an article may have."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from tasks.engine.settings import Settings
+
+
+class ParagraphFilterSettings(Settings):
+    """Which paragraphs are refused as not prose."""
+
+    preset: Literal["default", "liu2018", "none"] = Field(
+        "default",
+        description="rules: default; those of Liu et al. 2018 (fewer than 6 tokens, no ASCII letter, no sentence of "
+        "more than 3 tokens ending in a full stop); none",
+    )
+    min_words: int = Field(6, ge=1, description="words a paragraph has at least, in the preset default")
+    language: str | None = Field(
+        None,
+        pattern="^[a-z]{2,3}$",
+        description="ISO 639 code: a paragraph that is surely in another language is refused, whatever the preset; "
+        "null = every language is kept",
+    )
+
+
+class CloneSettings(Settings):
+    """When a paragraph counts as copied from the article: a share above its threshold; null = not asked."""
+
+    recall: float | None = Field(
+        0.8,
+        ge=0,
+        le=1,
+        description="share of the lead's bigrams that occur in the paragraph (Liu & Lapata 2019, sec. 4)",
+    )
+    part_recall: float | None = Field(
+        0.8,
+        ge=0,
+        le=1,
+        description="share of the bigrams of one paragraph of the lead (its line breaks) that occur in the paragraph; "
+        "finds mirrors of a lead of several paragraphs; null = the paper's rule alone",
+    )
+    copied: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of the paragraph's own bigrams that occur in the lead; off, because on real cited pages it "
+        "drops mostly text that the article quotes, its best evidence",
+    )
+    document: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="share of the lead's words that occur in the whole document: drops all its paragraphs (Liu et al. "
+        "2018, 0.5); off, because a long page on the subject passes it without a copied sentence",
+    )
+
+
+class ParagraphSettings(Settings):
+    """Which paragraphs of the documents become candidates."""
+
+    filter: ParagraphFilterSettings = Field(
+        default_factory=ParagraphFilterSettings, description="which texts are prose at all"
+    )
+    clones: CloneSettings = Field(
+        default_factory=CloneSettings, description="which paragraphs count as copied from the article"
+    )
+    drop_duplicates: bool = Field(
+        True, description="drop a paragraph equal to an earlier one of the article, but for white space and case"
+    )
+    max_paragraphs: int | None = Field(
+        2000,
+        ge=1,
+        description="candidates an article may have (the mean of Liu & Lapata 2019, sec. 4 is 525); an article with "
+        "more keeps the first ones of every document alike, so that one book cannot crowd out the other sources; null "
+        "= no limit",
+    )

@@ -1,0 +1,61 @@
+"""The source that the settings choose, and the web that goes with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from tasks.sources.dump.source import DumpSource
+from tasks.sources.mediawiki import MediaWikiSource
+from tasks.sources.miniweb.server import MiniwebServer
+from tasks.sources.miniweb.source import MiniwebSource
+from tasks.sources.records import RecordsSource
+from tasks.sources.sections import SectionsSource
+from tasks.sources.settings import SourceSettings
+from tasks.sources.source import Partition, Source
+from tasks.sources.tensor2tensor.source import Tensor2TensorSource
+
+_MOST_LOOKED_INTO = 20  # partitions of which the first article is read
+
+
+def open_source(settings: SourceSettings) -> Source:
+    """Return the source that the settings choose; it opens no file before `partitions` is called."""
+    match settings.kind:
+        case "miniweb":
+            return MiniwebSource(settings.miniweb)
+        case "records":
+            return RecordsSource(settings.records)
+        case "dump":
+            return DumpSource(settings.dump, settings.wikitext)
+        case "mediawiki":
+            return MediaWikiSource(settings.mediawiki, settings.wikitext)
+        case "tensor2tensor":
+            return Tensor2TensorSource(settings.tensor2tensor)
+        case "sections":
+            return SectionsSource(settings.sections, settings.dump, settings.wikitext)
+
+
+def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
+    """Read the first article of some partitions, so that a file of the wrong kind is reported before work starts.
+
+    A live wiki is not checked, because that would cost requests.
+
+    Raises:
+        ValueError: malformed input, naming file and line.
+    """
+    if settings.kind not in ("miniweb", "mediawiki"):
+        source = open_source(settings)
+        for partition in partitions[:: -(-len(partitions) // _MOST_LOOKED_INTO)]:
+            next(source.read(partition), None)
+
+
+@contextmanager
+def running_web(settings: SourceSettings) -> Iterator[Mapping[str, str]]:
+    """Serve the embedded web while the context lasts, where the source has one.
+
+    Yields:
+        Pattern of host -> `address:port` to which its connections go instead; empty for the real web.
+    """
+    if settings.kind != "miniweb":
+        yield {}
+        return
+    with MiniwebServer(settings.miniweb, count_requests=False) as server:
+        yield server.connect_to

@@ -1,0 +1,77 @@
+"""Settings of the sources: which one articles come from, and where each of them finds its files or its wiki."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.miniweb.settings import MiniwebSettings
+from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
+
+
+class RecordsSettings(Settings):
+    """Which JSONL files articles are read from. Fields of a line: title, lead, references[, search_results, group,
+    split, revision, licence, documents]; others are ignored.
+
+    If the first line of a file has `documents`, every line of it may have them: a list of objects with `text`, whose
+    lines are paragraphs, or `paragraphs`, and optionally `url` and `title`. Such a line needs no `references`.
+    """
+
+    paths: tuple[str, ...] = Field((), description="JSONL files, also gzip (.gz); a path may hold *, ? or [ ]")
+
+
+class MediaWikiSettings(Settings):
+    """Which pages of which wiki are read, and how politely."""
+
+    api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
+    contact: str = tuning(
+        "",
+        "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
+        pattern=HEADER_TEXT,
+    )
+    titles: str = Field(
+        "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
+    )
+    category: str = Field("", description="category whose articles are read, with or without its namespace")
+    category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
+    delay_seconds: float = tuning(0.1, "between the starts of two requests, which are serial, in seconds", ge=0)
+
+
+class SectionsSettings(Settings):
+    """Where the sections come from, and whether they become topics or documents."""
+
+    over: Literal["dump", "jsonl"] = Field(
+        "dump", description="dump: the articles of source.dump; jsonl: those of the JSONL files below"
+    )
+    target: Literal["section", "lead"] = Field(
+        "section",
+        description="section: each section is a topic with the URLs it cites; lead: the lead is the target and the "
+        "sections are its documents (Shen et al. 2023), given by the source and not fetched; texts that have lost "
+        "their full stops, as those of FreshWiki, want paragraphs.filter.preset none",
+    )
+    paths: tuple[str, ...] = Field(
+        (),
+        description="JSONL files, also gzip: objects of title, lead, url and sections, a list of title, text and refs "
+        "(URLs); a path may hold *, ? or [ ]",
+    )
+
+
+class SourceSettings(Settings):
+    """Which source articles come from, and the settings of each. Partitions carry digests of what they hold."""
+
+    kind: Literal["miniweb", "records", "dump", "mediawiki", "tensor2tensor", "sections"] = Field(
+        "miniweb",
+        description="miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; "
+        "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
+        "sections of a dump's or of JSONL articles",
+    )
+    miniweb: MiniwebSettings = MiniwebSettings()
+    records: RecordsSettings = RecordsSettings()
+    dump: DumpSettings = DumpSettings()
+    wikitext: WikitextSettings = Field(
+        WikitextSettings(), description="what is made of wikitext, in a dump, a live wiki or sections of a dump"
+    )
+    mediawiki: MediaWikiSettings = MediaWikiSettings()
+    tensor2tensor: Tensor2TensorSettings = Tensor2TensorSettings()
+    sections: SectionsSettings = SectionsSettings()

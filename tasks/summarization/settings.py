@@ -1,0 +1,331 @@
+"""Settings of what a summarizer reads, of the summarizer, its attention predictor and its search."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from models.presets import COPYING, find_preset
+from models.search.settings import Guidance, SearchSettings
+from tasks.engine.settings import Settings, tuning
+from tasks.text.discourse import MarkerScope
+from tasks.text.entities import ENTITY_TYPES, RULES
+
+Graph = Literal["none", "similarity", "discourse"]
+
+
+class VocabularySettings(Settings):
+    """How the shared subword vocabulary is estimated."""
+
+    pieces: int = Field(
+        32_000,
+        ge=300,
+        description="pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the "
+        "corpus has fewer",
+    )
+    model_type: Literal["unigram", "bpe"] = Field(
+        "unigram", description="segmentation model (the released WikiSum vocabulary is unigram)"
+    )
+    normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = Field(
+        "nmt_nfkc",
+        description="SentencePiece's rule for text: NFKC and single spaces; _cf folds case too, as the released "
+        "WikiSum text does",
+    )
+    character_coverage: float = Field(
+        0.9995, gt=0.9, le=1, description="share of characters that get a piece; the rest is spelt in bytes"
+    )
+    byte_fallback: bool = Field(
+        True,
+        description="keep 256 byte pieces, so that rare names are spelt out and can be copied and nothing is <unk>",
+    )
+    split_digits: bool = Field(
+        False, description="make each digit a piece; off as in the papers: years and the like are one piece"
+    )
+    lead_characters: int = Field(
+        20_000_000,
+        ge=1,
+        description="characters of leads, with their titles, in the sample; SentencePiece takes some 20 bytes of "
+        "memory for each character it is given",
+    )
+    paragraph_characters: int = Field(30_000_000, ge=0, description="characters of paragraphs in the sample")
+    threads: int = Field(
+        4,
+        ge=1,
+        le=128,
+        description="threads of SentencePiece; part of the recipe, because its sums, and so its bytes, depend on it",
+    )
+
+
+class GraphSettings(Settings):
+    """How the graphs over ranked paragraphs are drawn."""
+
+    similarity_threshold: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)",
+    )
+    entity_weight: float = Field(
+        0.2, ge=0, description="weight of one shared entity in the ADG (Liu & Lapata 2019, eq. 26)"
+    )
+    marker_weight: float = Field(
+        1.0, ge=0, description="weight of a discourse marker in the ADG (Liu & Lapata 2019, eq. 26)"
+    )
+    marker_scope: MarkerScope = Field(
+        "first_sentence",
+        description="where in the later of two neighbouring paragraphs a marker joins them: first_sentence | paragraph",
+    )
+    spacy_pipeline: str = Field(
+        RULES,
+        description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
+        "en_core_web_sm, must be installed (Liu & Lapata 2019, app. A.2 footnote 3)",
+    )
+    entity_types: tuple[str, ...] = Field(
+        ENTITY_TYPES,
+        description="entity types that count for the ADG (Liu & Lapata 2019, app. A.2); `rules` tells no types: all of "
+        "them",
+    )
+
+
+class ExampleSettings(Settings):
+    """How much of an article an example keeps.
+
+    A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
+    examples serves systems, and tests on longer inputs than were trained on.
+    """
+
+    paragraphs: int = Field(
+        40, ge=1, description="best ranked paragraphs kept (Liu & Lapata 2019 trains on 24, tests on up to 40)"
+    )
+    title_tokens: int = Field(64, ge=1, description="tokens of the title kept")
+    paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
+    target_tokens: int = Field(
+        1_000,
+        ge=2,
+        description="tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not "
+        "end there",
+    )
+
+
+class SummarizerSettings(Settings):
+    """Which summarizer, and what it reads of an article."""
+
+    preset: str = Field(
+        "ht", description="a summarizer of models/registry.py; ht is that of Liu & Lapata 2019 as released"
+    )
+    overrides: dict[str, Any] = Field(
+        default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
+    )
+    graph: Graph = Field(
+        "none", description="paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none "
+        "| similarity | discourse"
+    )  # fmt: skip
+    copying: bool = Field(
+        False, description="whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"
+    )
+    max_paragraphs: int = Field(24, ge=1, description="best ranked paragraphs read (Liu & Lapata 2019, sec. 4: 24)")
+    max_paragraph_tokens: int = Field(
+        100,
+        ge=2,
+        description="tokens read of a paragraph, the title in the first one included (Ma & Zong 2020, sec. 4.2: 100)",
+    )
+    max_source_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="tokens read of all paragraphs together; None = all (Liu & Lapata 2019, sec. 4: FT "
+        "reads 600 to 1,200)",
+    )
+    max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> Self:
+        architecture = find_preset(self.preset).architecture
+        if self.copying and architecture not in COPYING:
+            raise ValueError(
+                f"copying: preset {self.preset!r} is of architecture {architecture!r}, which cannot copy, expected one "
+                f"of: {', '.join(COPYING)}"
+            )
+        if self.overrides:
+            from models.registry import check_configuration  # here, because it loads torch, which takes seconds
+
+            check_configuration(self.preset, self.overrides)
+        return self
+
+
+class TrainingSettings(Settings):
+    """How a summarizer is trained."""
+
+    steps: int = Field(500_000, ge=1, description="updates of the weights (Liu & Lapata 2019, sec. 4: 500,000)")
+    batch_tokens: int = Field(
+        10_500,
+        ge=16,
+        description="source tokens, and target tokens, of a batch, padding included (released HT: 10,500)",
+    )
+    accumulation: int = Field(4, ge=1, description="batches an update sees on each process (released HT: 4)")
+    schedule: Literal["noam", "linear", "constant"] = Field(
+        "noam",
+        description="learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), "
+        "linear falls to 0 at the last step, constant stays (without warm-up)",
+    )
+    learning_rate_factor: float = Field(3.0, gt=0, description="factor of the noam schedule (released HT: 3)")
+    learning_rate: float = Field(
+        2e-5, gt=0, description="learning rate of the constant schedule, and the highest of the linear one"
+    )
+    warmup: int = Field(8000, ge=1, description="steps of warm-up (Liu & Lapata 2019, sec. 4: 8,000)")
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"
+    )
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="dropout; None = the preset's (Liu & Lapata 2019, sec. 4: .1)"
+    )
+    clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; None = as it comes")
+    validation_articles: int = Field(
+        4000, ge=1, description="articles of the valid split that are validated on, at most"
+    )
+    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
+    keep_best: int = Field(
+        5, ge=1, description="checkpoints kept, best by validation loss (Liu & Lapata 2019, sec. 4: 5)"
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto", description="bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"
+    )
+    max_seconds: float | None = Field(
+        None, gt=0, description="time budget in seconds; None = none. With one, the result depends on the machine"
+    )
+    torch_threads: int = Field(
+        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
+    )
+    checkpoint_interval: int | None = tuning(None, "steps between checkpoints beside those of validations", ge=1)
+    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
+    decoded_articles: int = tuning(
+        8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
+    )
+    compile: bool = tuning(False, "compile the model with torch.compile")
+
+    @model_validator(mode="after")
+    def _warm_up_ends(self) -> Self:
+        if self.schedule == "linear" and self.warmup > self.steps:
+            raise ValueError(f"warmup is {self.warmup}: expected at most the {self.steps} steps of a linear schedule")
+        return self
+
+
+class AttentionSettings(Settings):
+    """How the attention predictor is built and trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
+
+    layers: int = Field(2, ge=1, description="encoder layers over paragraphs (Ma & Zong 2022, sec. 5.2: 2)")
+    heads: int = Field(4, ge=1, description="attention heads of a layer (Ma & Zong 2022, sec. 5.2, of PHT: 4)")
+    feed_forward_size: int | None = Field(
+        None,
+        ge=1,
+        description="hidden size of feed-forward layers; None = 4 x the summarizer's size (Ma & Zong 2022, sec. 5.2: "
+        "1,024 to 256)",
+    )
+    dropout: float = Field(0.5, ge=0, lt=1, description="dropout (Ma & Zong 2022, sec. 5.2: .5)")
+    steps: int = Field(100_000, ge=1, description="updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)")
+    batch_tokens: int = Field(
+        10_500,
+        ge=16,
+        description="source tokens, and target tokens, of a batch, padding included (unstated in Ma & Zong 2022)",
+    )
+    learning_rate_factor: float = Field(
+        1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"
+    )
+    warmup: int = Field(16_000, ge=1, description="steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)")
+    validation_articles: int = Field(
+        4000, ge=1, description="articles of the valid split that are validated on, at most"
+    )
+    validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
+    torch_threads: int = Field(
+        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
+    )
+    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
+
+
+class DecodingSettings(Settings):
+    """How summaries are searched for; the defaults are those of Liu & Lapata 2019."""
+
+    beam: int = Field(5, ge=1, description="hypotheses kept for an article (Liu & Lapata 2019, sec. 4: 5)")
+    normalisation: Literal["wu", "average", "none"] = Field(
+        "wu",
+        description="what a log-probability is divided by: Wu's length penalty (Liu & Lapata 2019), its length "
+        "(Ma & Zong 2020), nothing",
+    )
+    alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)")
+    min_length: int = Field(20, ge=0, description="fewest tokens of a summary (released HT: 20)")
+    max_length: int = Field(400, ge=1, description="most tokens of a summary (released HT: 400)")
+    block_ngrams: int = Field(
+        0, ge=0, description="n: no n-gram twice in a summary; 0 = off (Ma & Zong 2020, sec. 4.2: 3)"
+    )
+    block_recent: int = Field(
+        0,
+        ge=0,
+        description="no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, "
+        "sec. 4.2: 2)",
+    )
+    alignment: Literal["none", "predicted", "ranked"] = Field(
+        "none",
+        description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
+        "attention predictor expects (attAlign, Ma & Zong 2022, eq. 17-18), or as the ranker's scores say (extProb, Ma "
+        "& Zong 2022, sec. 5.3)",
+    )
+    beta: float = Field(0.8, ge=0, description="weight of the alignment in a score (Ma & Zong 2022, sec. 5.3: .8)")
+    alignment_when: Literal["step", "end"] = Field(
+        "step",
+        description="alignment counts at every step (Ma & Zong 2022, eq. 17) or once a hypothesis ends (released code)",
+    )
+    coverage: float = Field(
+        0.0,
+        ge=0,
+        description="weight of the structural coverage of paragraphs (strCov, Ma & Zong 2022, eq. 13); 0 = off",
+    )
+    compressed_paragraphs: int | None = Field(
+        None,
+        ge=1,
+        description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); None = all",
+    )
+    source_values: bool = Field(
+        False, description="whether only names and numbers that occur in what was read may be written"
+    )
+    prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
+    max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
+    max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; None = as in training")
+    max_source_tokens: int | None = Field(
+        None, ge=1, description="tokens read of all; None = as in training (000 tests at 1,600 and 3,000)"
+    )
+    checkpoint: int = Field(0, ge=0, description="which of the best checkpoints by validation loss; 0 = the best")
+    precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")
+    batch_articles: int = Field(
+        16,
+        ge=1,
+        description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
+    )
+
+    @model_validator(mode="after")
+    def _lengths_leave_room(self) -> Self:
+        if self.min_length > self.max_length:
+            raise ValueError(
+                f"min_length is {self.min_length}: expected at most max_length, which is {self.max_length}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _predictor_knows_the_best_checkpoint(self) -> Self:
+        if self.guidance.reads_predictor and self.checkpoint:
+            raise ValueError(
+                "the attention predictor learned from the best checkpoint of its summarizer: expected checkpoint 0 "
+                f"where predicted attention is asked for, got {self.checkpoint}"
+            )
+        return self
+
+    @property
+    def guidance(self) -> Guidance:
+        """The data about paragraphs that a search uses."""
+        return Guidance(self.alignment, self.beta, self.alignment_when, self.coverage, self.compressed_paragraphs)
+
+    def search(self) -> SearchSettings:
+        """Return what `beam_search` wants to know.
+
+        Raises:
+            ValueError: min_length is above max_length.
+        """
+        names = ("beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent")
+        return SearchSettings(**{name: getattr(self, name) for name in names})
