@@ -135,16 +135,6 @@ class BuildConfig(Settings):
         return self
 
     @model_validator(mode="after")
-    def _challengers_warm_up_ends(self) -> Self:
-        retraining = self.retraining
-        if self.training.schedule == "linear" and retraining.warmup > retraining.summarizer_steps:
-            raise ValueError(
-                f"retraining.warmup is {retraining.warmup}: expected at most the {retraining.summarizer_steps} steps "
-                "of a linear schedule (retraining.summarizer_steps)"
-            )
-        return self
-
-    @model_validator(mode="after")
     def _headline_is_scored(self) -> Self:
         if self.report.headline not in self.scoring.metrics:
             raise ValueError(

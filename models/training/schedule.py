@@ -35,18 +35,19 @@ def constant(rate: float) -> Schedule:
 
 
 def linear(*, peak: float, warmup: int, steps: int) -> Schedule:
-    """Return linear warm-up to `peak` at step `warmup`, then linear decay that would reach 0 one step after the last.
+    """Return linear warm-up to `peak`, then linear decay that would reach 0 one step after the last.
 
     A short run ends with a better model than under `noam`, whose rate is still high when it stops.
 
     Args:
         peak: highest learning rate.
-        warmup: steps of warm-up.
+        warmup: steps of warm-up; at most half of all are used for it.
         steps: of the whole run.
 
     Raises:
-        ValueError: the peak is not positive, or the warm-up is not within the run.
+        ValueError: an argument is not positive.
     """
-    if peak <= 0 or not 1 <= warmup <= steps:
-        raise ValueError(f"expected a positive peak and a warm-up of 1 to {steps} steps, got {peak} and {warmup}")
-    return lambda step: peak * min(step / warmup, max(0, steps + 1 - step) / (steps + 1 - warmup))
+    if peak <= 0 or warmup < 1 or steps < 1:
+        raise ValueError(f"expected a positive peak, warm-up and number of steps, got {peak}, {warmup} and {steps}")
+    top = min(warmup, max(1, steps // 2))
+    return lambda step: peak * min(step / top, max(0, steps + 1 - step) / (steps + 1 - top))

@@ -20,7 +20,9 @@ def test_linear_rises_to_its_peak_and_falls_to_nothing() -> None:
     assert rate(60) == pytest.approx(2e-3 * 51 / 101)
     assert rate(110) == pytest.approx(2e-3 / 101)
     assert [rate(111), rate(500)] == [0, 0]
-    assert linear(peak=1, warmup=3, steps=3)(3) == 1
+    short = linear(peak=1, warmup=100, steps=6)  # half of the run at most
+    assert [short(step) for step in range(1, 7)] == pytest.approx([1 / 3, 2 / 3, 1, 3 / 4, 1 / 2, 1 / 4])
+    assert linear(peak=1, warmup=3, steps=1)(1) == 1
 
 
 def test_constant_stays() -> None:
@@ -32,6 +34,5 @@ def test_rates_that_are_not_positive_are_refused() -> None:
         noam(factor=0, model_size=256, warmup=8000)
     with pytest.raises(ValueError, match="got -1"):
         constant(-1)
-    for warmup in (0, 11):
-        with pytest.raises(ValueError, match=f"warm-up of 1 to 10 steps, got 1 and {warmup}"):
-            linear(peak=1, warmup=warmup, steps=10)
+    with pytest.raises(ValueError, match="got 1, 0 and 10"):
+        linear(peak=1, warmup=0, steps=10)
