@@ -315,7 +315,10 @@ def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Tabl
         values = [ranking.scores[system, metric].value.mean for system in rivals if (system, metric) in ranking.scores]
         best[metric] = METRICS[metric].best(values)
     rows = [
-        [Cell(system), *[_score(ranking, system, metric, best[metric]) for metric in metrics]]
+        [
+            Cell(system),
+            *[_score(ranking, system, metric, best[metric] if system in rivals else None) for metric in metrics],
+        ]
         for system in ranking.systems
     ]
     columns = ["system", *[metric_name(metric.removesuffix("-stem")) for metric in metrics]]

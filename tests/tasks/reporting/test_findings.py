@@ -288,3 +288,14 @@ def test_what_judges_say_stands_apart_truth_first_each_with_its_unit() -> None:
     ]
     assert tables[1].columns == ["system", "SummaC", "NED", "judge: answered"]
     assert tables[3].columns == ["system", "BERTScore (torchmetrics 1.9.0)"]
+
+
+def test_the_oracle_is_never_marked_as_best() -> None:
+    ranking = rank_systems(
+        made.scores(lead={"a": 0.5, "b": 0.5}, oracle={"a": 1.0, "b": 1.0}),
+        made.scores(ht={"a": 1.0, "b": 1.0}),
+        ReportSettings(),
+        seed=1,
+    )
+    table = next(block for block in scores_section(ranking).blocks if isinstance(block, Table))
+    assert {row[0].text: row[1].strong for row in table.rows} == {"oracle": False, "ht": True, "lead": False}
