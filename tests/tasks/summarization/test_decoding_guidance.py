@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 import torch
 
-from models.attention_predictor import expected_attention
+from models.attention_predictor import AttentionPredictor, expected_attention
+from models.contract import SourceBatch, Summarizer
 from models.training.layout import ExampleTable, source_batch
 from models.training.weights import save_weights
 from storage.schemas import RANKED
@@ -71,22 +72,27 @@ def test_everything_together_in_batches_of_any_size(trained: tuple[Path, Path]) 
     assert together.column("system").to_pylist() == ["pht"] * 6
 
 
+def best_two(predictor: AttentionPredictor, model: Summarizer, source: SourceBatch) -> list[list[int]]:
+    return expected_attention(predictor, model, source).topk(2, dim=1).indices.sort(dim=1).values.tolist()
+
+
 def test_compression_tells_attention_at_the_ranks_of_the_paragraphs_that_were_kept(
     trained: tuple[Path, Path], tmp_path: Path
 ) -> None:
     summarizer, predictor = trained[0], tmp_path
-    turned = load_predictor(trained[1], summarizer)
-    with torch.no_grad():
-        turned.unit.weight.neg_()  # what was expected to get least now gets most: not the first paragraphs
-    save_weights(turned, predictor / "model.safetensors")
-    shutil.copy(trained[1] / "config.json", predictor)
     table = examples("test")
     loaded = load_summarizer(summarizer)
     rows = ExampleTable(table, loaded.layout)
     source = source_batch([rows.example(row) for row in range(4)], loaded.layout)
-    expected = expected_attention(load_predictor(predictor, summarizer), loaded.model, source)
-    kept = expected.topk(2, dim=1).indices.sort(dim=1).values.tolist()
+    chosen = load_predictor(trained[1], summarizer)
+    kept = best_two(chosen, loaded.model, source)
+    if all(places == [0, 1] for places in kept):
+        with torch.no_grad():
+            chosen.unit.weight.neg_()  # what was expected to get least now gets most: not the first paragraphs
+        kept = best_two(chosen, loaded.model, source)
     assert any(places != [0, 1] for places in kept)
+    save_weights(chosen, predictor / "model.safetensors")
+    shutil.copy(trained[1] / "config.json", predictor)
     found = decode_shard(table, summarizer, changed(compressed_paragraphs=2), predictor=predictor)
     for attention, places in zip(found.column("attention").to_pylist(), kept, strict=True):
         weights = np.array(attention)
