@@ -85,27 +85,28 @@ def _coverage(title: str, target: str, texts: Sequence[str], rule: WordRule) -> 
     """Take whole sentences; a concept is worth more the more paragraphs hold it, and the better they are ranked. Where
     no sentence fits, it is Lead.
     """
-    sentences: list[str] = []
+    sentences: list[list[str]] = []  # as words
     concepts: list[frozenset[str]] = []
     weights: defaultdict[str, float] = defaultdict(float)
     for rank, text in enumerate(texts):
         held: set[str] = set()
         for sentence in split_sentences(text):
-            found = content_words(sentence) | _values(sentence)
+            words = sentence.split()
+            found = content_words(sentence) | _values(words)
             held |= found
-            if len(sentence.split()) >= _LEAST_WORDS and sentence[0].isupper() and sentence.endswith(_ENDS):
-                sentences.append(" ".join(sentence.split()))
+            if len(words) >= _LEAST_WORDS and sentence[0].isupper() and sentence.endswith(_ENDS):
+                sentences.append(words)
                 concepts.append(found)
         for concept in held:
             weights[concept] += (rank + 1) ** -_RANK_POWER
-    words = [len(sentence.split()) for sentence in sentences]
-    chosen = greedy_coverage(concepts, words, weights, len(target.split()), power=_LENGTH_POWER)
-    return " ".join(sentences[index] for index in sorted(chosen)) or _lead(title, target, texts, rule)
+    lengths = list(map(len, sentences))
+    chosen = greedy_coverage(concepts, lengths, weights, len(target.split()), power=_LENGTH_POWER)
+    return " ".join(" ".join(sentences[index]) for index in sorted(chosen)) or _lead(title, target, texts, rule)
 
 
-def _values(sentence: str) -> frozenset[str]:
-    """Return the words with a capital or a digit in front, but for the first, as concepts beside the content words."""
-    stripped = (word.strip(".,;:()'\"\u201c\u201d") for word in sentence.split()[1:])
+def _values(words: Sequence[str]) -> frozenset[str]:
+    """Return a sentence's words with a capital or a digit in front, but for the first, beside the content words."""
+    stripped = (word.strip(".,;:()'\"\u201c\u201d") for word in words[1:])
     return frozenset(f"={word.lower()}" for word in stripped if word[:1].isupper() or word[:1].isdigit())
 
 
