@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from tasks.sources.collection.source import CollectionSource
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.miniweb.server import MiniwebServer
@@ -31,6 +32,8 @@ def open_source(settings: SourceSettings) -> Source:
             return Tensor2TensorSource(settings.tensor2tensor)
         case "sections":
             return SectionsSource(settings.sections, settings.dump, settings.wikitext)
+        case "collection":
+            return CollectionSource(settings.collection)
 
 
 def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
