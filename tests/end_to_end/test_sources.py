@@ -413,7 +413,8 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
     root = str(tmp_path / "data")
     settings = {"preset": "records", "root": root, "shards": {"articles": 1, "hosts": 1}, "source": source}
     text = build_corpus(BuildConfig.model_validate({**settings, "engine": {"kind": "threads"}}))
-    assert text.splitlines()[:-2] == [
+    lines = text.splitlines()
+    assert lines[:14] == [
         "stage              kept  refused",
         "articles              2  no_sources 1",
         "search                0",
@@ -424,6 +425,10 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
         "paragraphs            3  too_short 1",
         "features              3",
         "vocabulary            1",
+        "",
+        "Size of the corpus, as in Shen et al. 2023, Table 1",
+        "corpus                           instances  documents  source, words  target, words",
+        "this one                                 2        1.0             54             30",
     ]
     build = latest_build(Store(root))
     assert build is not None and build.report is None and build.models == {}
