@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from flows.build_corpus import build_corpus
@@ -20,7 +22,7 @@ from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources.dump.source import DumpSource
 from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
-from tests.tasks.sources.collection_files import multi_news
+from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
 from tests.tasks.sources.mediawiki_server import WikiServer
 
@@ -401,6 +403,62 @@ def test_a_collection(tmp_path: Path) -> None:
     assert rows["val.src, row 3"]["drop_reason"] == "malformed_row"
     assert rows["The bridge stands on five arches of red sandstone, the widest of"]["lead"] == f"– {BRIDGE_LEAD}"
     assert found.labels == 4
+
+
+def article(url: str, text: str) -> dict[str, str]:
+    return {"id": url, "url": url, "title": f"About {url}", "text": text}
+
+
+def of_layout(folder: Path, layout: str) -> Path:
+    """Write one row with the same two documents in a layout, its summary that of the ferry, and return the file."""
+    long, short = f"{CHAINS} {STORM}", WINTER
+    match layout:
+        case "wcep-10":
+            row = {"id": "w", "summary": FERRY_LEAD, "articles": [article("u", long), article("v", short)]}
+            row["articles"] += [article("u", TOLLS), *(article(f"{number}", TOLLS) for number in range(8))]  # type: ignore[operator]
+            return json_lines(folder / "test.jsonl.gz", row)
+        case "multi-xscience":
+            cited = {"@cite_1": {"mid": "1", "abstract": short}, "@cite_2": {"mid": "2", "abstract": ""}}
+            return json_array(
+                folder / "test.json.gz",
+                {"aid": "1", "mid": "2", "abstract": long, "ref_abstract": cited, "related_work": FERRY_LEAD},
+            )
+        case "rotten-tomatoes":
+            critics = {"1": long, "2": short, "3": "A must."}
+            return json_array(
+                folder / "rottentomatoes.json",
+                {"_movie_name": "Ferry", "_movie_id": 7, "_critics": critics, "_critic_consensus": FERRY_LEAD},
+            )
+        case "hed":
+            text = f"{CHAINS} <sep> {STORM} <REVBREAK> {short}"
+            return comma_separated(folder / "test.csv", ["text", "summary"], [text, FERRY_LEAD])
+        case _:
+            table = pa.table({"documents": [[long, short]], "summary": [FERRY_LEAD]})
+            pq.write_table(table, folder / "test-00000-of-00001.parquet")
+            return folder / "test-00000-of-00001.parquet"
+
+
+@pytest.mark.parametrize(
+    ("layout", "documents", "refused", "drops"),
+    [("wcep-10", 9, {"duplicate_url": 1}, {"duplicate": 6}), ("multi-xscience", 2, {"no_text": 1}, {}),
+     ("rotten-tomatoes", 3, {}, {"too_short": 1}), ("hed", 2, {}, {}), ("columns", 2, {}, {})],
+)  # fmt: skip
+def test_every_layout_ends_as_labelled_paragraphs(
+    tmp_path: Path, layout: str, documents: int, refused: dict[str, int], drops: dict[str, int]
+) -> None:
+    file = of_layout(tmp_path, layout)
+    collection = {"layout": layout, "paths": [str(file)], "paragraph_words": 40}
+    found = ended(tmp_path / "data", {"kind": "collection", "collection": collection})
+    assert found.counts["articles"] == (1, {})
+    assert found.counts["given"] == (documents, refused)
+    (row,) = found.articles
+    assert (row["lead"], row["references"]) == (FERRY_LEAD, [])
+    assert layout == "rotten-tomatoes" or row["split"] == "test"
+    (kept,) = found.kept.values()
+    expected = [CHAINS, STORM, WINTER, *([TOLLS] if layout == "wcep-10" else [])]
+    assert [text for _, text in kept] == expected
+    assert found.counts["paragraphs"] == (len(expected), drops)
+    assert found.labels == len(expected)
 
 
 def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> None:
