@@ -82,8 +82,18 @@ def _lexrank(title: str, target: str, texts: Sequence[str], rule: WordRule) -> s
 
 
 def _coverage(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
-    """Take whole sentences; a concept is worth more the more paragraphs hold it, and the better they are ranked. Where
-    no sentence fits, it is Lead.
+    length = len(target.split())
+    return " ".join(coverage(texts, length)) or _lead(title, target, texts, rule)
+
+
+def coverage(texts: Sequence[str], length: int) -> list[str]:
+    """Return whole sentences that hold as much as possible, in their order; none where no sentence fits.
+
+    A concept is worth more the more paragraphs hold it, and the better they are ranked.
+
+    Args:
+        texts: ranked paragraphs, best first.
+        length: words of all sentences together, at most.
     """
     sentences: list[list[str]] = []  # as words
     concepts: list[frozenset[str]] = []
@@ -100,8 +110,8 @@ def _coverage(title: str, target: str, texts: Sequence[str], rule: WordRule) -> 
         for concept in held:
             weights[concept] += (rank + 1) ** -_RANK_POWER
     lengths = list(map(len, sentences))
-    chosen = greedy_coverage(concepts, lengths, weights, len(target.split()), power=_LENGTH_POWER)
-    return " ".join(" ".join(sentences[index]) for index in sorted(chosen)) or _lead(title, target, texts, rule)
+    chosen = greedy_coverage(concepts, lengths, weights, length, power=_LENGTH_POWER)
+    return [" ".join(sentences[index]) for index in sorted(chosen)]
 
 
 def _values(words: Sequence[str]) -> frozenset[str]:
