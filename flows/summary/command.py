@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _summarize(options: Options) -> int:
-    print(f"{len(options.sources)} sources named; loading ...", file=sys.stderr)  # the imports below take seconds
+    print("loading ...", file=sys.stderr)  # the imports below take seconds
     import pyarrow.fs as pafs
 
     from storage.errors import StorageError
