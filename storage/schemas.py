@@ -177,7 +177,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),

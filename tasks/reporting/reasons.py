@@ -17,6 +17,8 @@ DOCUMENT_REASONS = {
     "page_missing": "the page is not among those fetched",
     "no_body": "the page has no body",
     "no_text": "no engine found a main text",
+    "no_text_layer": "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
+    "encrypted": "the PDF is protected by a password",
     "extraction_timeout": "extraction took longer than the settings allow",
     "extraction_memory": "extraction took more memory than the settings allow",
     "extraction_failed": "every engine failed on the page",
