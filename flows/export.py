@@ -20,7 +20,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
                 "choices": ["licensed", "all", "none"], "default": "licensed",
                 "help": "documents whose text is exported: those of a known licence (default), all, none",
             },
-            "--model": {"metavar": "VERSION|BUILD", "help": "export the summarizer of this version or build instead"},
+            "--model": {"metavar": "MODEL", "help": "export its summarizer: a version, champion, a build, latest"},
             "--push": {"metavar": "ORG/NAME", "help": "then upload it to this repository on the Hugging Face hub"},
             "--dry-run": {"action": "store_true", "help": "only say how much would be written"},
         },

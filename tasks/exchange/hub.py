@@ -21,19 +21,20 @@ class HubTarget:
             ValueError: the name is not one that the hub takes, or its package is not installed.
         """
         try:
-            self._hub: Any = importlib.import_module("huggingface_hub")
+            hub = importlib.import_module("huggingface_hub")
+            self._errors: Any = importlib.import_module("huggingface_hub.errors")
         except ImportError as error:
             raise ValueError(
                 f"to push to {name}, the package huggingface_hub is needed: pip install 'wikisum[hub]'"
             ) from error
         try:
-            self._hub.utils.validate_repo_id(name)
-        except self._hub.errors.HFValidationError as error:
+            importlib.import_module("huggingface_hub.utils").validate_repo_id(name)
+        except self._errors.HFValidationError as error:
             raise ValueError(f"the hub takes no name {name!r}: {error}") from error
         if name.count("/") != 1:
             raise ValueError(f"the hub's name is {name!r}: expected ORG/NAME")
         self.name, self.kind = name, kind
-        self._api: Any = self._hub.HfApi()
+        self._api: Any = hub.HfApi()
 
     def check(self) -> None:
         """Check that the hub answers and knows the user, so that an export fails at its start.
@@ -65,11 +66,11 @@ class HubTarget:
 
     @contextmanager
     def _naming(self, done: str) -> Iterator[None]:
-        errors = self._hub.errors
         try:
             yield
-        except errors.LocalTokenNotFoundError as error:
+        except self._errors.LocalTokenNotFoundError as error:
             raise StorageError("nobody is logged in to the hub: run `hf auth login`, or set HF_TOKEN") from error
-        except (errors.HTTPError, OSError, ValueError) as error:
-            said = " ".join(str(error).split()) or type(error).__name__
+        except (self._errors.HTTPError, OSError, ValueError, RuntimeError) as error:  # RuntimeError: of an upload
+            causes = [str(one) or type(one).__name__ for one in (error, error.__cause__) if one is not None]
+            said = " ".join(": ".join(causes).split())
             raise StorageError(f"the hub {self._api.endpoint} could not be {done}, {self.name}: {said}") from error

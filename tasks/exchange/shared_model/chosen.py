@@ -6,16 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from storage.builds import read_build
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.parts import read_parts, whole
-from storage.registry import read_version, split_path
+from storage.registry import read_champion, read_version, split_path
 from storage.schemas import SCORES
 from storage.store import Store
 from tasks.evaluation.registry import METRICS
 from tasks.evaluation.significance import SIGNIFICANCE, summarise_scores
-from tasks.exchange.finished import finished_stage
+from tasks.exchange.finished import finished_build, finished_stage
 
 SUMMARIZER = "models/summarizer"
 _STAGES = ("scores", "baseline_scores")
@@ -45,20 +44,20 @@ class ChosenModel:
 
 
 def choose_model(store: Store, which: str) -> ChosenModel:
-    """Return the summarizer of a version (its number) or of a build (its name).
+    """Return the summarizer of a version (its number, or `champion`) or of a build (its name, or `latest`).
 
     Raises:
         StorageError: there is no such version or build, or its files have been pruned.
         ValueError: the build trained no summarizer.
     """
-    if which.isdecimal():
-        version = read_version(store, int(which))
-        record = _record(store, version.models, f"version {which}")
+    if which == "champion" or which.isdecimal():
+        version = read_version(store, _champion(store) if which == "champion" else int(which))
+        record = _record(store, version.models, f"version {version.number}")
         scores = {metric: {"this model": value} for metric, value in version.scores.items()}
         created, settings, name, articles = version.created, version.settings, f"version {version.number}", None
         return ChosenModel(name, version.build, record, settings, _in_order(scores), articles, created)
-    build = read_build(store, which)
-    record = _record(store, build.models, f"build {which}")
+    build = finished_build(store, None if which == "latest" else which)
+    record = _record(store, build.models, f"build {build.name}")
     tables = [
         read_parts(store, stage, map(whole, finished_stage(store, build, stage).in_order)).select(SCORES.schema.names)
         for stage in _STAGES
@@ -73,6 +72,13 @@ def choose_model(store: Store, which: str) -> ChosenModel:
     return ChosenModel(
         f"build {build.name}", build.name, record, build.config, _in_order(found), articles, build.created
     )
+
+
+def _champion(store: Store) -> int:
+    champion = read_champion(store)
+    if champion is None:
+        raise StorageError(f"root {store.root!r} has no champion: expected the number of a version, or a build")
+    return champion.version
 
 
 def _record(store: Store, models: Mapping[str, str], owner: str) -> DirectoryRecord:
