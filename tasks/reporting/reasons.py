@@ -42,6 +42,7 @@ PARAGRAPH_REASONS = {
     "no_sentence": "no sentence in it",
     "language": "surely in another language",
     "host_boilerplate": "it repeats across pages of its host",
+    "junk": "it reads like a reference, a caption, a teaser or a comment rather than like prose on the subject",
     "clone_document": "the whole document is a copy of the article",
     "clone": "it repeats the lead section",
     "clone_of_part": "it repeats a part of the lead section",
