@@ -44,16 +44,19 @@ def article_of(
         GivenDocument(
             document.url or f"document:{number}",
             document.title,
-            tuple(_paragraphs(_broken(document.text, layout), paragraph_words)),
+            tuple(_paragraphs(_broken(document.text, layout), layout, paragraph_words)),
         )
         for number, document in enumerate(found[: layout.most], 1)
     )
+    summary = _broken(_string(row, layout.summary), layout)
     own = row.get(layout.id) if layout.id else None
     return Article(
         title=_string(row, layout.title) or _beginning(documents) or name,
-        lead=" ".join(_broken(_string(row, layout.summary), layout).split()),
+        lead=summary if layout.lines else " ".join(summary.split()),
         references=(),
         split=_split(_string(row, layout.split)) or split,
+        group=_string(row, layout.group) or None,
+        licence=_string(row, layout.licence) or None,
         documents=documents,
         id=name if own is None else str(own),
         published_target=True,
@@ -110,8 +113,13 @@ def _broken(text: str, layout: Layout) -> str:
     return text.replace(layout.line_break, "\n") if layout.line_break else text
 
 
-def _paragraphs(text: str, most: int | None) -> Iterator[str]:
-    """Yield the lines of a text, those of more than `most` words in pieces of whole sentences."""
+def _paragraphs(text: str, layout: Layout, most: int | None) -> Iterator[str]:
+    """Yield the lines of a text, unless the layout says otherwise those of more than `most` words in pieces of whole
+    sentences.
+    """
+    if layout.lines:
+        yield from filter(None, text.split("\n"))
+        return
     if most is None:
         yield from filter(None, [" ".join(text.split())])
         return

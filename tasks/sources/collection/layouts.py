@@ -12,6 +12,8 @@
   number -> sentence, and `_critic_consensus`. It has no splits.
 * hed (github.com/DAMO-NLP-SG/HierEncDec, github.com/Shen-Chenhui/MReD): columns `text` and `summary`; `<REVBREAK>`
   separates documents, `<sep>` paragraphs. MReD, MReD+ and the four domains of Wikipedia are published like this.
+* wikisum (`python -m flows.export`): `data/train-*.parquet` and so on, with `id`, `title`, `licence`, `group`,
+  `summary` and `documents`, objects of `url`, `title` and `text`, whose lines are paragraphs; null = left out.
 """
 
 from collections.abc import Mapping
@@ -34,6 +36,9 @@ class Layout:
         separators: what stands between the documents of one string; none = the string is one document.
         line_break: what stands for a line break; "" = nothing does.
         most: documents read of a row; None = all.
+        licence: column of the licence of the summary; "" = none.
+        group: column of what a row belongs to, for the splits; "" = none.
+        lines: whether the lines of a document are its paragraphs as they stand, and those of a summary stay.
     """
 
     documents: tuple[str, ...]
@@ -45,11 +50,14 @@ class Layout:
     separators: tuple[str, ...] = ()
     line_break: str = ""
     most: int | None = None
+    licence: str = ""
+    group: str = ""
+    lines: bool = False
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns that every row has."""
-        return (*self.documents, self.summary, *filter(None, (self.title, self.id)))
+        return (*self.documents, self.summary, *filter(None, (self.title, self.id, self.licence, self.group)))
 
 
 SOURCE, TARGET = "src", "tgt"  # columns of parallel files, as their names call them
@@ -62,6 +70,7 @@ _PUBLISHED: Mapping[LayoutName, Layout] = {
     "multi-xscience": Layout(("abstract", "ref_abstract"), "related_work", text="abstract"),
     "rotten-tomatoes": Layout(("_critics",), "_critic_consensus", title="_movie_name", id="_movie_id"),
     "hed": Layout(("text",), "summary", separators=("<REVBREAK>",), line_break="<sep>"),
+    "wikisum": Layout(("documents",), "summary", title="title", id="id", licence="licence", group="group", lines=True),
 }
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tasks.engine.settings import Settings
 
-LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rotten-tomatoes", "hed"]
+LayoutName = Literal["columns", "multi-news", "wcep-10", "multi-xscience", "rotten-tomatoes", "hed", "wikisum"]
 
 
 class CollectionSettings(Settings):
@@ -18,7 +18,8 @@ class CollectionSettings(Settings):
         "columns",
         description="columns: any JSONL, JSON, CSV or Parquet with the columns named below; multi-news: train.src and "
         "train.tgt; wcep-10: train.jsonl.gz; multi-xscience: train.json.gz; rotten-tomatoes: rottentomatoes.json; hed: "
-        "the files of Shen et al. 2023, such as mred/train.csv or Film/train.csv",
+        "the files of Shen et al. 2023, such as mred/train.csv or Film/train.csv; wikisum: data/*.parquet of "
+        "`python -m flows.export`",
     )
     paths: tuple[str, ...] = Field(
         (), description="files, text also gzip (.gz); a path may hold *, ? or [ ]; of parallel files the .src ones"
