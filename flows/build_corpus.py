@@ -19,7 +19,7 @@ from tasks.reporting.corpus_counts import describe_corpus
 
 @flow(
     name="build-corpus",
-    flow_run_name="corpus-{config.preset}-seed{config.seed}",
+    flow_run_name="corpus-{config.name}-seed{config.seed}",
     on_failure=[notify],
     on_crashed=[notify],
 )
@@ -37,7 +37,9 @@ def build(session: Session) -> str:
     _ = dag_of(session).corpus
     if session.run.planning:
         return ""
-    return describe_corpus(session.run.record_build(session.config.manifest()), session.config.root)
+    built = session.run.record_build(session.config.manifest())
+    session.publish_overview(built)
+    return describe_corpus(built, session.config.root)
 
 
 if __name__ == "__main__":
