@@ -91,7 +91,7 @@ FLOWS = ["build_wikisum", "build_corpus", "train", "retrain", "reproduce_tables"
         *(RUN.format(["--help"], f"flows.{name}") for name in FLOWS),
         *(
             RUN.format(["--help"], f"flows.{name}")
-            for name in ("promote", "prune", "verify", "republish", "human_evaluation")
+            for name in ("export", "promote", "prune", "verify", "republish", "human_evaluation", "summarize")
         ),
         RUN.format(["--help", "training"], "flows.build_wikisum"),
         RUN.format(["--help", "all"], "flows.build_wikisum"),

@@ -1,4 +1,4 @@
-"""The command line of the commands other than builds, such as prune, promote and verify."""
+"""The command line of the commands other than builds, such as prune, promote, verify and export."""
 
 import argparse
 import sys

@@ -37,7 +37,7 @@ def summarizer(
             train_summarizer_model,
             settings=settings or session.config.summarizer,
             arguments={"training": training or session.config.training, "seed": session.config.seed},
-            version=4,
+            version=5,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
@@ -63,7 +63,7 @@ def attention(
             train_attention,
             settings=settings or session.config.attention,
             arguments={"seed": session.config.seed},
-            version=3,
+            version=4,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import torch
 
 from models.contract import Summarizer
+from models.exported import WEIGHTS
 from models.registry import build_summarizer, source_limit, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
@@ -26,7 +27,7 @@ from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
-from tasks.summarization.directory import WEIGHTS, describe_summarizer, load_summarizer, published_files, with_graphs
+from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.vocabulary import read_vocabulary
 
