@@ -4,7 +4,6 @@ from flows.running.session import Session
 from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
 from tasks.evaluation.judges import judge_notes
@@ -66,7 +65,7 @@ def predictions(
         ),
         shards=len(examples.shards),
         inputs=inputs,
-        context={"progress": ProgressLog(progress), "device": session.config.engine.device},
+        context={"progress": session.progress(progress), "device": session.config.engine.device},
         name=name,
     )
 
@@ -92,7 +91,9 @@ def scores(
             "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
-        context={"device": session.config.engine.device, "progress": ProgressLog(name) if settings.judged else None},
+        context={
+            "device": session.config.engine.device, "progress": session.progress(name) if settings.judged else None,
+        },
         scratch=None if settings.judge is None else "scratch",
         name=name,
     )  # fmt: skip
