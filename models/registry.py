@@ -23,6 +23,7 @@ __all__ = [
     "Architecture",
     "build_summarizer",
     "check_configuration",
+    "fields_of",
     "from_config_dict",
     "source_limit",
     "to_config_dict",
@@ -72,10 +73,19 @@ def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
     Raises:
         ValueError: no such preset.
     """
+    limit: int | None = fields_of(preset, overrides).get("source_tokens")
+    return limit
+
+
+def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration of a preset with `overrides`, where it has defaults; a field it lacks is not there.
+
+    Raises:
+        ValueError: no such preset.
+    """
     chosen = find_preset(preset)
     fields = {field.name: field.default for field in dataclasses.fields(ARCHITECTURES[chosen.architecture].config)}
-    limit: int | None = {**fields, **chosen.settings, **overrides}.get("source_tokens")
-    return limit
+    return {**fields, **chosen.settings, **overrides}
 
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import sentencepiece
 
-from models.vocabulary import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK, Vocabulary
+from models.tokenization.sentencepiece_model import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK
+from models.vocabulary import Vocabulary
 from storage.schemas import VOCABULARY
 from tasks.engine.hashing import stable_hash
 from tasks.ranking.candidates import candidates
