@@ -99,6 +99,14 @@ class BuildConfig(Settings):
         """The settings of the embedded web, if the corpus comes from it: then its facts are known."""
         return self.source.miniweb if self.source.kind == "miniweb" and self.imported is None else None
 
+    @property
+    def tokenizer_folder(self) -> tuple[str, str] | None:
+        """The local folder whose tokenizer is the vocabulary, and the setting that names it; None = it is estimated."""
+        if self.vocabulary.folder is not None:
+            return self.vocabulary.folder, "vocabulary.folder"
+        pretrained = self.summarizer.pretrained
+        return None if pretrained is None else (pretrained, "summarizer.pretrained")
+
     def manifest(self) -> dict[str, Any]:
         """Return the JSON-able configuration for manifests: without the webhook, whose URL may be a secret."""
         return self.model_dump(mode="json", exclude={"notification": {"webhook"}})
@@ -112,8 +120,14 @@ class BuildConfig(Settings):
         file = PRESETS / f"{preset}.yaml"
         if not file.exists():
             return given  # the field's own validation lists the presets
-        settings = merge(yaml.safe_load(file.read_text()) or {}, given)
-        return merge(recipe_of(settings), settings)
+        under = yaml.safe_load(file.read_text()) or {}
+        settings = merge(under, given)
+        recipe = recipe_of(settings)
+        summarizer = settings.get("summarizer")
+        if isinstance(summarizer, dict) and summarizer.get("pretrained") is not None:
+            # How a checkpoint is fine-tuned comes from its paper; the preset's figures are for fresh weights.
+            return merge(merge(under, recipe), given)
+        return merge(recipe, settings)
 
     @field_validator("root")
     @classmethod
@@ -160,13 +174,15 @@ class BuildConfig(Settings):
 
 
 def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with which the chosen summarizer's paper trained it, where they differ from Liu & Lapata
-    (2019).
+    """Return the settings with which the chosen summarizer's paper trained it and searched, where they differ from
+    Liu & Lapata (2019).
     """
     summarizer = settings.get("summarizer")
     name = summarizer.get("preset") if isinstance(summarizer, dict) else None
     recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else Recipe()
-    return {"training": dict(recipe.training), "summarizer": dict(recipe.source)}
+    return {
+        "training": dict(recipe.training), "summarizer": dict(recipe.source), "decoding": dict(recipe.decoding)
+    }  # fmt: skip
 
 
 def merge(under: Any, over: Any) -> Any:

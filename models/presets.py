@@ -12,10 +12,12 @@ class Recipe:
     Attributes:
         training: fields of the training settings.
         source: number of paragraphs read and of tokens of each: fields of the summarizer settings.
+        decoding: fields of the decoding settings.
     """
 
     training: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, int] = field(default_factory=dict)
+    decoding: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
