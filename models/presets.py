@@ -29,11 +29,12 @@ class Preset:
         settings: fields of its configuration that differ from the defaults there.
         paper: where it is described.
         note: one line on what it is.
-        parameters: published number of parameters at 32,000 words, or its bounds if only a rounded size was published;
+        parameters: published number of parameters at `words` words, or its bounds if only a rounded size was published;
             None if no size was published.
         differences: the points in which paper and released code differ, and which side this preset takes.
         recipe: how its paper trained it.
         reading: how the published size compares with possible readings of the paper, if none of them gives it exactly.
+        words: size of the vocabulary at which the number of parameters is counted.
     """
 
     architecture: str
@@ -44,6 +45,7 @@ class Preset:
     differences: str = ""
     reading: str = ""
     recipe: Recipe = field(default_factory=Recipe)
+    words: int = 32_000
 
 
 # The equations of Liu & Lapata 2019 as printed; the defaults of HierarchicalConfig follow the released code.
@@ -108,6 +110,20 @@ _PTGEN = (
 )
 _PTGEN_COV = f"{_PTGEN}; coverage from the first step, theirs in the last 3,000 of 233,000"
 
+# Lewis et al. 2020's tokenizer has 50,264 pieces; its mask token is one row more in Hugging Face's checkpoints, and
+# Hie-BART's [BOS] one row more than the 50,264 of the checkpoint that it began from.
+_BART_PIECES = 50_264
+_BART_BASE = {"model_size": 768, "feed_forward_size": 3072, "heads": 12, "encoder_layers": 6, "decoder_layers": 6}
+_BART_SMALL = {
+    **{"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
+    **{"attention_dropout": 0.0, "activation_dropout": 0.0},  # the fused kernel of CPUs has no dropout
+}
+# Shen et al. 2023, sec. 5.3: 4,096 source tokens, by repeating the positions.
+_LONG = {"max_positions": 4096, "source_tokens": 4096}
+_HED = {"document_begin": True, "hae": True, "had": True, "position_restart": True}
+_BART = "ours: weights drawn as in this project's other systems, unless they are loaded"
+_HIE_BART = "ours: [BOS] counts as a word of its sentence, text before the first one belongs to the first sentence"
+
 _GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
 
 
@@ -126,6 +142,29 @@ def _ft(tokens: int) -> Preset:
         None,
         "released: pre-norm",
     )
+
+
+def _bart(
+    settings: Mapping[str, Any],
+    paper: str,
+    note: str,
+    parameters: int | None = None,
+    points: str = _BART,
+    rows: int = 1,
+) -> Preset:
+    """Make a preset of BART's family; `rows` is the number of rows besides those of its tokenizer's pieces."""
+    return Preset("bart", settings, paper, note, parameters, points, words=_BART_PIECES + rows)
+
+
+def _hed(switches: Mapping[str, Any], row: int, note: str) -> Preset:
+    settings = {**_LONG, **switches}
+    return _bart(settings, f"Shen et al. 2023, Table 5, row {row}", f"BART-large, 4,096 tokens{note}", 412_582_912)
+
+
+def _hie_bart(words: int) -> Preset:
+    note = f"Hie-BART: heads that see words : sentences = {words}:{16 - words}"
+    size, rows = (406_291_456, 1) if words < 16 else (406_290_432, 0)  # 16:0 is BART itself, without [BOS]
+    return _bart({"sentence_heads": 16 - words}, "Akiyama et al. 2021, Table 2", note, size, _HIE_BART, rows)
 
 
 PRESETS: dict[str, Preset] = {
@@ -320,12 +359,32 @@ PRESETS: dict[str, Preset] = {
         None,
         _PTGEN,
     ),
+    "bart-large": _bart({}, "Lewis et al. 2020, sec. 2", "BART of 12 + 12 layers, d=1,024", 406_290_432, rows=0),
+    "bart-base": _bart(_BART_BASE, "Lewis et al. 2020, sec. 4", "BART of 6 + 6 layers, d=768", 139_420_416),
+    "bart-small": _bart(_BART_SMALL, "Lewis et al. 2020, sec. 2", "BART for laptops: d=256, 3 + 3"),
+    "hed-row-0": _hed({}, 0, ""),
+    "hed-row-1": _hed({"document_begin": True}, 1, ", + <s>"),
+    "hed-row-2": _hed({"document_begin": True, "hae": True}, 2, ", + <s> + HAE"),
+    "hed-row-3": _hed({"document_begin": True, "hae": True, "position_restart": True}, 3, ", + <s> + HAE + PR"),
+    "hed-row-4": _hed({"document_begin": True, "hae": True, "had": True}, 4, ", + <s> + HAE + HAD"),
+    "hed": _hed(_HED, 5, ", + <s> + HAE + HAD + PR: HED"),
+    "hed-base": _bart({**_BART_BASE, **_LONG, **_HED}, "Shen et al. 2023, sec. 5.2", "HED on BART-base, 4,096 tokens"),
+    "hed-small": _bart({**_BART_SMALL, **_HED}, "Shen et al. 2023, sec. 4", "HED for laptops: d=256, 3 + 3"),
+    "hie-bart": _hie_bart(14),
+    **{f"hie-bart-{words}-{16 - words}": _hie_bart(words) for words in (16, 15, 13, 12, 11, 10, 9, 8)},
+    "hie-bart-small": _bart(
+        {**_BART_SMALL, "sentence_heads": 1},
+        "Akiyama et al. 2021, sec. 3",
+        "Hie-BART for laptops: d=256, 3 + 3, 3 heads of 4 see words",
+        None,
+        _HIE_BART,
+    ),
 }
 
 # Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
 PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
-COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum")
+COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
 
 
 def find_preset(name: str) -> Preset:

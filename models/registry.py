@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from models.bart import Bart, BartConfig
 from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
@@ -47,6 +48,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "transformer-xl": Architecture(TransformerXLConfig, TransformerXL),
     "graphsum": Architecture(GraphSumConfig, GraphSum),
     "pointer-generator": Architecture(PointerGeneratorConfig, PointerGenerator),
+    "bart": Architecture(BartConfig, Bart),
 }
 
 
