@@ -15,6 +15,7 @@ from tasks.evaluation.settings import BaselineSettings, ScoringSettings
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.settings import ParagraphSettings
+from tasks.pretraining.settings import PretrainingSettings
 from tasks.ranking.settings import RankerSettings, RankingScoreSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
@@ -87,6 +88,7 @@ class BuildConfig(Settings):
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
     attention: AttentionSettings = AttentionSettings()
+    pretraining: PretrainingSettings = tuning(PretrainingSettings(), "of pretrain alone: no part of a build's recipe")
     decoding: DecodingSettings = DecodingSettings()
     baselines: BaselineSettings = BaselineSettings()
     scoring: ScoringSettings = ScoringSettings()
@@ -145,6 +147,15 @@ class BuildConfig(Settings):
             raise ValueError(
                 f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
                 f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _checkpoint_brings_its_vocabulary(self) -> Self:
+        if self.imported is not None and self.tokenizer_folder is not None:
+            raise ValueError(
+                f"{self.tokenizer_folder[1]} is {self.tokenizer_folder[0]!r}, but imported shards have a vocabulary of "
+                "their own: expected one of the two"
             )
         return self
 

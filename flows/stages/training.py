@@ -5,6 +5,8 @@ from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, o
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.summarization.attention_training import train_attention
+from tasks.summarization.folders import folder_vocabulary
+from tasks.summarization.fresh_model import check_start
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
 
@@ -31,12 +33,18 @@ def summarizer(
         training: how to train it.
         initial: a model from whose weights training starts.
         name: its name in tables.
+
+    Raises:
+        FileNotFoundError: `summarizer.pretrained` names no folder.
+        ValueError: its checkpoint does not fit the settings.
     """
+    settings = settings or session.config.summarizer
     return session.run.directory(
         Recipe(
             f"models/{name}",
             train_summarizer_model,
-            settings=settings or session.config.summarizer,
+            settings=settings,
+            notes={} if initial is not None else _start(session, settings),
             arguments={"training": training or session.config.training, "seed": session.config.seed},
             version=4,
         ),
@@ -47,6 +55,15 @@ def summarizer(
         },
         context={"progress": ProgressLog(name), "device": session.config.engine.device},
     )
+
+
+def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
+    """Return what decides the weights that a training starts from, beside the settings."""
+    folder = session.config.tokenizer_folder
+    if settings.pretrained is None or folder is None:
+        return {}
+    digest = check_start(settings, folder_vocabulary(*folder))
+    return {} if digest is None else {"pretrained_sha256": digest}
 
 
 def attention(

@@ -30,7 +30,7 @@ def estimate_byte_level(lines: Iterable[str], pieces: int) -> bytes:
     # With a space before each text, as the vocabulary encodes it.
     tokenizer.train_from_iterator((f" {line}" for line in lines), trainer)
     tokenizer.add_special_tokens([_MASK])
-    begin, pad, end, unk = (tokenizer.token_to_id(piece) for piece in _FIRST)
+    begin, pad, end, unk = range(len(_FIRST))
     specials = Specials(
         pad=pad, begin=end, end=end, unk=unk, source_begin=begin, source_end=end, target_begin=begin,
         mask=tokenizer.token_to_id(_MASK),

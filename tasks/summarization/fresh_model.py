@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from models.pretrained import check_pretrained, load_pretrained
 
 from models.bart import Bart, BartConfig
 from models.contract import Summarizer
 from models.presets import find_preset
+from models.pretrained import check_pretrained, load_pretrained
 from models.registry import build_summarizer, configuration, fields_of
 from models.vocabulary import Vocabulary
 from tasks.evaluation.model_folder import folder_digest

@@ -170,6 +170,11 @@ class SummarizerSettings(Settings):
                 f"copying: preset {self.preset!r} is of architecture {architecture!r}, which cannot copy, expected one "
                 f"of: {', '.join(COPYING)}"
             )
+        if self.graph != "none" and architecture == "bart":
+            raise ValueError(
+                f"graph is {self.graph!r}: preset {self.preset!r} is of architecture 'bart', which reads no graph, "
+                "expected 'none'"
+            )
         if self.overrides:
             from models.registry import check_configuration  # here, because it loads torch, which takes seconds
 
