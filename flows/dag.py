@@ -9,19 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property as stage  # walked once, on first access
 
 from flows.running.session import Session
-from flows.stages import (
-    archives,
-    crawling,
-    evaluation,
-    examples,
-    imported,
-    intake,
-    pretraining,
-    ranking,
-    reporting,
-    texts,
-    training,
-)
+from flows.stages import archives, crawling, evaluation, examples, imported, intake, ranking, reporting, texts, training
 from tasks.engine.inputs import DirectoryResult, Input
 
 
@@ -61,9 +49,6 @@ class Dag:
     graphs_read = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
     summarizer = stage(lambda dag: training.summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary))
     predictor = stage(lambda dag: training.attention(dag.session, dag.graphs_read, dag.examples, dag.summarizer))
-    # A checkpoint pre-trained on the corpus's paragraphs, for the summarizers of other builds.
-    passages = stage(lambda dag: pretraining.passages(dag.session, dag.articles, dag.paragraphs, dag.vocabulary))
-    pretrained = stage(lambda dag: pretraining.pretrained(dag.session, dag.passages, dag.vocabulary))
     # Summaries of the test articles, their scores, and the report.
     baselines = stage(lambda dag: evaluation.baselines(dag.session, dag.articles, dag.ranked))
     baseline_scores = stage(

@@ -18,6 +18,7 @@ from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
+from flows.stages.pretraining import passages, pretrained
 
 
 @flow(
@@ -36,8 +37,10 @@ def pretrain(config: BuildConfig = DEFAULT) -> str:
 
 
 def build(session: Session) -> str:
-    """Walk the DAG as far as the checkpoint, and name it in a manifest, so that pruning keeps it."""
-    trained, run, config = dag_of(session).pretrained, session.run, session.config
+    """Walk the corpus, cut it into passages and train; name all in a manifest, so that pruning keeps the checkpoint."""
+    dag, run, config = dag_of(session), session.run, session.config
+    cut = passages(session, dag.articles, dag.paragraphs, dag.vocabulary)
+    trained = pretrained(session, cut, dag.vocabulary)
     if trained.record is None:
         return ""
     run.record_build(config.manifest())

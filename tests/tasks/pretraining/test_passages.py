@@ -59,8 +59,8 @@ def test_a_passage_is_the_sentences_of_a_page_in_its_order(words: Vocabulary) ->
 
 def test_passages_have_as_many_sentences_as_fit_and_long_ones_are_cut(words: Vocabulary) -> None:
     settings = PretrainingSettings(passage_tokens=24)
-    long = "the river " * 20
-    table = paragraphs(("a", "p", 0, f"The river. The film. {long}. The hills.", None))
+    long = "The " + "river " * 40
+    table = paragraphs(("a", "p", 0, f"The river. The film. {long.strip()}. The hills.", None))
     passages = build_passages(articles(), table, words, settings).column("sentences").to_pylist()
     sizes = [sum(map(len, passage)) for passage in passages]
     assert max(sizes) == 24
