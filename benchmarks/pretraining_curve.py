@@ -1,6 +1,6 @@
 """What denoising pre-training is worth, by the number of articles that a summarizer is then trained on.
 
-    python -m benchmarks.pretraining_curve FOLDER [--real scisummnet_mds.jsonl.gz] [--steps 300] [--sizes 50,200,800]
+    python -m benchmarks.pretraining_curve FOLDER [--real scisummnet_mds.jsonl.gz] [--steps 250] [--sizes 50,200,800]
 
 One small BART with copying is pre-trained on paragraphs of other mini webs and, with --real, of scientific papers
 (ScisummNet, Yasunaga et al. 2019); it is then fine-tuned on articles of a mini web that it has not seen, beside the
@@ -46,23 +46,23 @@ from tasks.summarization.settings import (
 from tasks.summarization.training import train_summarizer
 from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
 
-PAGES, READ = 4, 10  # pages of an article, and paragraphs read of them
-VALID, TEST = 40, 60  # articles
+PAGES, READ = 3, 6  # pages of an article, and paragraphs read of them
+VALID, TEST = 30, 50  # articles
 OTHER_WORLDS, WORLD = (11, 12), 1
 METRICS = ("values-input", "values-right", "values-recalled", "facts-right", "rouge1", "rouge2", "rougeL")
 SUMMARIZER = SummarizerSettings(
     preset="bart-small",
     overrides={
-        "model_size": 128, "feed_forward_size": 512, "encoder_layers": 2, "decoder_layers": 2, "max_positions": 640,
-        "source_tokens": 640,
+        "model_size": 96, "feed_forward_size": 384, "encoder_layers": 2, "decoder_layers": 2, "max_positions": 320,
+        "source_tokens": 320,
     },
     copying=True,
     max_paragraphs=READ,
-    max_paragraph_tokens=64,
-    max_target_tokens=176,
+    max_paragraph_tokens=48,
+    max_target_tokens=144,
 )  # fmt: skip
 TRAINING = TrainingSettings(
-    steps=200, batch_tokens=2600, accumulation=1, schedule="linear", learning_rate=1.5e-3, warmup=50, label_smoothing=0,
+    steps=200, batch_tokens=1000, accumulation=1, schedule="linear", learning_rate=1.5e-3, warmup=50, label_smoothing=0,
     validation_interval=100, validation_articles=VALID, decoded_articles=0, torch_threads=1, log_interval=20,
 )  # fmt: skip
 
@@ -148,11 +148,11 @@ def checkpoint(folder: Path, topics: int, real: Path | None, steps: int) -> Voca
     articles = articles.set_column(articles.schema.get_field_index("split"), "split", pa.array(splits))
     settings = VocabularySettings(pieces=4000, model_type="byte-bpe")
     vocabulary = train_vocabulary([(articles, paragraphs)], settings, seed=1)
-    noise = PretrainingSettings(passage_tokens=192)
+    noise = PretrainingSettings(passage_tokens=96)
     passages = build_passages(articles, paragraphs, vocabulary, noise)
     print(f"{articles.num_rows} articles of other worlds, {passages.num_rows} passages", flush=True)
     started = time.process_time()
-    training = TRAINING.model_copy(update={"steps": steps, "validation_articles": 200, "validation_interval": 100})
+    training = TRAINING.model_copy(update={"steps": steps, "validation_articles": 60, "validation_interval": 125})
     metrics = pretrain(
         Tables((passages,)), vocabulary, noise, summarizer=SUMMARIZER, training=training,
         directory=folder / "pretrained", seed=1, progress=lambda state: print(f"  {state}", flush=True),
@@ -169,7 +169,7 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
     examples = build_examples(articles, ranked, words, ExampleSettings())
     world = MiniwebSettings(seed=WORLD, topics=articles.num_rows)
     decoding = DecodingSettings(
-        beam=4, min_length=20, max_length=160, block_ngrams=4, source_values=True, batch_articles=20
+        beam=4, min_length=20, max_length=140, block_ngrams=4, source_values=True, batch_articles=20
     )
     training = TRAINING.model_copy(update={"steps": steps, "validation_interval": max(steps // 4, 1)})
     print(" ".join(["articles", "start     ", "   nll", *(f"{name:>16}" for name in METRICS), " s"]), flush=True)
@@ -200,9 +200,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="for checkpoints and summaries")
     parser.add_argument("--real", type=Path, help="scisummnet_mds.jsonl.gz, whose papers are pre-trained on too")
-    parser.add_argument("--topics", type=int, default=600, help="of each of the two other worlds")
-    parser.add_argument("--steps", type=int, default=300, help="of pre-training")
-    parser.add_argument("--tuning-steps", type=int, default=100, help="of each fine-tuning")
+    parser.add_argument("--topics", type=int, default=300, help="of each of the two other worlds")
+    parser.add_argument("--steps", type=int, default=250, help="of pre-training")
+    parser.add_argument("--tuning-steps", type=int, default=80, help="of each fine-tuning")
     parser.add_argument("--sizes", default="50,200,800", help="training articles")
     options = parser.parse_args()
     began = time.process_time()

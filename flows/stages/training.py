@@ -6,7 +6,7 @@ from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.summarization.attention_training import train_attention
 from tasks.summarization.folders import folder_vocabulary
-from tasks.summarization.fresh_model import check_start
+from tasks.summarization.fresh_model import check_lengths, check_start
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
 
@@ -39,6 +39,7 @@ def summarizer(
         ValueError: its checkpoint does not fit the settings.
     """
     settings = settings or session.config.summarizer
+    check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
     return session.run.directory(
         Recipe(
             f"models/{name}",

@@ -170,6 +170,11 @@ class SummarizerSettings(Settings):
                 f"copying: preset {self.preset!r} is of architecture {architecture!r}, which cannot copy, expected one "
                 f"of: {', '.join(COPYING)}"
             )
+        if {**find_preset(self.preset).settings, **self.overrides}.get("sentence_heads"):
+            raise ValueError(
+                f"preset {self.preset!r} with these overrides has heads that see sentences (Hie-BART), and examples "
+                "have no mark before a sentence: expected one without sentence_heads"
+            )
         if self.graph != "none" and architecture == "bart":
             raise ValueError(
                 f"graph is {self.graph!r}: preset {self.preset!r} is of architecture 'bart', which reads no graph, "

@@ -251,6 +251,7 @@ def _evaluator(
             begin=vocabulary.begin,
             end=vocabulary.end,
             unknown=vocabulary.unk,
+            first=vocabulary.specials.target_begin,
         )
         summaries = [vocabulary.decode(hypothesis.tokens) for hypothesis in hypotheses]
         scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]
