@@ -287,6 +287,7 @@ def test_a_search_is_that_of_000() -> None:
         "block_ngrams": 0,  # Liu & Lapata 2019: none
         "block_recent": 0,
         "allow_unknown": False,
+        "as_transformers": False,
     }
     assert asdict(Guidance()) == {
         "alignment": "none",
