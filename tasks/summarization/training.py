@@ -148,6 +148,7 @@ def train_summarizer(
         "validation_nll": result.best,
         "skipped_steps": result.skipped,
         **{name: score for name, score in result.scores.items() if name in _ROUGE},
+        **_started_from(settings, initial),
         "published": published_files(directory),
     }
 
@@ -219,9 +220,14 @@ def _fingerprint(
 ) -> dict[str, Any]:
     """Settings that must not change during a run."""
     start = None if initial is None else weights_digest(initial / WEIGHTS)
-    pretrained = None if settings.pretrained is None or initial is not None else start_digest(settings.pretrained)
-    starts = {"seed": seed, "vocabulary": vocabulary.digest, "initial": start, "pretrained": pretrained}
-    return {**settings.recipe(), **fixed_settings(training), **starts}
+    starts = {"seed": seed, "vocabulary": vocabulary.digest, "initial": start}
+    return {**settings.recipe(), **fixed_settings(training), **starts, **_started_from(settings, initial)}
+
+
+def _started_from(settings: SummarizerSettings, initial: Path | None) -> dict[str, str]:
+    """Return the digest of the checkpoint whose weights were loaded, if any were."""
+    loaded = settings.pretrained is not None and initial is None
+    return {"pretrained_sha256": start_digest(str(settings.pretrained))} if loaded else {}
 
 
 def fixed_settings(training: TrainingSettings) -> dict[str, Any]:
