@@ -177,7 +177,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -356,7 +356,7 @@ PASSAGES = Dataset(
 
 PREDICTIONS = Dataset(
     name="predictions",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),

@@ -3,7 +3,6 @@
 import logging
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +33,7 @@ from storage.store import Store
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.inputs import StageResult
 from tasks.engine.shard import Job
+from tasks.engine.sigterm import on_sigterm
 from tasks.engine.stage import Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
 
@@ -128,16 +128,14 @@ def _finished_before_sigterm(job: Job) -> Iterator[None]:
 
     After the job the process ends at once, because the pool has already assigned its next job.
     """
-    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if not ours or job.scratch:
+    if job.scratch:
         yield
         return
     stopping = threading.Event()
-    signal.signal(signal.SIGTERM, lambda _number, _frame: stopping.set())
     try:
-        yield
+        with on_sigterm(stopping.set):
+            yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if stopping.is_set():
             os._exit(1)  # the shard is recorded; otherwise the pool would assign another one
 

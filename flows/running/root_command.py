@@ -1,4 +1,4 @@
-"""The command line of the commands on a root other than builds: prune, promote, verify."""
+"""The command line of the commands on a root other than builds: prune, promote, verify, export."""
 
 import argparse
 import sys

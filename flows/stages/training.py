@@ -47,7 +47,7 @@ def summarizer(
             settings=settings,
             notes={} if initial is not None else _start(session, settings),
             arguments={"training": training or session.config.training, "seed": session.config.seed},
-            version=4,
+            version=5,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
@@ -82,7 +82,7 @@ def attention(
             train_attention,
             settings=settings or session.config.attention,
             arguments={"seed": session.config.seed},
-            version=3,
+            version=4,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),

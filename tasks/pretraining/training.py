@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.bart import Bart
+from models.exported import CONFIG, WEIGHTS
 from models.presets import find_preset
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import tokenizer_files
@@ -24,13 +25,10 @@ from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
 from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
-from tasks.summarization.directory import WEIGHTS
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import fixed_settings, schedule_of, trainer_settings
 from tasks.summarization.vocabulary import read_vocabulary
-
-CONFIG = "config.json"
 
 
 class PassageShards(Protocol):

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.contract import Summarizer
+from models.exported import WEIGHTS
 from models.registry import fields_of, source_limit, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
@@ -25,7 +26,7 @@ from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
-from tasks.summarization.directory import WEIGHTS, describe_summarizer, load_summarizer, published_files, with_graphs
+from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.vocabulary import read_vocabulary
