@@ -15,7 +15,7 @@ ROOMS = {
     "tasks": {"tasks", "models", "storage"},
     "flows": {"flows", "tasks", "models", "storage"},
 }
-LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors"}
+LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}
 
 
 def modules(room: str) -> list[Path]:

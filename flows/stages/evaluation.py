@@ -10,6 +10,7 @@ from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.scoring import score_predictions
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.summarization.decoding import decode_shard
+from tasks.summarization.fresh_model import check_lengths
 from tasks.summarization.settings import DecodingSettings
 
 
@@ -52,6 +53,8 @@ def predictions(
         progress: name of the progress artifact.
     """
     settings = settings or session.config.decoding
+    # The beginning of a summary is one token, or two in BART's vocabulary.
+    check_lengths(session.config.summarizer, settings.max_length + 2, "decoding.max_length")
     inputs: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
     if graphs is not None:
         inputs["graphs"] = same(graphs)
