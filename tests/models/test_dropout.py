@@ -11,6 +11,7 @@ from models.attention_predictor import AttentionPredictor, AttentionPredictorCon
 from models.contract import Summarizer
 from models.layers.attention import CrossAttention, SelfAttention
 from models.layers.dropout import Dropout
+from models.layers.packing import Packing
 from models.ranker import ParagraphRanker, RankerConfig
 from tests.models.systems import batch, logits, target, tiny
 
@@ -140,7 +141,8 @@ class TestAttentionDropout:
         nn.init.normal_(attention.output.bias)
 
         def run() -> Tensor:
-            return attention.causal(self.x) if causal else attention(self.x, self.mask)
+            packing = Packing.of(self.mask)
+            return attention.causal(self.x) if causal else packing.pad(attention(packing.pack(self.x), packing))
 
         kept = attention.eval().causal(self.x[:1])[0, 0]
         torch.testing.assert_close(run(), kept.expand(64, 1, 8))
