@@ -3,8 +3,9 @@
     python -m benchmarks.hed_step [--articles N] [--documents N] [--tokens N] [--target N] [--rounds N] [--device NAME]
 
 Both have the size of --preset and the same weights; the documents of an article fill --tokens together. The defaults
-are those of Multi-News (Shen et al. 2023, Table 1). The two take turns, and the medians are printed. Memory is what the forward pass keeps for the backward pass: on a CPU the bytes of
-the tensors that autograd stores, on CUDA the peak of the allocator.
+are those of Multi-News (Shen et al. 2023, Table 1). The two take turns, and the medians are
+printed. Memory is what the forward pass keeps for the backward pass: on a CPU the bytes of the tensors that autograd
+stores, on CUDA the peak of the allocator.
 """
 
 import argparse
