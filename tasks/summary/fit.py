@@ -7,9 +7,9 @@ tells before it writes: words that it does not know are spelt in many pieces.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from models.exported import VOCABULARY
 from models.vocabulary import Vocabulary
 from tasks.ranking.settings import RankingSettings
-from tasks.summarization.directory import VOCABULARY
 from tasks.summary.systems import EXTRACTIVE, System
 
 # Pieces a word, from which a model does not suit. Chosen on pages of four groups of wikigraph, which the vocabulary of

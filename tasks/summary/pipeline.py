@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.exported import VOCABULARY
 from models.extractive import lead
 from models.vocabulary import Vocabulary
 from tasks.evaluation.baselines import coverage
@@ -18,7 +19,6 @@ from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
 from tasks.ranking.ranking import rank_paragraphs
 from tasks.summarization.decoding import decode_shard
-from tasks.summarization.directory import VOCABULARY
 from tasks.summarization.examples import build_examples
 from tasks.summarization.graphs import build_graphs
 from tasks.summary.cited import Citations, CitedSummary, Sentence

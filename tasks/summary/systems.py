@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from models.exported import CONFIG, WEIGHTS
 from storage.builds import latest_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
@@ -16,7 +17,6 @@ from storage.store import Store
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.ranking.settings import RankingSettings
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models
-from tasks.summarization.directory import CONFIG, WEIGHTS
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, GraphSettings
 from tasks.text.ngrams import WordRule
 
