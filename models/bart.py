@@ -114,6 +114,10 @@ class BartConfig(TransformerConfig):
             raise ValueError(
                 f"sentence_heads must be 0 to {self.heads}, the number of heads, got {self.sentence_heads}"
             )
+        if self.sentence_begin is not None and not 0 <= self.sentence_begin < self.vocabulary_size:
+            raise ValueError(
+                f"sentence_begin must be a token of the vocabulary of {self.vocabulary_size}, got {self.sentence_begin}"
+            )
         if self.sentence_heads and self.hae:
             raise ValueError("hae and sentence_heads are two kinds of encoder, expected one of them")
 

@@ -94,6 +94,7 @@ class ExportedSummarizer(TrainedSummarizer):
             exempt=commas(words) if self.search.block_recent else (),
             prompt=source.title if self.prompt_title else None,
             values=SourceValues(value_pieces(words), source) if self.source_values else None,
+            first=words.specials.target_begin,
         )
         return " ".join(words.decode(best.tokens).split())
 

@@ -153,11 +153,16 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
     fresh = tuple(name for name in own if name not in names and name.startswith(_FRESH))
     if model.copying is not None and fresh and own[fresh[0]].is_meta:
         model.copying = CopyHead(model.config.model_size)
+    assigned = {}
     for name, tensor in own.items():
         if name in fresh:
             continue
         value = _fitted(name, file.tensor(names[name]) if name in names else torch.zeros(tensor.shape), model.config)
-        model.load_state_dict({name: value.to(tensor.dtype)}, strict=False, assign=tensor.is_meta)
+        if tensor.is_meta:
+            assigned[name] = value.to(tensor.dtype)
+        else:
+            tensor.copy_(value)
+    model.load_state_dict(assigned, strict=False, assign=True)
     return fresh
 
 

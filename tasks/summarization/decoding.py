@@ -240,6 +240,7 @@ def _decode(
             scorers=scorers,
             prompt=source.title if settings.prompt_title else None,
             values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
+            first=vocabulary.specials.target_begin,
         )
     return hypotheses, source
 
