@@ -21,7 +21,7 @@ from tasks.reporting.corpus_statistics import SAMPLED_SHARDS, corpus_statistics
 
 @flow(
     name="build-corpus",
-    flow_run_name="corpus-{config.preset}-seed{config.seed}",
+    flow_run_name="corpus-{config.name}-seed{config.seed}",
     on_failure=[notify],
     on_crashed=[notify],
 )
@@ -40,6 +40,7 @@ def build(session: Session) -> str:
     if session.run.planning:
         return ""
     build = session.run.record_build(session.config.manifest())
+    session.publish_overview(build)
     sampled = zip(corpus.articles.in_order[:SAMPLED_SHARDS], corpus.paragraphs.in_order[:SAMPLED_SHARDS], strict=True)
     store = session.run.store
     statistics = corpus_statistics(tuple(whole(record).read(store) for record in shard) for shard in sampled)

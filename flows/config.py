@@ -1,5 +1,7 @@
 """The configuration of a build: one section per stage, each in `settings.py` of its stage's folder."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -62,6 +64,13 @@ class BuildConfig(Settings):
         "small models; paper: the settings of Liu & Lapata 2019",
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
+    name: str = tuning(
+        "",
+        "name of the corpus, in the keys of artifacts, names of runs and tags of a Prefect server that several corpora "
+        "share: lower-case letters, digits and dashes; default: preset and last part of the root",
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        max_length=60,
+    )
     seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice depends on it")
     words: WordRule = Field(
         "rouge",
@@ -123,6 +132,8 @@ class BuildConfig(Settings):
         if not file.exists():
             return given  # the field's own validation lists the presets
         under = yaml.safe_load(file.read_text()) or {}
+        root = given.get("root", cls.model_fields["root"].default)
+        given = {**given, "name": name_of({**given, "preset": preset}, str(root))}
         settings = merge(under, given)
         recipe = recipe_of(settings)
         summarizer = settings.get("summarizer")
@@ -182,6 +193,12 @@ class BuildConfig(Settings):
                 "ranking method that scores, or 'predicted' or 'none'"
             )
         return self
+
+
+def name_of(config: Mapping[str, Any], root: str) -> str:
+    """Return the name of a corpus; builds made before corpora had names get the default one."""
+    folder = re.sub(r"[^a-z0-9]+", "-", root.partition("?")[0].lower().rstrip("/").rpartition("/")[2]).strip("-")
+    return str(config.get("name") or "-".join(part for part in (config.get("preset"), folder[:40].strip("-")) if part))
 
 
 def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:

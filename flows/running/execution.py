@@ -160,9 +160,10 @@ class PrefectExecutor:
     The flow's runner is fixed when the module is imported; this one follows the settings of the run.
     """
 
-    def __init__(self, settings: EngineSettings) -> None:
-        """Take the kind of runner, its size and the retries."""
+    def __init__(self, settings: EngineSettings, corpus: str = "") -> None:
+        """Take the kind of runner, its size and the retries, and the name of the corpus for what is published."""
         self.settings = settings
+        self.corpus = corpus
         self._runner: TaskRunner[Any] | None = None
         self._shown: Shown | None = None  # the task run that represents the last jobs
 
@@ -267,7 +268,7 @@ class PrefectExecutor:
                 log.error("%s failed: %s", name, describe(outcome))
             elif isinstance(outcome, DirectoryRecord):
                 with unless_prefect_is_away(f"the artifact of {name}"):
-                    publish_training(Store(jobs[0].root), outcome)
+                    publish_training(Store(jobs[0].root), outcome, self.corpus)
             if time.monotonic() - logged > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
                 logged = time.monotonic()
                 remaining = (logged - started) / len(outcomes) * (len(jobs) - len(outcomes))
@@ -286,4 +287,4 @@ class PrefectExecutor:
     def publish(self, result: StageResult, planned: StagePlan) -> None:
         """Log a stage's counts and publish them as an artifact."""
         with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
-            get_run_logger().info("%s", publish_stage(result, planned))
+            get_run_logger().info("%s", publish_stage(result, planned, self.corpus))

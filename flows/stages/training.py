@@ -2,7 +2,6 @@
 
 from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.summarization.attention_training import train_attention
 from tasks.summarization.folders import folder_vocabulary
@@ -54,7 +53,7 @@ def summarizer(
             "vocabulary": only(vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog(name), "device": session.config.engine.device},
+        context={"progress": session.progress(name), "device": session.config.engine.device},
     )
 
 
@@ -88,5 +87,5 @@ def attention(
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(summarizer),
         },
-        context={"progress": ProgressLog(name), "device": session.config.engine.device},
+        context={"progress": session.progress(name), "device": session.config.engine.device},
     )

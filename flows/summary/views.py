@@ -1,5 +1,6 @@
 """HTML of the page: templates with every text escaped, and pages of others shown inert."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.reporting.blocks import clean, shown_url, web_url
 from tasks.summary.cited import CitedSummary, Passage
+from tasks.summary.exports import MEANING
 from tasks.summary.inert import POLICY, inert_page
 from tasks.summary.sources import megabytes
 
@@ -17,6 +19,7 @@ _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
+_ENVIRONMENT.globals["meaning"] = MEANING
 _ENVIRONMENT.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "megabytes": megabytes})
 
 
@@ -51,8 +54,12 @@ def summary_view(summary: CitedSummary) -> dict[str, Any]:
 
 
 def _marked(passage: Passage | None) -> dict[str, Any] | None:
-    """Return a cited paragraph in three parts, the middle one being the sentence to mark."""
+    """Return a cited paragraph as its number and its parts, each with whether it is quoted."""
     if passage is None:
         return None
-    before, _, after = passage.text.partition(passage.quote)
-    return {"number": passage.number, "before": before, "quote": passage.quote, "after": after}
+    quoted = re.compile("|".join(map(re.escape, sorted(passage.quotes, key=len, reverse=True))) or "(?!)")
+    parts, end = list[tuple[str, bool]](), 0
+    for match in quoted.finditer(passage.text):
+        parts += [(passage.text[end : match.start()], False), (match[0], True)]
+        end = match.end()
+    return {"number": passage.number, "parts": [*parts, (passage.text[end:], False)]}

@@ -3,7 +3,7 @@
 Shen et al. 2023, app. G: a token's attention to the paragraphs of each document is added up, a softmax is taken over
 these sums, and the standard deviation of its shares is averaged over the tokens. As in their released code it is that
 of a population, divided by N. The sums add up to 1, so the softmax leaves small numbers: two documents give .231 at
-most, more give less; compare systems on the same articles.
+most, more give less; compare systems on the same articles. It is a deviation of shares, and shown in points of 100.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,9 +12,7 @@ import numpy as np
 
 from tasks.evaluation.metrics import ArticleTexts, Floats, Metric, Score, Scorer, Summary
 
-METRICS = (
-    Metric("cds", "CDS", "style", "how unevenly each token of a summary attends to the documents", "neither", "ratio"),
-)
+METRICS = (Metric("cds", "CDS", "style", "how unevenly each token of a summary attends to the documents", "neither"),)
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:

@@ -74,7 +74,10 @@ class Written:
 
 @dataclass(frozen=True)
 class ArticleView:
-    """An article and what the stages made of it; a stage that the build lacks leaves its part empty."""
+    """An article and what the stages made of it; a stage that the build lacks leaves its part empty.
+
+    Candidates come by rank, then those that were not among the best, then refused ones.
+    """
 
     article: Row
     addresses: Sequence[Address]
@@ -145,7 +148,9 @@ def _candidates(corpus: Corpus, shard: int, this: list[tuple[str, str, Any]]) ->
                 score=place.get("score"),
             )
         )
-    return candidates
+    return sorted(
+        candidates, key=lambda one: (one.reason is not None, one.rank is None, one.rank or 0, one.paragraph_id)
+    )
 
 
 def _by_paragraph(

@@ -1,7 +1,7 @@
 """A summary with its evidence: sentences, the passages they cite, and the sources as read, numbered for people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict
 from tasks.evaluation.metrics import Summary
@@ -47,14 +47,14 @@ class Passage:
         source: number of the source; 0 if unknown.
         position: 0-based position of the paragraph in it.
         text: the paragraph.
-        quote: the sentence of it that is closest to what first cites it.
+        quotes: the sentences of it that are closest to the sentences that cite it, each once.
     """
 
     number: int
     source: int
     position: int
     text: str
-    quote: str
+    quotes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,14 @@ class Sentence:
         text: as written.
         verdict: supported | partly | not supported, by the passages.
         passages: numbers of the cited passages.
+        quotes: of each cited passage, the sentence that is closest to this one.
         missing: values that they do not contain.
     """
 
     text: str
     verdict: Verdict
     passages: Sequence[int] = ()
+    quotes: Sequence[str] = ()
     missing: Sequence[str] = ()
 
 
@@ -117,16 +119,20 @@ class Citations:
         return [self._sentence(cited) for cited in Citer(title, self.texts).cite(summary)]
 
     def _sentence(self, cited: CitedSentence) -> Sentence:
-        numbers = [self._number(rank, cited.claim) for rank in cited.ranks]
-        return Sentence(cited.sentence, cited.verdict, tuple(numbers), cited.missing)
+        quotes = tuple(closest_sentence(self.texts[rank], cited.claim) for rank in cited.ranks)
+        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
+        return Sentence(cited.sentence, cited.verdict, numbers, quotes, cited.missing)
 
-    def _number(self, rank: int, claim: str) -> int:
-        if rank not in self._numbers:
-            number = self._numbers[rank] = len(self.passages) + 1
+    def _number(self, rank: int, quote: str) -> int:
+        """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""
+        number = self._numbers.setdefault(rank, len(self.passages) + 1)
+        if number > len(self.passages):
             source, position = self.places[rank]
-            text = self.texts[rank]
-            self.passages.append(Passage(number, source, position, text, closest_sentence(text, claim)))
-        return self._numbers[rank]
+            self.passages.append(Passage(number, source, position, self.texts[rank]))
+        passage = self.passages[number - 1]
+        if quote not in passage.quotes:
+            self.passages[number - 1] = replace(passage, quotes=(*passage.quotes, quote))
+        return number
 
 
 def closest_sentence(text: str, claim: str) -> str:

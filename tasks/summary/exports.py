@@ -12,6 +12,11 @@ from tasks.reporting.markdown import escape, link
 from tasks.summary.cited import CitedSummary, Passage, Sentence, Source
 
 _TEMPLATE = "export.html.j2"
+# Said with every summary, because the test is necessary but not sufficient (`tasks/evaluation/support.py`).
+MEANING = (
+    "Supported means that the passages hold every name, number and date of a sentence, or half of its words if it has "
+    "none. Whether they say the same, only reading them shows."
+)
 MARKS = {"supported": "supported", "partly": "partly supported", "not supported": "not supported"}
 
 
@@ -19,7 +24,7 @@ def to_markdown(summary: CitedSummary) -> str:
     """Return a Markdown document: sentences with numbers of passages and a mark if unsupported, passages, sources."""
     parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
-    parts.append(f"*Written by {escape(summary.system)}. {escape(summary.why)}*")
+    parts.append(f"*Written by {escape(summary.system)}. {escape(summary.why)} {escape(MEANING)}*")
     if summary.passages:
         parts.append("## Passages")
         parts += [_passage(passage, summary.sources) for passage in summary.passages]
@@ -45,7 +50,7 @@ def to_html(summary: CitedSummary) -> str:
     )
     environment.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url})
     sources = {source.number: source for source in summary.sources}
-    return environment.get_template(_TEMPLATE).render(summary=summary, sources=sources, marks=MARKS)
+    return environment.get_template(_TEMPLATE).render(summary=summary, sources=sources, marks=MARKS, meaning=MEANING)
 
 
 def to_text(summary: CitedSummary) -> str:
@@ -56,7 +61,7 @@ def to_text(summary: CitedSummary) -> str:
         lines.append(f"{clean(sentence.text)} {''.join(f'[{number}]' for number in sentence.passages)}{mark}".rstrip())
     lines += ["", *(clean(note) for note in summary.notes), clean(f"Written by {summary.system}. {summary.why}"), ""]
     for passage in summary.passages:
-        lines.append(f"[{passage.number}] source {passage.source}: {clean(passage.quote)}")
+        lines.append(f"[{passage.number}] source {passage.source}: {' ... '.join(map(clean, passage.quotes))}")
     lines.append("")
     for source in summary.sources:
         refused = f"  <- not used: {clean(source.refused)}" if source.refused else ""

@@ -44,7 +44,7 @@ def relative_cds(measured: Measured) -> str:
     p = stats.ttest_ind(first, second, equal_var=False).pvalue
     return (
         f"CDS of BART+HED is {float((first / second).mean()):.3f} times that of BART on {len(common):,} articles "
-        f"({first.mean():.4f} and {second.mean():.4f}, Welch's test p = {p:.3f}); published, below 1 on nine corpora "
+        f"({first.mean():.3g} and {second.mean():.3g}, Welch's test p = {p:.3f}); published, below 1 on nine corpora "
         "(p <= .001): attention spread more evenly over documents."
     )
 

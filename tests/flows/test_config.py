@@ -72,6 +72,28 @@ def test_a_manifest_holds_no_webhook() -> None:
     assert BuildConfig.model_validate(config.manifest()) == BuildConfig()
 
 
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({}, "miniweb-data"),
+        ({"root": "/var/Wiki_Sum/"}, "miniweb-wiki-sum"),
+        ({"preset": "paper", "root": "s3://bucket/wiki?endpoint_override=minio:9000&scheme=http"}, "paper-wiki"),
+        ({"root": "/"}, "miniweb"),
+        ({"name": "articles-2026"}, "articles-2026"),
+    ],
+)
+def test_a_corpus_is_named_after_preset_and_root_unless_it_has_a_name(given: dict[str, str], name: str) -> None:
+    config = BuildConfig.model_validate(given)
+    assert config.name == config.manifest()["name"] == name
+    assert "name" not in config.recipe(), "another name recomputes nothing"
+
+
+@pytest.mark.parametrize("name", ["Mine", "a b", "-a", "ä"])
+def test_a_name_that_no_artifact_key_can_hold(name: str) -> None:
+    with pytest.raises(ValidationError, match="name\n  String should match pattern"):
+        BuildConfig.model_validate({"name": name})
+
+
 def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> None:
     fresh = BuildConfig.model_validate({"preset": "records", "summarizer": {"preset": "bart-base"}})
     assert (fresh.training.schedule, fresh.training.learning_rate) == ("linear", 0.004)

@@ -41,7 +41,7 @@ class CorpusShards:
     stages: Mapping[str, StageResult]
     page_text: PageText
     schema: pa.Schema
-    measured: float = 1.0
+    measured: float = 0.0
 
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
         """Yield split and rows of a shard's used articles, split by split and sorted by id.

@@ -19,6 +19,7 @@ from tasks.sources.files import unzipped
 
 Row = bytes | tuple[bytes, bytes] | Any  # a line of JSON, parallel lines, or what a row holds
 _BATCH = 64  # rows of Parquet in memory
+_BEYOND = "\0"  # name of the fields of a row of CSV that has more of them than the header
 _KINDS = ".jsonl, .json, .csv, .tsv, .parquet or .src, text also with .gz"
 csv.field_size_limit(sys.maxsize)  # a field holds whole documents; the default ends at 131,072 characters
 
@@ -57,7 +58,7 @@ def parse_row(row: Row) -> Mapping[str, Any]:
     """Return the columns of a row.
 
     Raises:
-        ValueError: it is no JSON object, or not UTF-8.
+        ValueError: it is no JSON object, not UTF-8, or has more fields than columns.
     """
     try:
         if isinstance(row, tuple):
@@ -67,6 +68,8 @@ def parse_row(row: Row) -> Mapping[str, Any]:
         raise ValueError("expected a JSON object, got one nested too deeply") from error
     if not isinstance(content, Mapping):
         raise ValueError(f"expected a JSON object, got {type(content).__name__}")
+    if _BEYOND in content:
+        raise ValueError(f"expected as many fields as columns, got {len(content[_BEYOND])} more")
     return content
 
 
@@ -98,7 +101,7 @@ def _array(path: Path) -> Iterator[Any]:
 
 def _table(path: Path, delimiter: str) -> Iterator[dict[str, Any]]:
     with _open(path) as stream, TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-        yield from csv.DictReader(text, delimiter=delimiter, strict=True)
+        yield from csv.DictReader(text, delimiter=delimiter, restkey=_BEYOND, strict=True)
 
 
 def _parallel(path: Path) -> Iterator[tuple[bytes, bytes]]:

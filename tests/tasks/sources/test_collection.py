@@ -136,6 +136,13 @@ def test_rows_that_are_not_of_the_layout_are_refused_one_by_one(tmp_path: Path) 
     assert (articles[8].documents, articles[9].lead) == ((), "")
 
 
+def test_a_row_of_csv_with_other_fields_than_columns_is_refused(tmp_path: Path) -> None:
+    rows = [[FIRE, SUMMARY], [FIRE, SUMMARY, "more"], [FIRE]]
+    articles = read(collection(comma_separated(tmp_path / "a.csv", ["documents", "summary"], *rows)))
+    assert [article.drop_reason for article in articles] == [None, "malformed_row", None]
+    assert articles[2].lead == ""  # refused as without a target
+
+
 def test_a_line_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     file = multi_news(tmp_path, "train", [FIRE, FIRE], [SUMMARY, SUMMARY])
     file.write_bytes(f"{FIRE}\n".encode() + b"\xff\n")

@@ -16,9 +16,9 @@ def test_passages_are_numbered_as_they_are_cited_and_quote_the_closest_sentence(
         "Skerry Point", Summary("Ann Molloy left in 1986. Thomas Ridley built it in 1847. Ann Molloy was the keeper.")
     )
     assert (first.passages, second.passages, third.passages) == ((1,), (2,), (1,))
-    assert [(p.number, p.source, p.position, p.quote) for p in citations.passages] == [
-        (1, 1, 0, "The keeper Ann Molloy left in March 1986."),
-        (2, 2, 4, "Thomas Ridley built the tower in 1847."),
+    assert [(p.number, p.source, p.position, p.quotes) for p in citations.passages] == [
+        (1, 1, 0, ("The keeper Ann Molloy left in March 1986.",)),
+        (2, 2, 4, ("Thomas Ridley built the tower in 1847.",)),
     ]
 
 
@@ -45,3 +45,12 @@ def test_attention_decides_between_passages_with_the_same_values():
 def test_the_closest_sentence_is_the_first_of_equals_and_the_text_itself_without_sentences():
     assert closest_sentence("A tower. A tower.", "the tower") == "A tower."
     assert closest_sentence("", "the tower") == ""
+
+
+def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():
+    citations = Citations(TEXTS, PLACES)
+    first, second = citations.of("Skerry", Summary("The lamp burned whale oil. Ann Molloy left in 1986."))
+    assert first.passages == second.passages == (1,)
+    assert first.quotes == ("The lamp burned whale oil.",)
+    assert second.quotes == ("The keeper Ann Molloy left in March 1986.",)
+    assert citations.passages[0].quotes == (*first.quotes, *second.quotes)

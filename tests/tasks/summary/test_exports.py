@@ -12,12 +12,12 @@ SUMMARY = CitedSummary(
     why="No model was given.",
     sentences=[
         Sentence("The tower was built in 1847.", "supported", (1,)),
-        Sentence("Ann Molloy left in 1990.", "partly", (2,), ("1990",)),
-        Sentence(f"It was sold {EVIL}.", "not supported", (), ("Greta Hallow",)),
+        Sentence("Ann Molloy left in 1990.", "partly", (2,), (), ("1990",)),
+        Sentence(f"It was sold {EVIL}.", "not supported", (), (), ("Greta Hallow",)),
     ],
     passages=[
-        Passage(1, 1, 3, f"{EVIL} It was built in 1847.", "It was built in 1847."),
-        Passage(2, 2, 0, "Ann Molloy left in 1986.", "Ann Molloy left in 1986."),
+        Passage(1, 1, 3, f"{EVIL} It was built in 1847.", ("It was built in 1847.",)),
+        Passage(2, 2, 0, "Ann Molloy left in 1986.", ("Ann Molloy left in 1986.",)),
     ],
     sources=[
         Source(1, "https://example.org/tower", "The tower", None, (Paragraph("It was built in 1847."),), True),

@@ -133,11 +133,12 @@ if (section) {
 
 // A citation opens its source, scrolls to the passage and marks it; from there one link leads back to the sentence.
 const back = new Map();
-const reveal = (passage) => {
+const reveal = (passage, quote) => {
   const source = passage.closest("details");
   if (source) source.open = true;
   for (const other of document.querySelectorAll(".passage.shown")) other.classList.remove("shown");
   passage.classList.add("shown");
+  for (const mark of passage.querySelectorAll("mark")) mark.classList.toggle("other", !!quote && mark.textContent !== quote);
   passage.scrollIntoView({ block: "center" });
   passage.focus({ preventScroll: true });
 };
@@ -148,7 +149,7 @@ for (const cite of document.querySelectorAll("a.cite")) {
     event.preventDefault();
     history.replaceState(null, "", cite.getAttribute("href"));
     back.set(passage, cite);
-    reveal(passage);
+    reveal(passage, cite.dataset.quote);
   });
 }
 for (const link of document.querySelectorAll("a.back")) {
