@@ -10,6 +10,7 @@ from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.quality import junk_probabilities
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.text.ngrams import WordRule, split_words
 
@@ -25,7 +26,7 @@ def build_paragraphs(
     """Split each kept article's documents into candidate paragraphs.
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
-    order, refused ones included. A paragraph has the first reason that holds: the filter's own; host_boilerplate;
+    order, refused ones included. A paragraph has the first reason that holds: the filter's own; host_boilerplate; junk;
     clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit.
 
     Args:
@@ -76,7 +77,7 @@ class _Candidates:
         columns["provenance"] += [documents["provenance"][row].as_py()] * len(texts)
         columns["position"] += range(len(texts))
         columns["text"] += texts
-        columns["drop_reason"] += self._reasons(texts, repeats)
+        columns["drop_reason"] += self._reasons(texts, repeats, crawled=documents["engine"][row].is_valid)
 
     def limit(self) -> None:
         """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""
@@ -92,12 +93,18 @@ class _Candidates:
         for _, row in sorted(depths)[self._settings.max_paragraphs :]:
             reasons[row] = "over_limit"
 
-    def _reasons(self, texts: list[str], repeats: list[bool]) -> Iterator[str | None]:
+    def _reasons(self, texts: list[str], repeats: list[bool], *, crawled: bool) -> Iterator[str | None]:
         settings = self._settings
         reasons = [
             drop_reason(text, settings.filter) or ("host_boilerplate" if repeat else None)
             for text, repeat in zip(texts, repeats, strict=True)
         ]
+        if settings.quality is not None and crawled:  # documents of a source contain no site around their text
+            junk = junk_probabilities(texts, [reason is not None for reason in reasons])
+            reasons = [
+                reason or ("junk" if probability >= settings.quality else None)
+                for reason, probability in zip(reasons, junk, strict=True)
+            ]
         words = [
             split_words(text, self._clones.rule) if reason is None else []
             for text, reason in zip(texts, reasons, strict=True)

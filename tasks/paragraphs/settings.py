@@ -65,6 +65,14 @@ class ParagraphSettings(Settings):
     clones: CloneSettings = Field(
         default_factory=CloneSettings, description="which paragraphs count as copied from the article"
     )
+    quality: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="probability (0-1) from which a paragraph of a crawled English page is refused as junk: a "
+        "reference, a caption, a teaser, a comment; a lower one refuses more of these and more prose; null = off, as "
+        "in the papers",
+    )
     drop_duplicates: bool = Field(
         True, description="drop a paragraph equal to an earlier one of the article, but for white space and case"
     )

@@ -1,0 +1,257 @@
+"""Junk among kept paragraphs: rules against classifiers on sites that nothing was fitted on, and the corpus's funnel.
+
+    python -m flows.build_corpus --preset records --root data/wikigraph \\
+        --source.records.paths ../shared/data/wikigraph/articles.jsonl \\
+        --crawl.archive ../shared/data/wikigraph/pages.warc.gz
+    python -m benchmarks.paragraph_quality data/wikigraph [--write]
+
+Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
+and digest. They were drawn in the order of the digests, at most two kept and two refused paragraphs a page, and read
+one by one. The part `fit` is all that anything is fitted and chosen on, cross-validated by registered domain. The part
+`report` is from other sites alone, and was labelled before any model had seen it: judge by its figures. `--write` fits
+the weights of `tasks.paragraphs.quality` on `fit`.
+"""
+
+import argparse
+import csv
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import tld
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from storage.builds import latest_build
+from storage.store import Store
+from tasks.paragraphs import quality
+from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.paragraphs.settings import ParagraphFilterSettings, ParagraphSettings
+
+LABELS = Path(__file__).parents[1] / "tests" / "tasks" / "paragraphs" / "quality_labels.csv"
+_ARCHIVED = re.compile(r"https?://web\.archive\.org/web/[^/]+/(https?):/+(.*)")
+_FOLDS = 8
+_REFUSED_WEIGHT = 0.3  # of a labelled paragraph that a rule refuses: they teach what junk is, but are not to be judged
+_REGULARISATION = 0.1  # C of scikit-learn; of .01, .03, .1 and .3 the best area under the curve across folds of `fit`
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+# Marks that a rule would refuse a paragraph for by themselves.
+_DECISIVE = ("comment_head", "reply", "byline", "cookie", "caption", "teaser_end")
+
+Page = tuple[list[str], list[bool]]
+"""A page's paragraphs, and whether a rule refuses each."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Labelled paragraphs: features [n, f], and for each its label, site, topic, and whether rules keep it."""
+
+    features: np.ndarray
+    junk: np.ndarray
+    site: np.ndarray
+    topic: np.ndarray
+    kept: np.ndarray
+    english: np.ndarray
+
+    def where(self, rows: np.ndarray) -> "Labelled":
+        """Return the labels of some rows."""
+        return Labelled(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+
+def site_of(url: str) -> str:
+    """Return the registered domain of a URL; of an archived page, that of the page."""
+    archived = _ARCHIVED.match(url)
+    url = f"{archived[1]}://{archived[2]}" if archived else url
+    return tld.get_fld(url, fail_silently=True) or url
+
+
+def read_pages(root: str, urls: set[str]) -> dict[str, Page]:
+    """Return the pages of a corpus's latest build."""
+    pages: dict[str, Page] = {}
+    settings = ParagraphFilterSettings()
+    for table in _shards(root, "documents"):
+        for row in table.select(["url", "paragraphs", "boilerplate", "reason"]).to_pylist():
+            if row["url"] in urls and row["url"] not in pages and row["reason"] is None:
+                marks = zip(row["paragraphs"], row["boilerplate"], strict=True)
+                refused = [repeats or drop_reason(text, settings) is not None for text, repeats in marks]
+                pages[row["url"]] = (row["paragraphs"], refused)
+    return pages
+
+
+def read_labels(path: Path, root: str) -> dict[str, Labelled]:
+    """Return the labels of each part.
+
+    Raises:
+        SystemExit: a paragraph is not in the corpus: it was built from other pages or by other rules.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    pages = read_pages(root, {row["url"] for row in rows})
+    computed: dict[str, tuple[list[list[float]], bool]] = {}
+    parts: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in rows:
+        url, position = row["url"], int(row["position"])
+        texts, refused = pages.get(url, ([], []))
+        if position >= len(texts) or digest(texts[position]) != row["digest"]:
+            raise SystemExit(f"{url}, paragraph {position}: not in {root}; expected a corpus of the shared wikigraph")
+        if url not in computed:
+            english = quality.is_english([text for text, no in zip(texts, refused, strict=True) if not no])
+            computed[url] = quality.page_features(texts, refused), english
+        features, english = computed[url]
+        parts[row["part"]].append(
+            (features[position], row["label"] == "junk", site_of(url), row["article_id"], not row["refused"], english)
+        )
+    return {part: Labelled(*map(np.array, zip(*found, strict=True))) for part, found in parts.items()}
+
+
+def digest(text: str) -> str:
+    """Return what names a paragraph in the labels."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def linear() -> Any:
+    """Return the linear model whose weights are kept."""
+    return make_pipeline(StandardScaler(), LogisticRegression(C=_REGULARISATION, max_iter=2000))
+
+
+def boosted() -> Any:
+    """Return the rival: boosted trees."""
+    trees = GradientBoostingClassifier(
+        n_estimators=120, max_depth=3, subsample=0.5, learning_rate=0.05, max_features=0.3, random_state=0
+    )
+    return make_pipeline(trees)
+
+
+def fitted(model: Any, labels: Labelled) -> Any:
+    """Fit a model on English pages."""
+    labels = labels.where(labels.english)
+    weights = np.where(labels.kept, 1.0, _REFUSED_WEIGHT)
+    return model.fit(labels.features, labels.junk, **{f"{model.steps[-1][0]}__sample_weight": weights})
+
+
+def probabilities(model: Any, labels: Labelled) -> np.ndarray:
+    """Return the probability that each is junk; 0 off English pages, as in the stage."""
+    return np.where(labels.english, model.predict_proba(labels.features)[:, 1], 0.0)
+
+
+def cross_validated(make: Callable[[], Any], labels: Labelled) -> np.ndarray:
+    """Return for each paragraph its probability by a model that saw no page of its site."""
+    result = np.zeros(len(labels.junk))
+    for train, test in GroupKFold(_FOLDS).split(labels.features, labels.junk, labels.site):
+        result[test] = probabilities(fitted(make(), labels.where(train)), labels.where(test))
+    return result
+
+
+def by_rules(labels: Labelled) -> np.ndarray:
+    """Return 1 for each paragraph that a decisive mark refuses."""
+    names = quality.feature_names()
+    columns = [names.index(name) for name in _DECISIVE]
+    marked = (labels.features[:, columns] > 0).any(axis=1) | (labels.features[:, names.index("reference")] > 0.45)
+    return np.where(labels.english & marked, 1.0, 0.0)
+
+
+def line(name: str, labels: Labelled, junk: np.ndarray) -> str:
+    """Return a line of the table: the paragraphs that rules keep, judged as kept or as junk."""
+    kept = labels.kept
+    found, true = junk[kept], labels.junk[kept]
+    topics = defaultdict(list)
+    for topic, is_junk, refused in zip(labels.topic[kept], true, found, strict=True):
+        if not refused:
+            topics[topic].append(is_junk)
+    precision = true[found].mean() if found.any() else float("nan")
+    figures = (
+        precision,
+        found[true].mean(),
+        (~found)[~true].mean(),
+        true[~found].mean(),
+        np.mean([np.mean(values) for values in topics.values()]),
+    )
+    return f"{name:<28}" + "".join(f"{100 * figure:>12.1f}" for figure in figures)
+
+
+def table(labels: Labelled, rows: Mapping[str, np.ndarray]) -> str:
+    """Return the table of several judges."""
+    columns = ("precision", "recall", "good kept", "junk left", "by topic")
+    head = f"{'%':<28}" + "".join(f"{column:>12}" for column in columns)
+    return "\n".join([head, *(line(name, labels, junk) for name, junk in rows.items())])
+
+
+def funnel(root: str, thresholds: Sequence[float | None]) -> str:
+    """Return what the paragraphs stage keeps and refuses of the corpus at each threshold."""
+    articles = pa.concat_tables(_shards(root, "articles")).sort_by("article_id")
+    documents = pa.concat_tables(_shards(root, "documents"))
+    lines = []
+    for threshold in thresholds:
+        rows = build_paragraphs(articles, documents, ParagraphSettings(quality=threshold))
+        reasons = Counter(rows["drop_reason"].to_pylist())
+        kept = reasons.pop(None)
+        refused = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+        lines.append(f"quality {threshold or 'off'}: kept {kept:,}; {refused}")
+    return "\n".join(lines)
+
+
+def write_weights(model: Any, path: Path) -> None:
+    """Write the module of weights."""
+    scaler, regression = (step for _, step in model.steps)
+    columns = {
+        "MEANS": scaler.mean_,
+        "SCALES": scaler.scale_,
+        "WEIGHTS": regression.coef_[0],
+    }
+    names = quality.feature_names()
+    lines = [
+        '"""Weights of `tasks.paragraphs.quality`: written by `benchmarks.paragraph_quality ROOT --write`."""',
+        "",
+        f"INTERCEPT = {regression.intercept_[0]:.4f}",
+    ]
+    for name, values in columns.items():
+        lines += [f"{name} = ("]
+        lines += [f"    {value:.5g},  # {feature}" for feature, value in zip(names, values, strict=True)]
+        lines += [")"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _shards(root: str, stage: str) -> list[pa.Table]:
+    store = Store(root)
+    build = latest_build(store)
+    if build is None:
+        raise SystemExit(f"{root}: no build; expected a corpus, see the commands above")
+    return [pq.read_table(store.path(path), filesystem=store.filesystem) for path in build.stages[stage].values()]
+
+
+def main() -> None:
+    """Print the tables, and with --write fit the weights."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root")
+    parser.add_argument("--write", action="store_true", help="write the weights fitted on the part `fit`")
+    arguments = parser.parse_args()
+    parts = read_labels(LABELS, arguments.root)
+    fit, report = parts["fit"], parts["report"]
+    if arguments.write:
+        write_weights(fitted(linear(), fit), Path(quality.__file__).with_name("quality_weights.py"))
+    models = {"linear": linear, "boosted trees": boosted}
+    for title, labels, found in (
+        (f"fit: {_FOLDS} folds by site", fit, {name: cross_validated(make, fit) for name, make in models.items()}),
+        ("report: other sites", report, {n: probabilities(fitted(m(), fit), report) for n, m in models.items()}),
+    ):
+        sites = len(set(labels.site))
+        print(f"\n{title}; {int(labels.kept.sum())} kept paragraphs, {sites} sites, {len(set(labels.topic))} topics")
+        rows = {"rules of the filter alone": np.zeros(len(labels.junk), bool), "marks as rules": by_rules(labels) > 0}
+        for name, values in found.items():
+            rows |= {f"{name} > {threshold}": values > threshold for threshold in THRESHOLDS}
+        print(table(labels, rows))
+    print("\n" + funnel(arguments.root, (None, 0.7)))
+
+
+if __name__ == "__main__":
+    main()

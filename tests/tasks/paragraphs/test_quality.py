@@ -1,0 +1,111 @@
+"""Junk among prose: the linear model on pages by hand, and the labels it was fitted on."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from storage.schemas import ARTICLES, DOCUMENTS
+from tasks.paragraphs import quality_weights
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.paragraphs.quality import feature_names, is_english, junk_probabilities, page_features
+from tasks.paragraphs.settings import ParagraphSettings
+
+LABELS = Path(__file__).with_name("quality_labels.csv")
+PROSE = [
+    "The weir was built in 1894 to keep the upper river deep enough for barges, and it was rebuilt after the flood "
+    "that carried away its sluices.",
+    "When the last barge had gone, the county sold the lock to a company which used the fall of the water to drive two "
+    "turbines and light the town.",
+    "She told the inquiry that the gates had been inspected in the spring, but that nobody had looked at the hinges "
+    "because they were under water.",
+    "Salmon pass the weir by a ladder of nine pools, each a foot higher than the last, which anglers paid for.",
+]
+REFERENCES = [
+    "Harris, T. & Webb, K. L. (1987). Weirs of the lower valley. Journal of River Engineering, 14(2), 211–229.",
+    "- Osborne, M. J., Whitlock, P., et al. (2003). Sediment behind low dams. Hydrol. Process. 17, 1405–1422.",
+    "Bell, A. (ed.), 1999, Locks and Keepers, Cambridge University Press, pp. 61–88.",
+]
+COMMENTS = ["Tom Hartley says: July 17, 2012 at 8:06 am Great, now we just need the other lock! Reply"]
+PAGE = [*PROSE, *COMMENTS, *REFERENCES]
+
+
+def junk(texts: list[str], threshold: float = 0.7) -> list[bool]:
+    return [probability >= threshold for probability in junk_probabilities(texts, [False] * len(texts))]
+
+
+def test_references_and_comments_are_told_from_prose() -> None:
+    assert junk(PAGE) == [False] * 4 + [True] * 4
+
+
+def test_a_refused_paragraph_is_not_judged() -> None:
+    assert junk_probabilities(PAGE, [True] * len(PAGE)) == [0.0] * len(PAGE)
+
+
+def test_pages_in_other_languages_are_not_judged() -> None:
+    german = [
+        "Das Wehr wurde 1894 gebaut, damit der Fluss oberhalb tief genug für Lastkähne blieb.",
+        "Harris, T. (1987). Wehre im unteren Tal. Zeitschrift für Wasserbau, 14(2), 211–229.",
+    ]
+    assert not is_english(german)
+    assert junk_probabilities(german, [False, False]) == [0.0, 0.0]
+
+
+def test_every_feature_has_a_weight() -> None:
+    (first, *_) = page_features(PAGE, [False] * len(PAGE))
+    lengths = {len(values) for values in (quality_weights.WEIGHTS, quality_weights.MEANS, quality_weights.SCALES)}
+    assert lengths == {len(first)} == {len(feature_names())}
+
+
+@pytest.mark.parametrize(("engine", "quality", "refused"), [("density", 0.7, 4), ("density", None, 0), (None, 0.7, 0)])
+def test_junk_of_crawled_pages_is_refused_and_counted(engine: str | None, quality: float | None, refused: int) -> None:
+    article = {"article_id": "a", "title": "Weir", "lead": "A weir crosses a river."}
+    document = {
+        "article_id": "a",
+        "url": "u",
+        "rank": 0,
+        "provenance": "citation",
+        "paragraphs": PAGE,
+        "engine": engine,
+    }
+    rows = build_paragraphs(
+        pa.Table.from_pylist([article], schema=ARTICLES.schema),
+        pa.Table.from_pylist([document], schema=DOCUMENTS.schema),
+        ParagraphSettings(quality=quality),
+    )
+    assert Counter(rows["drop_reason"].to_pylist())["junk"] == refused
+    assert rows["text"].to_pylist() == PAGE
+
+
+@pytest.mark.parametrize("threshold", [0, 1])
+def test_a_threshold_that_is_no_probability_is_named(threshold: int) -> None:
+    with pytest.raises(ValueError, match="quality"):
+        ParagraphSettings(quality=threshold)
+
+
+def labels() -> list[dict[str, str]]:
+    with LABELS.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_label_has_a_reason() -> None:
+    rows = labels()
+    assert Counter((row["part"], not row["refused"]) for row in rows) == {
+        ("fit", True): 500,
+        ("fit", False): 300,
+        ("report", True): 200,
+    }
+    assert len({row["digest"] for row in rows}) == len(rows)
+    assert {row["label"] for row in rows} == {"good", "junk"}
+    assert all((row["reason"] == "prose") == (row["label"] == "good") for row in rows)
+
+
+@pytest.mark.shared_data
+def test_labels_name_pages_of_the_shared_data(shared_data: Path) -> None:
+    lines = (shared_data / "wikigraph" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    cited = {url.partition("#")[0] for line in lines for url in json.loads(line)["references"]}
+    known = [row["url"] in cited for row in labels()]
+    assert sum(known) > 0.95 * len(known)  # the frontier writes some URLs in another form
