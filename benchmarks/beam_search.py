@@ -84,7 +84,7 @@ def rerun(model: Summarizer, source: SourceBatch, settings: SearchSettings) -> l
 def _start(count: int, paragraphs: int, settings: SearchSettings, source: SourceBatch) -> tuple[Hypotheses, Ended]:
     device = source.tokens.device
     alive = Hypotheses.start(count, settings.beam, paragraphs, device)
-    return alive, Ended.start(count, settings.max_length, paragraphs, device)
+    return alive, Ended.start(count, settings.beam, settings.max_length, paragraphs, device)
 
 
 def _advance(

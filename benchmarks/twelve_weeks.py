@@ -35,6 +35,7 @@ from flows.retrain import retrain
 from flows.running.temporary_server import use_prefect_api
 from storage.registry import Version, version_of
 from storage.store import Store
+from tasks.engine.artifact_keys import artifact_key
 from tasks.retraining.splits import FROZEN
 
 ARTIFACTS = ("model-card", "champion-challenger")
@@ -98,12 +99,13 @@ def main() -> int:
     parser.add_argument("--growth", type=float, default=0.15, help="new ones a week, as a share of these")
     options = parser.parse_args()
     use_prefect_api()
-    before = {key: artifact_count(key) for key in ARTIFACTS}  # of other roots, or of weeks done earlier
+    corpus = configuration(options.root, 0, options.topics, options.growth).name
+    before = {key: artifact_count(artifact_key(corpus, key)) for key in ARTIFACTS}  # of weeks done earlier
     weeks = []
     for week in range(options.weeks):
         weeks.append(run_week(options.root, week, options.topics, options.growth))
         print(weeks[-1].line(), flush=True)
-    history = {key: artifact_count(key) - count for key, count in before.items()}
+    history = {key: artifact_count(artifact_key(corpus, key)) - count for key, count in before.items()}
     show(weeks, history)
     failed = problems(weeks, history)
     for problem in failed:
@@ -143,7 +145,7 @@ def disk_bytes(root: Path) -> int:
 
 
 def artifact_count(key: str) -> int:
-    """Return how many artifacts the server has under a key, of any root: its history."""
+    """Return how many artifacts the server has under a key: its history."""
     body = {"artifacts": {"key": {"any_": [key]}}}
     answer = requests.post(f"{os.environ['PREFECT_API_URL']}/artifacts/count", json=body, timeout=60)
     answer.raise_for_status()

@@ -14,12 +14,14 @@ from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
+from storage.parts import whole
 from tasks.reporting.corpus_counts import describe_corpus
+from tasks.reporting.corpus_statistics import SAMPLED_SHARDS, corpus_statistics
 
 
 @flow(
     name="build-corpus",
-    flow_run_name="corpus-{config.preset}-seed{config.seed}",
+    flow_run_name="corpus-{config.name}-seed{config.seed}",
     on_failure=[notify],
     on_crashed=[notify],
 )
@@ -27,17 +29,22 @@ def build_corpus(config: BuildConfig = DEFAULT) -> str:
     """Build the corpus and name it as a build without models; finished shards are skipped.
 
     Returns:
-        Rows kept and refused by each stage, as text.
+        Rows kept and refused by each stage, and the size of the corpus beside published ones, as text.
     """
     return walk_flow(config, build)
 
 
 def build(session: Session) -> str:
     """Walk the corpus's stages and write the manifest."""
-    _ = dag_of(session).corpus
+    corpus = dag_of(session).corpus
     if session.run.planning:
         return ""
-    return describe_corpus(session.run.record_build(session.config.manifest()), session.config.root)
+    build = session.run.record_build(session.config.manifest())
+    session.publish_overview(build)
+    sampled = zip(corpus.articles.in_order[:SAMPLED_SHARDS], corpus.paragraphs.in_order[:SAMPLED_SHARDS], strict=True)
+    store = session.run.store
+    statistics = corpus_statistics(tuple(whole(record).read(store) for record in shard) for shard in sampled)
+    return describe_corpus(build, statistics, session.config.root)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from flows.train import train_ranker, train_summarizer
 
 @flow(
     name="build-wikisum",
-    flow_run_name="build-{config.preset}-seed{config.seed}",
+    flow_run_name="build-{config.name}-seed{config.seed}",
     on_failure=[notify],
     on_crashed=[notify],
 )
@@ -47,8 +47,9 @@ def build(session: Session) -> str:
         run_within(train_ranker, config, *corpus.stages)
     run_within(train_summarizer, config, *corpus.stages, dag.ranker)
     run_within(evaluate, config, *corpus.stages, dag.ranker, dag.summarizer)
-    run.record_build(config.manifest(), dag.report.record)
-    return session.once(published)
+    text = session.once(published)
+    session.publish_overview(run.record_build(config.manifest(), dag.report.record))
+    return text
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The configuration of a build: one section per stage, each in `settings.py` of its stage's folder."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -16,6 +18,7 @@ from tasks.evaluation.settings import BaselineSettings, ScoringSettings
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.settings import ParagraphSettings
+from tasks.pretraining.settings import PretrainingSettings
 from tasks.ranking.settings import RankerSettings, RankingScoreSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
@@ -62,6 +65,13 @@ class BuildConfig(Settings):
         "small models; paper: the settings of Liu & Lapata 2019",
     )
     root: str = tuning("data", "folder or URI (s3://bucket/folder) everything is written below")
+    name: str = tuning(
+        "",
+        "name of the corpus, in the keys of artifacts, names of runs and tags of a Prefect server that several corpora "
+        "share: lower-case letters, digits and dashes; default: preset and last part of the root",
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        max_length=60,
+    )
     seed: int = Field(1, ge=0, le=_MOST_SEED, description="every random choice depends on it")
     words: WordRule = Field(
         "rouge",
@@ -89,6 +99,7 @@ class BuildConfig(Settings):
     summarizer: SummarizerSettings = SummarizerSettings()
     training: TrainingSettings = TrainingSettings()
     attention: AttentionSettings = AttentionSettings()
+    pretraining: PretrainingSettings = tuning(PretrainingSettings(), "of pretrain alone: no part of a build's recipe")
     decoding: DecodingSettings = DecodingSettings()
     baselines: BaselineSettings = BaselineSettings()
     scoring: ScoringSettings = ScoringSettings()
@@ -100,6 +111,14 @@ class BuildConfig(Settings):
     def miniweb(self) -> MiniwebSettings | None:
         """The settings of the embedded web, if the corpus comes from it: then its facts are known."""
         return self.source.miniweb if self.source.kind == "miniweb" and self.imported is None else None
+
+    @property
+    def tokenizer_folder(self) -> tuple[str, str] | None:
+        """The local folder whose tokenizer is the vocabulary, and the setting that names it; None = it is estimated."""
+        if self.vocabulary.folder is not None:
+            return self.vocabulary.folder, "vocabulary.folder"
+        pretrained = self.summarizer.pretrained
+        return None if pretrained is None else (pretrained, "summarizer.pretrained")
 
     def manifest(self) -> dict[str, Any]:
         """Return the JSON-able configuration for manifests: without the webhook, whose URL may be a secret."""
@@ -114,8 +133,16 @@ class BuildConfig(Settings):
         file = PRESETS / f"{preset}.yaml"
         if not file.exists():
             return given  # the field's own validation lists the presets
-        settings = merge(yaml.safe_load(file.read_text()) or {}, given)
-        return merge(recipe_of(settings), settings)
+        under = yaml.safe_load(file.read_text()) or {}
+        root = given.get("root", cls.model_fields["root"].default)
+        given = {**given, "name": name_of({**given, "preset": preset}, str(root))}
+        settings = merge(under, given)
+        recipe = recipe_of(settings)
+        summarizer = settings.get("summarizer")
+        if isinstance(summarizer, dict) and summarizer.get("pretrained") is not None:
+            # How a checkpoint is fine-tuned comes from its paper; the preset's figures are for fresh weights.
+            return merge(merge(under, recipe), given)
+        return merge(recipe, settings)
 
     @field_validator("root")
     @classmethod
@@ -133,6 +160,15 @@ class BuildConfig(Settings):
             raise ValueError(
                 f"decoding.checkpoint is {number}: expected at most {kept - 1}, because training keeps {kept} "
                 f"checkpoints (training.keep_best {training.keep_best}, {validations} validations)"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _checkpoint_brings_its_vocabulary(self) -> Self:
+        if self.imported is not None and self.tokenizer_folder is not None:
+            raise ValueError(
+                f"{self.tokenizer_folder[1]} is {self.tokenizer_folder[0]!r}, but imported shards have a vocabulary of "
+                "their own: expected one of the two"
             )
         return self
 
@@ -170,14 +206,24 @@ class BuildConfig(Settings):
         return self
 
 
+def name_of(config: Mapping[str, Any], root: str) -> str:
+    """Return the name of a corpus; builds made before corpora had names get the default one."""
+    folder = re.sub(r"[^a-z0-9]+", "-", root.partition("?")[0].lower().rstrip("/").rpartition("/")[2]).strip("-")
+    return str(config.get("name") or "-".join(part for part in (config.get("preset"), folder[:40].strip("-")) if part))
+
+
 def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with which the chosen summarizer's paper trained it, where they differ from Liu & Lapata
-    (2019).
+    """Return the settings with which the chosen summarizer's paper trained it and searched, where they differ from
+    Liu & Lapata (2019).
     """
     summarizer = settings.get("summarizer")
     name = summarizer.get("preset") if isinstance(summarizer, dict) else None
     recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else Recipe()
-    return {"training": dict(recipe.training), "summarizer": dict(recipe.source)}
+    if recipe.fine_tuning and (not isinstance(summarizer, dict) or summarizer.get("pretrained") is None):
+        recipe = Recipe()
+    return {
+        "training": dict(recipe.training), "summarizer": dict(recipe.source), "decoding": dict(recipe.decoding)
+    }  # fmt: skip
 
 
 def merge(under: Any, over: Any) -> Any:

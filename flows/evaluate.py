@@ -10,7 +10,7 @@ from flows.stages.splits import check_splits
 from tasks.reporting.publishing import publish_report
 
 
-@flow(name="evaluate", flow_run_name="evaluate-{config.preset}", on_failure=[notify], on_crashed=[notify])
+@flow(name="evaluate", flow_run_name="evaluate-{config.name}", on_failure=[notify], on_crashed=[notify])
 def evaluate(config: BuildConfig = DEFAULT) -> str:
     """Decode, score, and publish the report, building missing stages first.
 
@@ -25,4 +25,4 @@ def published(session: Session) -> str:
     dag, run = dag_of(session), session.run
     check_splits(run.store, dag.articles)
     report = dag.report
-    return "" if run.planning else publish_report(run.store, report)
+    return "" if run.planning else publish_report(run.store, report, session.config.name)

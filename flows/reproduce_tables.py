@@ -26,7 +26,7 @@ from tasks.tables.tables import PAGE, write_tables
 
 @flow(
     name="reproduce-tables",
-    flow_run_name="tables-{config.preset}-seed{config.seed}",
+    flow_run_name="tables-{config.name}-seed{config.seed}",
     on_failure=[notify],
     on_crashed=[notify],
 )
@@ -45,7 +45,7 @@ def publish(session: Session) -> str:
     directory = session.once(tables)
     if session.run.planning:
         return ""
-    text = publish_report(session.run.store, directory, PAGE)
+    text = publish_report(session.run.store, directory, session.config.name, PAGE)
     session.run.record_build(session.config.manifest(), directory.record, latest=False)
     return text
 
@@ -80,7 +80,7 @@ def tables(session: Session) -> DirectoryResult:
                 "steps": steps_of(config.tables, config.training),
                 "seed": config.seed,
             },
-            version=2,
+            version=3,
         ),
         inputs={
             "scores": every(*scores, *[one.scores for one in evaluated.values()]),

@@ -25,7 +25,7 @@ from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_
 
 @flow(
     name="retrain",
-    flow_run_name="retrain-{config.preset}-{config.retraining.period}",
+    flow_run_name="retrain-{config.name}-{config.retraining.period}",
     on_failure=[notify],
     on_crashed=[notify],
 )

@@ -1,4 +1,4 @@
-"""`make serve`: Prefect server, work pool, deployments and a worker on one machine, until Ctrl-C."""
+"""`make serve`: Prefect server, work pool, deployments, a worker and the page for summaries, until Ctrl-C."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def main() -> int:
 
 @contextmanager
 def serving(options: Options, console: Console) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
-    """Run server and worker until the block ends, then stop the worker and its runs first, the server last.
+    """Run server, worker and page until the block ends, then stop the worker and its runs before the server.
 
     Raises:
         RuntimeError: one of them does not start, or a deployment is rejected.
@@ -66,14 +66,17 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
         deploy(environment)
         worker = start([*_PREFECT, "worker", "start", "--pool", options.pool, "--type", "process"], environment)
         stack.callback(stop, worker, _WORKER_STOP_SECONDS)
+        page = start(options.page_command, environment)
+        stack.callback(stop, page, _STOP_SECONDS)
         console.print(_directions(options), markup=False)
         stack.callback(console.print, "stopping ...")
-        yield {"server": server, "worker": worker}
+        yield {"server": server, "worker": worker, "page": page}
 
 
 def _directions(options: Options) -> str:
     lines = [
         f"Prefect UI     {options.ui}",
+        f"summaries      {options.page}",
         f"database       {'PostgreSQL' if options.database else 'SQLite'}",
     ]
     shell = [f"export PREFECT_API_URL={options.api}"]

@@ -17,15 +17,13 @@ from flows.running.session import Session, walk_flow
 from tasks.engine.inputs import DirectoryResult
 
 
-@flow(name="train-ranker", flow_run_name="train-ranker-{config.preset}", on_failure=[notify], on_crashed=[notify])
+@flow(name="train-ranker", flow_run_name="train-ranker-{config.name}", on_failure=[notify], on_crashed=[notify])
 def train_ranker(config: BuildConfig = DEFAULT) -> None:
     """Train the paragraph ranker on the corpus, building missing stages first."""
     walk_flow(config, ranker)
 
 
-@flow(
-    name="train-summarizer", flow_run_name="train-summarizer-{config.preset}", on_failure=[notify], on_crashed=[notify]
-)
+@flow(name="train-summarizer", flow_run_name="train-summarizer-{config.name}", on_failure=[notify], on_crashed=[notify])
 def train_summarizer(config: BuildConfig = DEFAULT) -> None:
     """Rank, compute graphs, and train the summarizer, building missing stages first."""
     walk_flow(config, summarizer)

@@ -7,13 +7,11 @@ import torch
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
 from models.registry import PRESETS, build_summarizer
 
-LEDGER_WORDS = 32_000  # the published counts are at this vocabulary
 
-
-def count_parameters(preset: str, vocabulary_size: int = LEDGER_WORDS) -> int:
-    """Return the number of parameters of a preset, without allocating them."""
+def count_parameters(preset: str, vocabulary_size: int | None = None) -> int:
+    """Return the number of parameters of a preset, without allocating them; by default at the published vocabulary."""
     with torch.device("meta"):
-        model = build_summarizer(preset, vocabulary_size=vocabulary_size)
+        model = build_summarizer(preset, vocabulary_size=vocabulary_size or PRESETS[preset].words)
     return sum(parameter.numel() for parameter in model.parameters())
 
 

@@ -19,6 +19,7 @@ from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import Norm, check_heads, configured
 from models.layers.encoder import EncoderLayer
+from models.layers.packing import Packing
 from models.layers.precision import widened
 
 
@@ -75,10 +76,11 @@ class AttentionPredictor(nn.Module):
 
     def forward(self, paragraphs_BPD: Tensor, mask_BP: Tensor) -> Tensor:
         """Return the expected attention [B, P] float32: rows sum to 1, zero where mask_BP is False."""
-        x_BPD = paragraphs_BPD
+        packing = Packing.of(mask_BP)
+        x_MD = packing.pack(paragraphs_BPD)
         for layer in self.layers:
-            x_BPD = layer(x_BPD, mask_BP)
-        return masked_softmax(widened(self.unit(x_BPD).squeeze(-1)), mask_BP)
+            x_MD = layer(x_MD, packing)
+        return masked_softmax(widened(packing.pad(self.unit(x_MD).squeeze(-1))), mask_BP)
 
     def to_config_dict(self) -> dict[str, Any]:
         """Return the JSON-able fields of the configuration."""

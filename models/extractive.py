@@ -126,6 +126,7 @@ def best_first(scores: NDArray[np.floating]) -> NDArray[np.intp]:
 def greedy_coverage(
     concepts: Sequence[Set[str]],
     words: Sequence[int],
+    quality: Sequence[float],
     weights: Mapping[str, float],
     length: int,
     *,
@@ -139,6 +140,7 @@ def greedy_coverage(
     Args:
         concepts: what each of N sentences holds.
         words: length of each, > 0.
+        quality: factor of the gain of each, > 0.
         weights: what a concept is worth, > 0.
         length: words of the result, at most.
         power: of a sentence's length, which its gain is divided by: 0 prefers long sentences, 1 short ones.
@@ -151,7 +153,10 @@ def greedy_coverage(
     free = list(range(len(concepts)))
     while True:
         free = [index for index in free if words[index] <= length]
-        gains = [sum(weights[each] for each in concepts[index] - held) / words[index] ** power for index in free]
+        gains = [
+            quality[index] * sum(weights[each] for each in concepts[index] - held) / words[index] ** power
+            for index in free
+        ]
         if max(gains, default=0) <= 0:
             return chosen
         index = free.pop(gains.index(max(gains)))

@@ -1,12 +1,11 @@
 """FT, the flat Transformer: title and ranked paragraphs as one sequence
 (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.3).
 
-Shapes: B articles, N paragraphs that exist, L tokens a paragraph, S tokens of an article, D model size.
+Shapes: B articles, S tokens of an article, M tokens of all articles, D model size.
 """
 
 from dataclasses import dataclass
 
-import torch
 from torch import nn
 
 from models.contract import Memory, SourceBatch
@@ -16,8 +15,9 @@ from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import final_norm
+from models.layers.packing import Packing
 from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.positions import sinusoids
+from models.layers.positions import row_positions
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,10 @@ class FlatTransformer(TokenDecoding):
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
         paragraphs = ParagraphRows.of(source, self.config.pad)
         flat = paragraphs.flat(paragraphs.tokens, self.config.source_tokens)
-        positions_SD = sinusoids(torch.arange(flat.mask.shape[1], device=flat.mask.device), self.config.model_size)
-        x_BSD = self.embedding(flat.values, positions_SD)
+        packing = Packing.of(flat.mask)
+        positions_BSD = row_positions(flat.mask, self.config.model_size)
+        x_MD = self.embedding(packing.pack(flat.values), packing.pack(positions_BSD))
         for layer in self.layers:
-            x_BSD = layer(x_BSD, flat.mask)
-        encoded = FlatTokens(self.final_norm(x_BSD), flat.mask, flat.paragraph)
+            x_MD = layer(x_MD, packing)
+        encoded = FlatTokens(packing.pad(self.final_norm(x_MD)), flat.mask, flat.paragraph)
         return self.remember(paragraphs, encoded)

@@ -29,6 +29,7 @@ from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
 from models.layers.encoder import EncoderLayer, TransformerLayer
 from models.layers.feed_forward import final_norm
+from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
 from models.layers.positions import paragraph_positions
@@ -163,10 +164,12 @@ class GraphSum(ParallelDecoding):
             raise ValueError(f"GraphSum needs the {self.config.graph} graph as SourceBatch.graph, got None")
         rows = ParagraphRows.of(source, self.config.pad)
         size = self.config.model_size
-        x_NLD = self.embedding(rows.tokens, paragraph_positions(rows.ranks, rows.tokens.shape[1], size, "rank-token"))
+        positions_NLD = paragraph_positions(rows.ranks, rows.mask.shape[1], size, "rank-token")
+        packing = Packing.of(rows.mask)
+        x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
         for layer in self.word_layers:
-            x_NLD = layer(x_NLD, rows.mask)
-        x_NLD = self.word_norm(x_NLD)
+            x_MD = layer(x_MD, packing)
+        x_NLD = packing.pad(self.word_norm(x_MD))
         paragraphs_BPD = rows.grid(self.pooled(self.pooling(x_NLD, rows.mask).flatten(1)))
         for layer in self.graph_layers:
             paragraphs_BPD = layer(paragraphs_BPD, source.graph, source.paragraph_mask)

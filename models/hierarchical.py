@@ -3,8 +3,8 @@
 The paper and the code its authors released differ in many small points; each is a field of `HierarchicalConfig`, so
 that one architecture covers both.
 
-Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, S tokens of an article, H heads of a
-global layer, E size of such a head, D = H*E.
+Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
+article, H heads of a global layer, E size of such a head, D = H*E.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,10 @@ from models.layers.decoder import TransformerDecoder
 from models.layers.dropout import Dropout
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
+from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
-from models.layers.positions import PositionOrder, paragraph_positions, sinusoids
+from models.layers.positions import PositionOrder, paragraph_positions, row_positions
 
 GlobalResidual = Literal["g+(x+c)", "g+x"]
 Projections = Literal["shared", "per-head"]
@@ -165,14 +166,17 @@ class GlobalLayer(nn.Module):
         self.pooling_norm = final_norm(config)  # of the layer before
         self.keep_context = config.global_residual == "g+(x+c)"
 
-    def forward(self, x_NLD: Tensor, paragraphs: ParagraphRows, mask_BP: Tensor, graph_BPP: Tensor | None) -> Tensor:
-        """Map tokens [N, L, D] to tokens [N, L, D] informed by the other paragraphs of their article."""
-        head_NHE = self.pooling(self.pooling_norm(x_NLD), paragraphs.mask)
+    def forward(
+        self, x_MD: Tensor, packing: Packing, paragraphs: ParagraphRows, mask_BP: Tensor, graph_BPP: Tensor | None
+    ) -> Tensor:
+        """Map tokens [M, D] to tokens [M, D] informed by the other paragraphs of their article."""
+        head_NHE = self.pooling(packing.pad(self.pooling_norm(x_MD)), packing.mask)
         context_BPHE = self.attention(paragraphs.grid(head_NHE), mask_BP, graph_BPP)
         context_ND = self.output(paragraphs.rows(context_BPHE).flatten(-2))  # eq. 21
-        informed_NLD = x_NLD + self.dropout(context_ND).unsqueeze(1)
-        fed_NLD = self.feed_forward(self.residual.enter(informed_NLD))  # eq. 22
-        return self.residual.leave(informed_NLD if self.keep_context else x_NLD, fed_NLD)  # eq. 23
+        context_NLD = self.dropout(context_ND).unsqueeze(1).expand(-1, packing.mask.shape[1], -1)
+        informed_MD = x_MD + packing.pack(context_NLD)
+        fed_MD = self.feed_forward(self.residual.enter(informed_MD))  # eq. 22
+        return self.residual.leave(informed_MD if self.keep_context else x_MD, fed_MD)  # eq. 23
 
 
 class HierarchicalTransformer(TokenDecoding):
@@ -200,15 +204,18 @@ class HierarchicalTransformer(TokenDecoding):
         graph_BPP = source.graph if self.config.graph != "none" else None
         paragraphs = ParagraphRows.of(source, self.config.pad)
         mask_BP = source.paragraph_mask
-        x_NLD = self.embedding(paragraphs.tokens, self._positions(paragraphs))
+        packing = Packing.of(paragraphs.mask)
+        x_MD = self.embedding(packing.pack(paragraphs.tokens), packing.pack(self._positions(paragraphs)))
         for layer in self.local_layers:
-            x_NLD = layer(x_NLD, paragraphs.mask)
+            x_MD = layer(x_MD, packing)
         for layer in self.global_layers:
-            x_NLD = layer(x_NLD, paragraphs, mask_BP, graph_BPP)
-        return self.remember(paragraphs, paragraphs.flat(self.final_norm(x_NLD)))
+            x_MD = layer(x_MD, packing, paragraphs, mask_BP, graph_BPP)
+        return self.remember(paragraphs, paragraphs.flat(packing.pad(self.final_norm(x_MD))))
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
-        length, size = paragraphs.tokens.shape[1], self.config.model_size
+        """Return the embeddings [N, L, D] of the positions in rows."""
+        size = self.config.model_size
         if self.config.paragraph_positions:
+            length = paragraphs.mask.shape[1]
             return paragraph_positions(paragraphs.ranks, length, size, self.config.position_order)
-        return sinusoids(torch.arange(length, device=paragraphs.tokens.device), size)
+        return row_positions(paragraphs.mask, size)

@@ -30,9 +30,10 @@ from models.layers.config import LayerConfig, Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
+from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
-from models.layers.positions import sinusoids
+from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
 from models.layers.words import attend_paragraphs, word_keys_values
 
@@ -190,9 +191,11 @@ class ParallelTransformer(ParallelDecoding):
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles: words within their paragraph, then each paragraph into one vector."""
         rows = ParagraphRows.of(source, self.config.pad)
-        positions_LD = sinusoids(torch.arange(rows.tokens.shape[1], device=rows.tokens.device), self.config.model_size)
-        x_NLD = self.embedding(rows.tokens, positions_LD)
+        packing = Packing.of(rows.mask)
+        positions_NLD = row_positions(rows.mask, self.config.model_size)
+        x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
         for layer in self.encoder_layers:
-            x_NLD = layer(x_NLD, rows.mask)
+            x_MD = layer(x_MD, packing)
+        x_NLD = packing.pad(x_MD)
         ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
         return self.remember(rows, source, rows.grid(ranked_ND), x_NLD)

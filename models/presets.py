@@ -1,7 +1,7 @@
 """Every summarizer of the papers by name, each number with its source, and a small one of each kind for laptops."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -12,10 +12,14 @@ class Recipe:
     Attributes:
         training: fields of the training settings.
         source: number of paragraphs read and of tokens of each: fields of the summarizer settings.
+        decoding: fields of the decoding settings.
+        fine_tuning: whether it is for weights that are loaded (`summarizer.pretrained`), and not for fresh ones.
     """
 
     training: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, int] = field(default_factory=dict)
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    fine_tuning: bool = False
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,12 @@ class Preset:
         settings: fields of its configuration that differ from the defaults there.
         paper: where it is described.
         note: one line on what it is.
-        parameters: published number of parameters at 32,000 words, or its bounds if only a rounded size was published;
+        parameters: published number of parameters at `words` words, or its bounds if only a rounded size was published;
             None if no size was published.
         differences: the points in which paper and released code differ, and which side this preset takes.
         recipe: how its paper trained it.
         reading: how the published size compares with possible readings of the paper, if none of them gives it exactly.
+        words: size of the vocabulary at which the number of parameters is counted.
     """
 
     architecture: str
@@ -42,6 +47,7 @@ class Preset:
     differences: str = ""
     reading: str = ""
     recipe: Recipe = field(default_factory=Recipe)
+    words: int = 32_000
 
 
 # The equations of Liu & Lapata 2019 as printed; the defaults of HierarchicalConfig follow the released code.
@@ -106,6 +112,39 @@ _PTGEN = (
 )
 _PTGEN_COV = f"{_PTGEN}; coverage from the first step, theirs in the last 3,000 of 233,000"
 
+# Lewis et al. 2020's tokenizer has 50,264 pieces; its mask token is one row more in Hugging Face's checkpoints, and
+# Hie-BART's [BOS] one row more than the 50,264 of the checkpoint that it began from.
+_BART_PIECES = 50_264
+_BART_BASE = {"model_size": 768, "feed_forward_size": 3072, "heads": 12, "encoder_layers": 6, "decoder_layers": 6}
+_BART_SMALL = {
+    **{"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
+    **{"attention_dropout": 0.0, "activation_dropout": 0.0},  # the fused kernel of CPUs has no dropout
+}
+# Shen et al. 2023, sec. 5.3: 4,096 source tokens, by repeating the positions.
+_LONG = {"max_positions": 4096, "source_tokens": 4096}
+_HED = {"document_begin": True, "hae": True, "had": True, "position_restart": True}
+# Shen et al. 2023, sec. 5.3: Adam at 5e-5 without warm-up, cross entropy, for BART and HED alike; its summaries are
+# those of transformers' `generate` with a beam of 4, which divides by the length.
+_TUNING = Recipe(
+    training={"schedule": "constant", "learning_rate": 5e-5, "label_smoothing": 0.0},
+    decoding={"beam": 4, "normalisation": "average", "min_length": 20},
+    fine_tuning=True,
+)
+# With 4,096 positions also the paper's lengths: targets and summaries of 1,024 tokens.
+_LONG_TUNING = replace(_TUNING, source={"max_target_tokens": 1024}, decoding={**_TUNING.decoding, "max_length": 1024})
+# Akiyama et al. 2021, sec. 4.1: 20,000 steps, gradients of 10 batches, and otherwise what fairseq publishes for BART on
+# CNN/DM; its weight decay of .01 and the power 2 of its length penalty are not here.
+_HIE_TUNING = Recipe(
+    training={
+        "steps": 20_000, "accumulation": 10, "schedule": "linear", "learning_rate": 3e-5, "warmup": 500,
+        "label_smoothing": 0.1, "clip_norm": 0.1,
+    },
+    decoding={"beam": 4, "normalisation": "average", "min_length": 55, "max_length": 140, "block_ngrams": 3},
+    fine_tuning=True,
+)  # fmt: skip
+_BART = "ours: weights drawn as in this project's other systems, unless they are loaded"
+_HIE_BART = "ours: [BOS] counts as a word of its sentence, text before the first one belongs to the first sentence"
+
 _GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
 
 
@@ -123,6 +162,39 @@ def _ft(tokens: int) -> Preset:
         f"FT of 6 + 6 layers on {tokens:,} tokens",
         None,
         "released: pre-norm",
+    )
+
+
+def _bart(
+    settings: Mapping[str, Any],
+    paper: str,
+    note: str,
+    parameters: int | None = None,
+    points: str = _BART,
+    rows: int = 1,
+    recipe: Recipe | None = None,
+) -> Preset:
+    """Make a preset of BART's family; `rows` is the number of rows besides those of its tokenizer's pieces."""
+    words = _BART_PIECES + rows
+    return Preset("bart", settings, paper, note, parameters, points, recipe=recipe or _TUNING, words=words)
+
+
+def _hed(switches: Mapping[str, Any], row: int, note: str) -> Preset:
+    settings = {**_LONG, **switches}
+    return _bart(
+        settings,
+        f"Shen et al. 2023, Table 5, row {row}",
+        f"BART-large, 4,096 tokens{note}",
+        412_582_912,
+        recipe=_LONG_TUNING,
+    )
+
+
+def _hie_bart(words: int) -> Preset:
+    note = f"Hie-BART: heads that see words : sentences = {words}:{16 - words}"
+    size, rows = (406_291_456, 1) if words < 16 else (406_290_432, 0)  # 16:0 is BART itself, without [BOS]
+    return _bart(
+        {"sentence_heads": 16 - words}, "Akiyama et al. 2021, Table 2", note, size, _HIE_BART, rows, _HIE_TUNING
     )
 
 
@@ -318,12 +390,37 @@ PRESETS: dict[str, Preset] = {
         None,
         _PTGEN,
     ),
+    "bart-large": _bart({}, "Lewis et al. 2020, sec. 2", "BART of 12 + 12 layers, d=1,024", 406_290_432, rows=0),
+    "bart-base": _bart(_BART_BASE, "Lewis et al. 2020, sec. 4", "BART of 6 + 6 layers, d=768", 139_420_416),
+    "bart-small": _bart(_BART_SMALL, "Lewis et al. 2020, sec. 2", "BART for laptops: d=256, 3 + 3"),
+    "hed-row-0": _hed({}, 0, ""),
+    "hed-row-1": _hed({"document_begin": True}, 1, ", + <s>"),
+    "hed-row-2": _hed({"document_begin": True, "hae": True}, 2, ", + <s> + HAE"),
+    "hed-row-3": _hed({"document_begin": True, "hae": True, "position_restart": True}, 3, ", + <s> + HAE + PR"),
+    "hed-row-4": _hed({"document_begin": True, "hae": True, "had": True}, 4, ", + <s> + HAE + HAD"),
+    "hed": _hed(_HED, 5, ", + <s> + HAE + HAD + PR: HED"),
+    "hed-base": _bart(
+        {**_BART_BASE, **_LONG, **_HED},
+        "Shen et al. 2023, sec. 5.2",
+        "HED on BART-base, 4,096 tokens",
+        recipe=_LONG_TUNING,
+    ),
+    "hed-small": _bart({**_BART_SMALL, **_HED}, "Shen et al. 2023, sec. 4", "HED for laptops: d=256, 3 + 3"),
+    "hie-bart": _hie_bart(14),
+    **{f"hie-bart-{words}-{16 - words}": _hie_bart(words) for words in (16, 15, 13, 12, 11, 10, 9, 8)},
+    "hie-bart-small": _bart(
+        {**_BART_SMALL, "sentence_heads": 1},
+        "Akiyama et al. 2021, sec. 3",
+        "Hie-BART for laptops: d=256, 3 + 3, 3 heads of 4 see words",
+        None,
+        _HIE_BART,
+    ),
 }
 
 # Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
 PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
-COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum")
+COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
 
 
 def find_preset(name: str) -> Preset:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from models.bart import Bart, BartConfig
 from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
@@ -23,6 +24,8 @@ __all__ = [
     "Architecture",
     "build_summarizer",
     "check_configuration",
+    "configuration",
+    "fields_of",
     "from_config_dict",
     "source_limit",
     "to_config_dict",
@@ -46,6 +49,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "transformer-xl": Architecture(TransformerXLConfig, TransformerXL),
     "graphsum": Architecture(GraphSumConfig, GraphSum),
     "pointer-generator": Architecture(PointerGeneratorConfig, PointerGenerator),
+    "bart": Architecture(BartConfig, Bart),
 }
 
 
@@ -61,9 +65,19 @@ def build_summarizer(preset: str, *, vocabulary_size: int, pad: int = 0, **overr
     Raises:
         ValueError: unknown preset, unknown field, or an invalid value.
     """
+    model = ARCHITECTURES[find_preset(preset).architecture].model(
+        configuration(preset, vocabulary_size=vocabulary_size, pad=pad, **overrides)
+    )
+    assert isinstance(model, Summarizer)
+    return model
+
+
+def configuration(preset: str, *, vocabulary_size: int, pad: int = 0, **overrides: Any) -> Any:
+    """Return the configuration with which `build_summarizer` makes a summarizer; arguments and errors are the same."""
     chosen = find_preset(preset)
-    fields = {**chosen.settings, "vocabulary_size": vocabulary_size, "pad": pad, **overrides}
-    return _build(chosen.architecture, fields)
+    return _configure(
+        chosen.architecture, {**chosen.settings, "vocabulary_size": vocabulary_size, "pad": pad, **overrides}
+    )
 
 
 def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
@@ -72,10 +86,19 @@ def source_limit(preset: str, overrides: Mapping[str, Any]) -> int | None:
     Raises:
         ValueError: no such preset.
     """
+    limit: int | None = fields_of(preset, overrides).get("source_tokens")
+    return limit
+
+
+def fields_of(preset: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration of a preset with `overrides`, where it has defaults; a field it lacks is not there.
+
+    Raises:
+        ValueError: no such preset.
+    """
     chosen = find_preset(preset)
     fields = {field.name: field.default for field in dataclasses.fields(ARCHITECTURES[chosen.architecture].config)}
-    limit: int | None = {**fields, **chosen.settings, **overrides}.get("source_tokens")
-    return limit
+    return {**fields, **chosen.settings, **overrides}
 
 
 def check_configuration(preset: str, overrides: Mapping[str, Any]) -> None:
@@ -116,10 +139,6 @@ def from_config_dict(config: Mapping[str, Any], **overrides: Any) -> Summarizer:
     architecture = fields.pop("architecture", None)
     if architecture not in ARCHITECTURES:
         raise ValueError(f"unknown architecture {architecture!r}, expected one of: {', '.join(ARCHITECTURES)}")
-    return _build(architecture, fields)
-
-
-def _build(architecture: str, fields: Mapping[str, Any]) -> Summarizer:
     model = ARCHITECTURES[architecture].model(_configure(architecture, fields))
     assert isinstance(model, Summarizer)
     return model

@@ -1,54 +1,52 @@
 """The subword vocabulary that titles, paragraphs and summaries share (Liu & Lapata 2019, sec. 4): a SentencePiece
-model.
+model, or the tokenizer of a Hugging Face model.
 """
 
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import sentencepiece
-
-PAD, UNK, BEGIN, END = "<PAD>", "<unk>", "<S>", "</S>"
-TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
+from models.tokenization.contract import Tokenizer
+from models.tokenization.huggingface_tokenizer import HuggingFaceTokenizer, is_document
+from models.tokenization.sentencepiece_model import SentencePieceTokenizer
 
 
 class Vocabulary:
     """Turns text into token ids and back.
 
-    The special pieces have the names of the released WikiSum vocabulary and are looked up by name, so that a vocabulary
-    trained here (ids 0 to 6) and an imported one (where 0 is `<unk>` and 6 is `<PAD>`) both work.
-
     Attributes:
-        model: the serialized SentencePiece model.
+        model: the serialized SentencePiece model, or the document of a Hugging Face tokenizer; a vocabulary is equal to
+            another of the same bytes.
+        kind: what made it, in words.
         size: number of pieces V; ids run from 0 to V - 1.
-        pad, unk, begin, end: ids of padding, the unknown piece, and begin and end of a summary.
-        title_mark, paragraph_mark, sentence_mark: ids of the pieces that end a title, a paragraph and a sentence in
-            flat inputs.
+        specials: ids of the special pieces by role.
+        pad, begin, end: ids of padding, of what the decoder starts from, and of the end of a summary.
+        unk: id of the unknown piece; None if any text can be spelt.
+        title_mark: id of the piece between title and text: `<T>`, or where no piece was made for it a colon, which is
+            how a language model has seen titles.
+        paragraph_mark, sentence_mark: ids of the pieces that end a paragraph and a sentence in flat inputs (`<P>`,
+            `<Q>`); None = no such piece.
     """
 
     def __init__(self, model: bytes) -> None:
-        """Read a serialized SentencePiece model.
+        """Read a serialized model.
 
         Raises:
-            ValueError: the bytes are not a SentencePiece model, or it lacks a special piece.
+            ValueError: the bytes are neither a SentencePiece model nor the document of a tokenizer, or a special piece
+                is missing.
         """
-        try:
-            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        except RuntimeError as error:
-            raise ValueError(f"expected a serialized SentencePiece model, got {len(model)} other bytes") from error
+        kind: type[HuggingFaceTokenizer | SentencePieceTokenizer]
+        kind = HuggingFaceTokenizer if is_document(model) else SentencePieceTokenizer
+        self._tokenizer: Tokenizer = kind(model)
         self.model = model
-        self.size: int = self._processor.get_piece_size()
-        self.pad = self._special(PAD)
-        self.unk = self._special(UNK)
-        self.begin = self._special(BEGIN)
-        self.end = self._special(END)
-        self.title_mark = self._special(TITLE_MARK)
-        self.paragraph_mark = self._special(PARAGRAPH_MARK)
-        self.sentence_mark = self._special(SENTENCE_MARK)
-        marks = {self.pad, self.begin, self.end, self.title_mark, self.paragraph_mark, self.sentence_mark}
-        self._marks = frozenset(marks)
-        # If a model declares a mark as a user-defined symbol, a page with the mark in its text would forge it.
-        self._forgeable = frozenset(mark for mark in marks if not self._processor.is_control(mark))
+        self.kind = self._tokenizer.kind
+        self.size = self._tokenizer.size
+        self.specials = self._tokenizer.specials
+        self.pad, self.begin, self.end = self.specials.pad, self.specials.begin, self.specials.end
+        self.unk = self.specials.unk
+        self.paragraph_mark, self.sentence_mark = self.specials.paragraph_mark, self.specials.sentence_mark
+        self.title_mark = self._tokenizer.title_mark
+        self._marks = self.specials.marks
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Vocabulary":
@@ -72,14 +70,20 @@ class Vocabulary:
     def __reduce__(self) -> tuple[type["Vocabulary"], tuple[bytes]]:
         return Vocabulary, (self.model,)
 
+    @property
+    def target_start(self) -> tuple[int, ...]:
+        """The ids that every target begins with: `begin`, and in BART's vocabulary `<s>` after it."""
+        follows = self.specials.target_begin
+        return (self.begin,) if follows is None else (self.begin, follows)
+
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a text, never special tokens, even if the text contains their names."""
-        return self._without_forged(self._processor.encode(text))
+        return self.encode_batch([text])[0]
 
     def encode_batch(self, texts: Iterable[str]) -> list[list[int]]:
         """Return the token ids of each text, as `encode` does."""
-        batch = self._processor.encode(list(texts), num_threads=1)
-        return [self._without_forged(ids) for ids in batch] if self._forgeable else batch
+        batch, forgeable = self._tokenizer.encode(texts), self._tokenizer.forgeable
+        return [[id_ for id_ in ids if id_ not in forgeable] for ids in batch] if forgeable else batch
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of token ids; padding and marks are left out.
@@ -88,8 +92,7 @@ class Vocabulary:
             ValueError: an id is not in the vocabulary.
         """
         self._check(ids)
-        text: str = self._processor.decode([int(id_) for id_ in ids if id_ not in self._marks])
-        return text
+        return self._tokenizer.decode([int(id_) for id_ in ids if id_ not in self._marks])
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Return the piece of each token id; a word's first piece begins with U+2581.
@@ -98,21 +101,9 @@ class Vocabulary:
             ValueError: an id is not in the vocabulary.
         """
         self._check(ids)
-        return [self._processor.id_to_piece(int(id_)) for id_ in ids]
-
-    def _special(self, piece: str) -> int:
-        """Return the id of a required piece."""
-        id_: int = self._processor.piece_to_id(piece)  # an absent piece gets the id of the unknown piece
-        if self._processor.id_to_piece(id_) != piece:
-            raise ValueError(f"the SentencePiece model has no piece {piece!r}, which marks structure in WikiSum texts")
-        return id_
+        return [self._tokenizer.piece(int(id_)) for id_ in ids]
 
     def _check(self, ids: Sequence[int]) -> None:
         for id_ in ids:
             if not 0 <= id_ < self.size:
                 raise ValueError(f"token id {id_} is not in the vocabulary of {self.size} pieces")
-
-    def _without_forged(self, ids: list[int]) -> list[int]:
-        if not self._forgeable:
-            return ids
-        return [id_ for id_ in ids if id_ not in self._forgeable]

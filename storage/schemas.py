@@ -177,7 +177,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -394,9 +394,24 @@ EXAMPLES = Dataset(
     sharded_by="article",
 )
 
+PASSAGES = Dataset(
+    name="passages",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("article_id", pa.string(), "article whose candidate paragraphs it is from"),
+            _column("split", pa.string(), "train | valid"),
+            _column(
+                "sentences", pa.list_(_TOKENS), "token ids of its sentences, in the page's order, no special tokens"
+            ),
+        ]
+    ),
+    sharded_by="article",
+)
+
 PREDICTIONS = Dataset(
     name="predictions",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),
@@ -433,6 +448,6 @@ DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
         INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS, LEAD_NGRAMS, SKETCHES,
-        TWINS, OVERLAPS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES, GRAPHS, EXAMPLES, PREDICTIONS, SCORES,
+        TWINS, OVERLAPS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES, GRAPHS, EXAMPLES, PASSAGES, PREDICTIONS, SCORES,
     )
 }  # fmt: skip

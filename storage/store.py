@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -24,7 +24,7 @@ from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.row_groups import by_destination, by_size, check_schema
 from storage.schemas import Dataset
-from storage.writing import whole_file
+from storage.writing import HashingSink, whole_file
 
 _READ_BYTES = 1 << 20
 _BUFFER_BYTES = 4 << 20
@@ -149,6 +149,12 @@ class Store:
             infos = self.filesystem.get_file_info(selector)
         return {info.base_name: info.size for info in infos if info.type == pafs.FileType.File}
 
+    def names(self) -> list[str]:
+        """Return the names of the files and folders directly below the root, sorted; none if it is missing."""
+        selector = pafs.FileSelector(self.base, allow_not_found=True)
+        with self._naming("", "listed"):
+            return sorted(info.base_name for info in self.filesystem.get_file_info(selector))
+
     def delete(self, name: str) -> None:
         """Remove a file if it exists."""
         with self._naming(name, "deleted"):
@@ -214,7 +220,7 @@ class Store:
         groups: dict[int, RowGroup] = {}
         count = 0
         with self.writing(name) as sink:
-            hashing = _HashingSink(sink)
+            hashing = HashingSink(sink)
             output = pa.PythonFile(hashing, "w")
             with pq.ParquetWriter(output, dataset.schema, compression="zstd", write_page_checksum=True) as writer:
                 if dataset.grouped_by is None:
@@ -336,31 +342,6 @@ class _NamedReads:
 
     def close(self) -> None:
         self.file.close()
-
-
-class _HashingSink:
-    """Passes writes on to a file while hashing and counting them."""
-
-    def __init__(self, file: Any) -> None:
-        self.file = file
-        self.digest = hashlib.sha256()
-        self.bytes = 0
-        self.closed = False
-
-    def write(self, data: bytes) -> int:
-        self.file.write(data)
-        self.digest.update(data)
-        self.bytes += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self.bytes
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def _check_bytes(name: str, stream: IO[bytes], sha256: str) -> None:

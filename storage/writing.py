@@ -2,6 +2,7 @@
 
 import errno
 import glob
+import hashlib
 import os
 import shutil
 import tempfile
@@ -11,7 +12,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import IO
+from typing import IO, Any
 
 import pyarrow.fs as pafs
 
@@ -37,6 +38,39 @@ def whole_file(filesystem: pafs.FileSystem, path: str) -> Iterator[IO[bytes]]:
             yield sink
     except OSError as error:
         raise StorageError(f"{path} could not be written: {error}") from error
+
+
+class HashingSink:
+    """Passes writes on to a file while hashing and counting them, for `pyarrow.PythonFile`.
+
+    Attributes:
+        digest: SHA-256 of what was written.
+        bytes: how much that was.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.digest = hashlib.sha256()
+        self.bytes = 0
+        self.closed = False
+
+    def write(self, data: bytes) -> int:
+        """Write all of `data`."""
+        self.file.write(data)
+        self.digest.update(data)
+        self.bytes += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Return how much was written."""
+        return self.bytes
+
+    def flush(self) -> None:
+        """Do nothing: the file is flushed by its owner."""
+
+    def close(self) -> None:
+        """Leave the file open for its owner."""
+        self.closed = True
 
 
 @contextmanager

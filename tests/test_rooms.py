@@ -15,7 +15,7 @@ ROOMS = {
     "tasks": {"tasks", "models", "storage"},
     "flows": {"flows", "tasks", "models", "storage"},
 }
-LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors"}
+LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}
 
 
 def modules(room: str) -> list[Path]:
@@ -89,7 +89,10 @@ FLOWS = ["build_wikisum", "build_corpus", "train", "retrain", "reproduce_tables"
     [
         "import flows.config",
         *(RUN.format(["--help"], f"flows.{name}") for name in FLOWS),
-        *(RUN.format(["--help"], f"flows.{name}") for name in ("promote", "prune", "verify")),
+        *(
+            RUN.format(["--help"], f"flows.{name}")
+            for name in ("export", "promote", "prune", "verify", "republish", "human_evaluation", "summarize")
+        ),
         RUN.format(["--help", "training"], "flows.build_wikisum"),
         RUN.format(["--help", "all"], "flows.build_wikisum"),
         RUN.format(["--no-such-option"], "flows.build_wikisum"),

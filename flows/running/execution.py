@@ -3,7 +3,6 @@
 import logging
 import multiprocessing
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +33,7 @@ from storage.store import Store
 from tasks.engine.failure_logs import describe, log_expected_failures_in_one_line, unless_prefect_is_away
 from tasks.engine.inputs import StageResult
 from tasks.engine.shard import Job
+from tasks.engine.sigterm import on_sigterm
 from tasks.engine.stage import Outcome, StagePlan
 from tasks.reporting.publishing import publish_stage, publish_training
 
@@ -128,16 +128,14 @@ def _finished_before_sigterm(job: Job) -> Iterator[None]:
 
     After the job the process ends at once, because the pool has already assigned its next job.
     """
-    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if not ours or job.scratch:
+    if job.scratch:
         yield
         return
     stopping = threading.Event()
-    signal.signal(signal.SIGTERM, lambda _number, _frame: stopping.set())
     try:
-        yield
+        with on_sigterm(stopping.set):
+            yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         if stopping.is_set():
             os._exit(1)  # the shard is recorded; otherwise the pool would assign another one
 
@@ -162,9 +160,10 @@ class PrefectExecutor:
     The flow's runner is fixed when the module is imported; this one follows the settings of the run.
     """
 
-    def __init__(self, settings: EngineSettings) -> None:
-        """Take the kind of runner, its size and the retries."""
+    def __init__(self, settings: EngineSettings, corpus: str = "") -> None:
+        """Take the kind of runner, its size and the retries, and the name of the corpus for what is published."""
         self.settings = settings
+        self.corpus = corpus
         self._runner: TaskRunner[Any] | None = None
         self._shown: Shown | None = None  # the task run that represents the last jobs
 
@@ -269,7 +268,7 @@ class PrefectExecutor:
                 log.error("%s failed: %s", name, describe(outcome))
             elif isinstance(outcome, DirectoryRecord):
                 with unless_prefect_is_away(f"the artifact of {name}"):
-                    publish_training(Store(jobs[0].root), outcome)
+                    publish_training(Store(jobs[0].root), outcome, self.corpus)
             if time.monotonic() - logged > _HEARTBEAT_SECONDS and len(outcomes) < len(jobs):
                 logged = time.monotonic()
                 remaining = (logged - started) / len(outcomes) * (len(jobs) - len(outcomes))
@@ -288,4 +287,4 @@ class PrefectExecutor:
     def publish(self, result: StageResult, planned: StagePlan) -> None:
         """Log a stage's counts and publish them as an artifact."""
         with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
-            get_run_logger().info("%s", publish_stage(result, planned))
+            get_run_logger().info("%s", publish_stage(result, planned, self.corpus))

@@ -6,17 +6,19 @@ stages that read it. In the opposite order, with shards before the task run that
 list each parent of a reader once per shard.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 from uuid import UUID, uuid4
 
-from prefect import Flow, task
+from prefect import Flow, tags, task
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRunResult, RunInput, State, StateDetails, TaskRunResult
 from prefect.context import FlowRunContext
 from prefect.states import Completed
 
+from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, StageResult
 
 C = TypeVar("C")
@@ -78,6 +80,19 @@ def run_within(flow: Flow[[C], T], config: C, *reads: StageResult | DirectoryRes
     ids = [edge.id for edge in edges if isinstance(edge, TaskRunResult | FlowRunResult)]
     after: list[State[Any]] = [Completed(data=True, state_details=StateDetails(task_run_id=id_)) for id_ in ids]
     return cast(Callable[..., T], flow)(config, wait_for=after)  # a keyword of Prefect's, which the flow's type lacks
+
+
+@contextmanager
+def tagged(name: str) -> Iterator[None]:
+    """Tag the current flow run, and all runs that begin in the block, with a name, by which the UI can filter."""
+    current = current_flow_run()
+    if current is not None:
+        with unless_prefect_is_away(f"the tag {name}"), get_client(sync_client=True) as client:
+            before = client.read_flow_run(current).tags
+            if name not in before:
+                client.update_flow_run(current, tags=[*before, name])
+    with tags(name):
+        yield
 
 
 def _nothing() -> None:

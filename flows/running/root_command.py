@@ -1,12 +1,20 @@
-"""The command line of the commands on a root other than builds: prune, promote, verify."""
+"""The command line of the commands other than builds, such as prune, promote, verify and export."""
 
 import argparse
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from flows.running.options import explain
 from storage.errors import StorageError
+from tasks.engine.settings import Settings
 
+S = TypeVar("S", bound=Settings)
+ROOT: Mapping[str, Mapping[str, Any]] = {
+    "--root": {"default": "data", "help": "folder or URI everything is written below (default: data)"}
+}
 _INTERRUPTED = 130
 
 
@@ -23,10 +31,69 @@ def read_root_options(program: str, about: str | None, options: Mapping[str, Map
     """
     parser = argparse.ArgumentParser(prog=program, description=about)
     parser.set_defaults(program=program)
-    parser.add_argument("--root", default="data", help="folder or URI everything is written below (default: data)")
+    _add(parser, {**ROOT, **options})
+    return parser.parse_args()
+
+
+def read_action_options(
+    program: str, about: str | None, actions: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]]
+) -> argparse.Namespace:
+    """Read the command line of a command with several actions; the chosen one is the field `action`.
+
+    Args:
+        program: name of the command.
+        about: its description, for the help.
+        actions: name -> description and options (arguments of `add_argument`).
+
+    Raises:
+        SystemExit: help was printed (0), or an option is wrong (2).
+    """
+    parser = argparse.ArgumentParser(prog=program, description=about)
+    chosen = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for action, (help_, options) in actions.items():
+        action_parser = chosen.add_parser(action, help=help_, description=help_)
+        action_parser.set_defaults(program=f"{program} {action}")
+        _add(action_parser, options)
+    return parser.parse_args()
+
+
+def _add(parser: argparse.ArgumentParser, options: Mapping[str, Mapping[str, Any]]) -> None:
     for name, details in options.items():
         parser.add_argument(name, **details)
-    return parser.parse_args()
+
+
+def options_of(settings: type[Settings]) -> dict[str, dict[str, Any]]:
+    """Return the fields of a section of settings as options; the section checks the values that are given.
+
+    A field without a value is left out of the namespace; lists are written with commas.
+    """
+    return {
+        f"--{name.replace('_', '-')}": {
+            "dest": name, "default": argparse.SUPPRESS, "metavar": name.upper(),
+            "help": f"{info.description} (default: {_shown(info.default)})".replace("%", "%%"),
+        }
+        for name, info in settings.model_fields.items()
+    }  # fmt: skip
+
+
+def settings_from(settings: type[S], options: argparse.Namespace) -> S:
+    """Return the section of settings with the options that were given.
+
+    Raises:
+        ValueError: a value is wrong; the message names the setting and what was expected.
+    """
+    given = {name: value for name, value in vars(options).items() if name in settings.model_fields}
+    lists = {name for name, info in settings.model_fields.items() if isinstance(info.default, tuple)}
+    try:
+        return settings.model_validate(
+            {name: tuple(value.split(",")) if name in lists else value for name, value in given.items()}
+        )
+    except ValidationError as error:
+        raise ValueError(f"settings are wrong\n{explain(error)}") from error
+
+
+def _shown(value: Any) -> str:
+    return (",".join(value) or "see there") if isinstance(value, tuple) else str(value)
 
 
 def run_on_root(options: argparse.Namespace, act: Callable[[argparse.Namespace], int]) -> int:

@@ -3,14 +3,18 @@
 import argparse
 import os
 import secrets
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
 
 from flows.running.child_processes import free_port
 from flows.running.prefect_setup import HEARTBEAT_SECONDS
 
 _LEAST_PASSWORD = 8
+_PAGE_PORT = 4300
+_ROOT = "data"  # of the deployments in prefect.yaml
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,7 @@ class Options:
         pool: name of the work pool.
         database: URL of a PostgreSQL database; None = SQLite in Prefect's home.
         auth: user:password for the API; None = no authentication.
+        page_port: port of the page for summaries.
     """
 
     host: str
@@ -30,6 +35,7 @@ class Options:
     pool: str
     database: str | None
     auth: str | None
+    page_port: int
 
     @property
     def api(self) -> str:
@@ -39,8 +45,23 @@ class Options:
     @property
     def ui(self) -> str:
         """URL of the UI on this machine; other machines need its host name instead of a loopback address."""
+        return self._address(self.port)
+
+    @property
+    def page(self) -> str:
+        """URL of the page for summaries on this machine."""
+        return self._address(self.page_port)
+
+    @property
+    def page_command(self) -> list[str]:
+        """The command that serves the page, with the models of the deployments' root if there is a build."""
+        listen = ["--serve", "--host", self.host, "--port", str(self.page_port)]
+        model = ["--model", _ROOT] if (Path(_ROOT) / "builds").is_dir() else []
+        return [sys.executable, "-m", "flows.summarize", *listen, *model]
+
+    def _address(self, port: int) -> str:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def read_options(arguments: list[str], environment: Mapping[str, str]) -> Options:
@@ -58,6 +79,7 @@ def read_options(arguments: list[str], environment: Mapping[str, str]) -> Option
     return Options(
         values.host, free_port(values.host, values.port), values.pool, database and database_url(database),
         authentication(values.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
+        free_port(values.host, _PAGE_PORT),
     )  # fmt: skip
 
 

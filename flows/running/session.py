@@ -10,9 +10,12 @@ from prefect import get_run_logger
 
 from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
+from flows.running.graph import tagged
 from flows.running.machine import check_machine
+from storage.builds import Build
 from storage.lock import root_lock
 from storage.store import Store
+from tasks.engine.progress import ProgressLog
 from tasks.engine.stage import Run, walk
 from tasks.sources.choice import running_web
 
@@ -46,6 +49,18 @@ class Session:
             self._walked[wiring] = wiring(self)
         result: T = self._walked[wiring]
         return result
+
+    def progress(self, name: str) -> ProgressLog:
+        """Return what shows the progress of a task of this name in the UI."""
+        return ProgressLog(name, self.config.name)
+
+    def publish_overview(self, build: Build) -> None:
+        """Publish lineage and index of the build that this walk has recorded."""
+        from tasks.reporting.overview import publish_overview  # here, so that worker processes do not load matplotlib
+
+        directories = {name: one.record for name, one in self.run.directories.items() if one.record is not None}
+        stages = {name: one.in_order for name, one in self.run.stages.items()}
+        publish_overview(build, self.config.name, stages, directories)
 
     def forget(self) -> None:
         """Forget the results, so that everything is walked again; finished shards are found by their keys."""
@@ -89,7 +104,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
         if not _holding.get():
             stack.enter_context(root_lock(store, _WAIT_FOR_ROOT_SECONDS))
         connect_to = stack.enter_context(running_web(config.source)) if config.miniweb else {}
-        executor = PrefectExecutor(config.engine)
+        executor = PrefectExecutor(config.engine, config.name)
         opened = Session(config, executor, Run(store, executor), connect_to)
         token = _current.set(opened)
         stack.callback(_current.reset, token)
@@ -107,7 +122,7 @@ def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
 
 def planning_session(config: BuildConfig) -> Session:
     """Return a session that computes nothing and writes nothing."""
-    executor = PrefectExecutor(config.engine)
+    executor = PrefectExecutor(config.engine, config.name)
     return Session(config, executor, Run(Store(config.root), executor, planning=True))
 
 
@@ -118,7 +133,7 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
         StageFailedError: some shards could not be made; it says which and how to continue.
     """
     nested = _current.get() is not None
-    with session(config) as opened, opened.executor.serving():
+    with session(config) as opened, opened.executor.serving(), tagged(config.name):
         if nested:
             return opened.once(wiring)
         return walk(opened.run.store, lambda: opened.once(wiring), opened.forget, get_run_logger().warning)

@@ -5,7 +5,6 @@ from storage import schemas
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import find_archives, index_shard, look_up_shard
 from tasks.engine.inputs import StageResult, gathered
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 
 
@@ -40,7 +39,7 @@ def indexed_captures(session: Session, frontier: StageResult) -> StageResult | N
         ),
         shards=session.config.shards.hosts,
         inputs={"frontier": gathered(frontier)},
-        context={"connect_to": session.connect_to, "progress": ProgressLog("look-ups")},
+        context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
         scratch="scratch",
         name="captures-indexed",
     )

@@ -6,7 +6,6 @@ from storage import schemas
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import Input, StageResult, gathered, same
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.search.providers import recorded_notes
 from tasks.search.search import search_articles
@@ -48,7 +47,7 @@ def pages(
         inputs["captures"] = gathered(captures)
     if indexed is not None:
         inputs["indexed"] = same(indexed)
-    context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": ProgressLog("pages")}
+    context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
     return session.run.stage(
         Recipe(
             schemas.PAGES,

@@ -4,13 +4,13 @@ from flows.running.session import Session
 from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.baselines import predict_baselines
 from tasks.evaluation.judges import judge_notes
 from tasks.evaluation.scoring import score_predictions
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.summarization.decoding import decode_shard
+from tasks.summarization.fresh_model import check_lengths
 from tasks.summarization.settings import DecodingSettings
 
 
@@ -53,6 +53,8 @@ def predictions(
         progress: name of the progress artifact.
     """
     settings = settings or session.config.decoding
+    # The beginning of a summary is one token, or two in BART's vocabulary.
+    check_lengths(session.config.summarizer, settings.max_length + 2, "decoding.max_length")
     inputs: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
     if graphs is not None:
         inputs["graphs"] = same(graphs)
@@ -66,7 +68,7 @@ def predictions(
         ),
         shards=len(examples.shards),
         inputs=inputs,
-        context={"progress": ProgressLog(progress), "device": session.config.engine.device},
+        context={"progress": session.progress(progress), "device": session.config.engine.device},
         name=name,
     )
 
@@ -92,7 +94,9 @@ def scores(
             "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
-        context={"device": session.config.engine.device, "progress": ProgressLog(name) if settings.judged else None},
+        context={
+            "device": session.config.engine.device, "progress": session.progress(name) if settings.judged else None,
+        },
         scratch=None if settings.judge is None else "scratch",
         name=name,
     )  # fmt: skip

@@ -6,7 +6,6 @@ from flows.running.session import Session
 from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, only, same
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.ranking.ranking import rank_paragraphs
 from tasks.ranking.scores import score_rankings
@@ -34,7 +33,7 @@ def ranker(
             "vocabulary": only(corpus.vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog("ranker"), "device": session.config.engine.device},
+        context={"progress": session.progress("ranker"), "device": session.config.engine.device},
     )
 
 

@@ -9,7 +9,8 @@ from tasks.engine.recipe import Recipe
 from tasks.extraction.documents import extract_documents
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.ranking.features import compute_features
-from tasks.summarization.vocabulary import train_vocabulary
+from tasks.summarization.folders import folder_vocabulary
+from tasks.summarization.vocabulary import adopt_vocabulary, train_vocabulary
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,17 @@ def features(session: Session, articles: StageResult, paragraphs: StageResult, n
 
 
 def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult:
-    """Estimate the vocabulary on leads and paragraphs."""
+    """Estimate the vocabulary on leads and paragraphs, or take that of a folder."""
+    if (given := session.config.tokenizer_folder) is not None:
+        words = folder_vocabulary(*given)
+        return session.run.stage(
+            Recipe(
+                schemas.VOCABULARY, adopt_vocabulary, notes={"tokenizer": words.kind, "tokenizer_sha256": words.digest}
+            ),
+            shards=1,
+            inputs={},
+            context={"folder": given[0]},
+        )
     return session.run.stage(
         Recipe(
             schemas.VOCABULARY,

@@ -28,7 +28,7 @@ def timings(session: Session, evaluated: Mapping[str, Evaluated]) -> dict[str, D
                     "memory_bytes": MEMORY_BYTES,
                     "precision": config.training.precision,
                 },
-                version=2,
+                version=3,
             ),
             inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
             context={"device": config.engine.device},

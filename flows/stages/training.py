@@ -2,9 +2,10 @@
 
 from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.summarization.attention_training import train_attention
+from tasks.summarization.folders import folder_vocabulary
+from tasks.summarization.fresh_model import check_lengths, check_start
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer as train_summarizer_model
 
@@ -31,22 +32,38 @@ def summarizer(
         training: how to train it.
         initial: a model from whose weights training starts.
         name: its name in tables.
+
+    Raises:
+        FileNotFoundError: `summarizer.pretrained` names no folder.
+        ValueError: its checkpoint does not fit the settings.
     """
+    settings = settings or session.config.summarizer
+    check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
     return session.run.directory(
         Recipe(
             f"models/{name}",
             train_summarizer_model,
-            settings=settings or session.config.summarizer,
+            settings=settings,
+            notes={} if initial is not None else _start(session, settings),
             arguments={"training": training or session.config.training, "seed": session.config.seed},
-            version=4,
+            version=5,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "vocabulary": only(vocabulary),
             **({} if initial is None else {"initial": contents(initial)}),
         },
-        context={"progress": ProgressLog(name), "device": session.config.engine.device},
+        context={"progress": session.progress(name), "device": session.config.engine.device},
     )
+
+
+def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
+    """Return what decides the weights that a training starts from, beside the settings."""
+    folder = session.config.tokenizer_folder
+    if settings.pretrained is None or folder is None:
+        return {}
+    digest = check_start(settings, folder_vocabulary(*folder))
+    return {} if digest is None else {"pretrained_sha256": digest}
 
 
 def attention(
@@ -64,11 +81,11 @@ def attention(
             train_attention,
             settings=settings or session.config.attention,
             arguments={"seed": session.config.seed},
-            version=3,
+            version=4,
         ),
         inputs={
             "shards": every(examples, *([] if graphs is None else [graphs])),
             "summarizer": contents(summarizer),
         },
-        context={"progress": ProgressLog(name), "device": session.config.engine.device},
+        context={"progress": session.progress(name), "device": session.config.engine.device},
     )

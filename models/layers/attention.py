@@ -1,8 +1,8 @@
 """Multi-head attention over PyTorch's fused kernel, with boolean masks throughout.
 
 Shapes: B articles, K hypotheses an article, T query positions, S key positions, H heads, E size of a head, D = H*E,
-P paragraphs, R rows of any batch (R = B*K in a decoder). A mask is True where a key may be attended to; a query whose
-keys are all masked gets a context of zeros and finite gradients.
+P paragraphs, R rows of any batch (R = B*K in a decoder), M tokens of rows without padding. A mask is True where a key
+may be attended to; a query whose keys are all masked gets a context of zeros and finite gradients.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache
+from models.layers.packing import Packing
 from models.layers.precision import widened
 
 
@@ -157,11 +158,13 @@ class SelfAttention(nn.Module):
         initialise(*self.query_key_value.weight.chunk(3), self.output.weight)
         _zero(self.query_key_value.bias, self.output.bias)
 
-    def forward(self, x_RTD: Tensor, mask_RS: Tensor) -> Tensor:
-        """Attend in both directions, among the tokens where mask_RS ([R, T]) is True; returns [R, T, D]."""
-        q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
-        mask = mask_RS[:, None, None, :]
-        return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, mask, dropout=self._active_dropout))
+    def forward(self, x_MD: Tensor, packing: Packing) -> Tensor:
+        """Attend in both directions among the tokens of a row; returns [M, D]."""
+        q_RHTE, k_RHTE, v_RHTE = self._split(packing.pad(self.query_key_value(x_MD)))
+        mask = packing.mask[:, None, None, :]
+        context_RHTE = attend(q_RHTE, k_RHTE, v_RHTE, mask, dropout=self._active_dropout)
+        output_MD: Tensor = self.output(packing.pack(join_heads(context_RHTE)))
+        return output_MD
 
     def causal(self, x_RTD: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
         """Attend to earlier tokens: those in `x_RTD` and, with a cache, those of its `layer`; returns [R, T, D]."""
@@ -176,7 +179,10 @@ class SelfAttention(nn.Module):
         return self.dropout if self.training else 0.0
 
     def _project(self, x_RTD: Tensor) -> Sequence[Tensor]:
-        return [split_heads(x, self.heads) for x in self.query_key_value(x_RTD).chunk(3, dim=-1)]
+        return self._split(self.query_key_value(x_RTD))
+
+    def _split(self, projected_RT: Tensor) -> Sequence[Tensor]:
+        return [split_heads(x, self.heads) for x in projected_RT.chunk(3, dim=-1)]
 
     def _finish(self, context_RHTE: Tensor) -> Tensor:
         output: Tensor = self.output(join_heads(context_RHTE))

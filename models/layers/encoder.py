@@ -1,7 +1,7 @@
 """The local Transformer layer (Liu & Lapata 2019, sec. 3.2.2): vanilla, over the tokens of one paragraph or one flat
 sequence.
 
-Shapes: R rows (paragraphs folded into the batch, or articles), T tokens, D model size.
+Shapes: M tokens of all rows (paragraphs folded into the batch, or articles) without padding, D model size.
 """
 
 from torch import Tensor, nn
@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from models.layers.attention import SelfAttention
 from models.layers.config import LayerConfig
 from models.layers.feed_forward import FeedForward, Residual
+from models.layers.packing import Packing
 
 
 class TransformerLayer(nn.Module):
@@ -43,6 +44,6 @@ class EncoderLayer(TransformerLayer):
         """Make one layer; `attention_dropout` is that of attention weights."""
         super().__init__(config, SelfAttention(config.model_size, config.heads, attention_dropout))
 
-    def forward(self, x_RTD: Tensor, mask_RT: Tensor) -> Tensor:
-        """Map [R, T, D] to [R, T, D]; tokens see the tokens of their row where mask_RT is True."""
-        return self.finish(x_RTD, self.attention(self.enter(x_RTD), mask_RT))
+    def forward(self, x_MD: Tensor, packing: Packing) -> Tensor:
+        """Map [M, D] to [M, D]; tokens see the tokens of their row."""
+        return self.finish(x_MD, self.attention(self.enter(x_MD), packing))

@@ -45,6 +45,7 @@ class ParagraphRows:
         column: [N] int64 its column p in the grid of the batch.
         articles: B.
         paragraphs: P.
+        pad: id of the padding token.
     """
 
     tokens: Tensor
@@ -54,6 +55,7 @@ class ParagraphRows:
     column: Tensor
     articles: int
     paragraphs: int
+    pad: int
 
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
@@ -70,7 +72,31 @@ class ParagraphRows:
         article, position = source.paragraph_mask.gather(1, order_BP).nonzero(as_tuple=True)
         column = order_BP[article, position]
         tokens = source.tokens[article, column]
-        return cls(tokens, tokens != source.pad, source.ranks[article, column], article, column, articles, paragraphs)
+        ranks = source.ranks[article, column]
+        return cls(tokens, tokens != source.pad, ranks, article, column, articles, paragraphs, source.pad)
+
+    @property
+    def starts(self) -> Tensor:
+        """[N] int64, the place of each row's first token in the article's flat sequence."""
+        lengths_N = self.mask.sum(dim=1)
+        totals_B = lengths_N.new_zeros(self.articles).index_add(0, self.article, lengths_N)
+        return lengths_N.cumsum(0) - lengths_N - (totals_B.cumsum(0) - totals_B)[self.article]
+
+    def cut(self, limit: int) -> "ParagraphRows":
+        """Return the rows with the first `limit` tokens of each article; a row left without any is absent."""
+        mask_NL = self.mask & (self.starts.unsqueeze(1) + self.mask.cumsum(dim=1) <= limit)
+        kept = mask_NL.any(dim=1)
+        return ParagraphRows(
+            # What is cut becomes equal to what was padding: no one may read it.
+            tokens=torch.where(mask_NL, self.tokens, self.pad)[kept, :limit],
+            mask=mask_NL[kept, :limit],
+            ranks=self.ranks[kept],
+            article=self.article[kept],
+            column=self.column[kept],
+            articles=self.articles,
+            paragraphs=self.paragraphs,
+            pad=self.pad,
+        )
 
     def grid(self, x_N: Tensor) -> Tensor:
         """Lay rows [N, ...] into the grid [B, P, ...], zeros where there is no paragraph."""

@@ -33,6 +33,11 @@ def sinusoids(positions: Tensor, size: int) -> Tensor:
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
 
 
+def row_positions(mask: Tensor, size: int) -> Tensor:
+    """Return the embeddings [R, T, D] of the positions within rows whose mask is [R, T]; they are not copied."""
+    return sinusoids(torch.arange(mask.shape[1], device=mask.device), size).expand(len(mask), -1, -1)
+
+
 def paragraph_positions(ranks: Tensor, length: int, size: int, order: PositionOrder) -> Tensor:
     """Return the embedding of (rank of the paragraph, position of the token in it) as a concatenation of two halves.
 

@@ -21,12 +21,17 @@ def word_keys_values(attention: CrossAttention, words_BPLD: Tensor) -> tuple[Ten
     return k_NHLE.view(shape), v_NHLE.view(shape)
 
 
-def attend_paragraphs(q_BHQE: Tensor, k_BPHLE: Tensor, v_BPHLE: Tensor, mask_BPL: Tensor) -> Tensor:
-    """Return the context [B, P, H, Q, E] of each query in each paragraph, zeros in an empty one."""
+def attend_paragraphs(
+    q_BHQE: Tensor, k_BPHLE: Tensor, v_BPHLE: Tensor, mask_BPL: Tensor, *, dropout: float = 0.0
+) -> Tensor:
+    """Return the context [B, P, H, Q, E] of each query in each paragraph, zeros in an empty one.
+
+    `dropout` is that of the attention weights.
+    """
     articles, paragraphs = mask_BPL.shape[:2]
     # Repeating the queries is the cheapest choice: one call per paragraph doubles the time of training, and one call
     # that broadcasts them cannot use the fused kernel and stores all weights.
     q_NHQE = q_BHQE.unsqueeze(1).expand(-1, paragraphs, -1, -1, -1).flatten(0, 1)
     mask_N11L = mask_BPL.flatten(0, 1)[:, None, None, :]
-    context_NHQE = attend(q_NHQE, k_BPHLE.flatten(0, 1), v_BPHLE.flatten(0, 1), mask_N11L)
+    context_NHQE = attend(q_NHQE, k_BPHLE.flatten(0, 1), v_BPHLE.flatten(0, 1), mask_N11L, dropout=dropout)
     return context_NHQE.view(articles, paragraphs, *context_NHQE.shape[1:])

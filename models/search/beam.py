@@ -4,6 +4,7 @@ Shapes: B articles, b of them still searched, K hypotheses an article, P paragra
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -29,6 +30,7 @@ def beam_search(
     scorers: Sequence[Scorer] = (),
     prompt: Tensor | None = None,
     values: SourceValues | None = None,
+    first: int | None = None,
 ) -> list[Hypothesis]:
     """Return the best summary found for each article of `source`.
 
@@ -39,7 +41,7 @@ def beam_search(
         model: any summarizer.
         source: B articles, on the model's device.
         settings: of the search.
-        begin: id the decoder starts from; like padding it is never generated.
+        begin: id the decoder starts from; like padding it is never generated, unless it is the end token too.
         end: id that ends a summary.
         unknown: id of the unknown token, which is generated only if the settings allow it.
         exempt: ids to which `settings.block_recent` does not apply (commas).
@@ -47,18 +49,30 @@ def beam_search(
         prompt: [B, n] int64 tokens with which the summaries of each article start, padded with `source.pad`; they are
             part of the summary, do not change its score, and are cut at the maximum length.
         values: forbids names and numbers that the source lacks.
+        first: id that follows `begin` before any summary and any prompt, and at no cost, as BART's `<s>` does
+            (`forced_bos_token_id` of transformers). It is not part of the summary, but counts in the length by which
+            its log-probability is divided.
     """
-    never = {source.pad, begin, *([] if unknown is None or settings.allow_unknown else [unknown])}
+    never = {source.pad, *([begin] if begin != end else []), *([] if first is None else [first])}
+    if unknown is not None and not settings.allow_unknown:
+        never.add(unknown)
     rules = TokenRules(end=end, never=tuple(sorted(never)), exempt=tuple(exempt))
     if end in never:
         raise ValueError(f"expected an end token other than those never generated {sorted(never)}, got {end}")
+    if first is not None:
+        before = torch.full((len(source.tokens), 1), first, device=source.tokens.device)
+        prompt = before if prompt is None else torch.cat((before, prompt), dim=1)
+        settings = replace(settings, min_length=settings.min_length + 1, max_length=settings.max_length + 1)
     was_training = model.training
     model.eval()
     try:
         memory = model.encode(source)
-        return _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
+        found = _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
     finally:
         model.train(was_training)
+    if first is None:
+        return found
+    return [replace(one, tokens=one.tokens[1:], attention=one.attention[1:]) for one in found]
 
 
 def _search(
@@ -77,7 +91,7 @@ def _search(
     best: list[Hypothesis | None] = [None] * articles
     cache = model.start_cache(memory, beam, settings.max_length + 1)
     alive = Hypotheses.start(articles, beam, paragraphs, device)
-    ended = Ended.start(articles, settings.max_length, paragraphs, device)
+    ended = Ended.start(articles, beam, settings.max_length, paragraphs, device)
     newest_R1 = torch.full((articles * beam, 1), begin, device=device)
     while len(alive.articles):
         decoded = model.decode(newest_R1, memory, cache)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from models.vocabulary import Vocabulary
+
 
 def repeated_ngrams(tokens_bKt: Tensor, n: int, vocabulary_size: int) -> Tensor | None:
     """Return [b, K, V] bool, True for tokens that would repeat an n-gram of the hypothesis; None if there are none."""
@@ -36,3 +38,9 @@ def _among(tokens_bKw: Tensor, chosen_bKw: Tensor, vocabulary_size: int) -> Tens
     mask = torch.zeros(b, beam, vocabulary_size + 1, dtype=torch.bool, device=tokens_bKw.device)
     mask.scatter_(2, tokens_bKw.masked_fill(~chosen_bKw, vocabulary_size), True)
     return mask[..., :-1]
+
+
+def commas(vocabulary: Vocabulary) -> tuple[int, ...]:
+    """Return the ids of commas, which may repeat within a short distance (Ma & Zong's (2020) released code)."""
+    pieces = vocabulary.pieces(range(vocabulary.size))
+    return tuple(id_ for id_, piece in enumerate(pieces) if piece.lstrip("\u2581") == ",")

@@ -19,11 +19,15 @@ class SearchSettings:
         alpha: exponent of the Wu length penalty; 0 = no penalty.
         min_length: minimum number of tokens of a summary, without the end token.
         max_length: maximum number of tokens of a summary, without the end token; a hypothesis of this length must end,
-            and the log-probability of its end token counts.
+            and the log-probability of its end token counts unless `as_transformers` is set.
         block_ngrams: n: no n-gram may occur twice in a summary (Ma & Zong 2020, sec. 4.2: 3); 0 = off.
         block_recent: no token may equal one of this many tokens before it (Ma & Zong 2020, sec. 4.2: 2, except commas);
             0 = off.
         allow_unknown: whether the unknown token may be generated.
+        as_transformers: whether a search ends as `generate` of the transformers library does by default. At the
+            greatest length the end token is given, not chosen, so its log-probability is 0 (`forced_eos_token_id`);
+            and a search goes on until no live hypothesis is better than the worst of the K best that have ended, where
+            ours compares with the best of them.
     """
 
     beam: int = 5
@@ -34,6 +38,7 @@ class SearchSettings:
     block_ngrams: int = 0
     block_recent: int = 0
     allow_unknown: bool = False
+    as_transformers: bool = False
 
     def __post_init__(self) -> None:
         if self.beam < 1:

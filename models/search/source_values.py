@@ -20,7 +20,7 @@ from models.search.hypotheses import Hypotheses
 from models.vocabulary import Vocabulary
 
 _SPACE = "\u2581"  # how SentencePiece marks the beginning of a word
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how it spells characters that are not in the vocabulary
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how pieces spell parts of characters
 _SENTENCE_ENDS = frozenset(".!?")
 _IN_NUMBERS = frozenset(".,")
 _INFLECTED = ("ed", "ing")  # "Founded by ..." opens a sentence, although the vocabulary may have no "founded"
@@ -44,10 +44,10 @@ class Pieces:
 
     Args:
         pieces: the V pieces in order of their ids.
-        marks: ids without text (padding, begin, end).
+        marks: ids without text (padding, begin, end); None counts for nothing.
     """
 
-    def __init__(self, pieces: Sequence[str], marks: Collection[int]) -> None:
+    def __init__(self, pieces: Sequence[str], marks: Collection[int | None]) -> None:
         spellings = set(pieces)
         self.size = len(pieces)
         self.begins = [piece.startswith(_SPACE) for piece in pieces]
@@ -74,17 +74,13 @@ class Pieces:
 @lru_cache(maxsize=2)
 def value_pieces(vocabulary: Vocabulary) -> Pieces:
     """Return the pieces of a vocabulary with their properties."""
-    marks = (vocabulary.pad, vocabulary.unk, vocabulary.begin, vocabulary.end, vocabulary.title_mark,
-             vocabulary.paragraph_mark, vocabulary.sentence_mark)  # fmt: skip
-    return Pieces(vocabulary.pieces(range(vocabulary.size)), marks)
+    return Pieces(vocabulary.pieces(range(vocabulary.size)), vocabulary.specials.marks | {vocabulary.unk})
 
 
 def _text(piece: str) -> str:
     """Return the text of a piece; a byte of a non-ASCII character counts as a capital, so that it is only copied."""
-    if byte := _BYTE.fullmatch(piece):
-        code = int(byte[1], 16)
-        return chr(code) if code < 128 else "\u00c9"
-    return piece.removeprefix(_SPACE)
+    spelled = _BYTE.sub(lambda byte: chr(code) if (code := int(byte[1], 16)) < 128 else "\u00c9", piece)
+    return spelled.removeprefix(_SPACE)
 
 
 class SourceValues:

@@ -35,7 +35,7 @@ class TokenRules:
 
 @dataclass(frozen=True)
 class Ended(PerArticle):
-    """For each article the best hypothesis that has ended so far, and how many have ended.
+    """For each article the best hypothesis that has ended so far, and the scores of the K best.
 
     Attributes:
         score: [b] float32, -inf where none has ended.
@@ -43,7 +43,7 @@ class Ended(PerArticle):
         tokens: [b, most] int64, `length` of them filled.
         length: [b] int64, the end token not counted.
         attention: [b, most, P] float32.
-        count: [b] int64.
+        best: [b, K] float32, the K best scores, -inf where fewer have ended.
     """
 
     score: Tensor
@@ -51,10 +51,10 @@ class Ended(PerArticle):
     tokens: Tensor
     length: Tensor
     attention: Tensor
-    count: Tensor
+    best: Tensor
 
     @classmethod
-    def start(cls, articles: int, most: int, paragraphs: int, device: torch.device) -> "Ended":
+    def start(cls, articles: int, beam: int, most: int, paragraphs: int, device: torch.device) -> "Ended":
         """Return the state in which nothing has ended, with space for `most` tokens."""
         return cls(
             score=torch.full((articles,), -torch.inf, device=device),
@@ -62,7 +62,7 @@ class Ended(PerArticle):
             tokens=torch.zeros(articles, most, dtype=torch.int64, device=device),
             length=torch.zeros(articles, dtype=torch.int64, device=device),
             attention=torch.zeros(articles, most, paragraphs, device=device),
-            count=torch.zeros(articles, dtype=torch.int64, device=device),
+            best=torch.full((articles, beam), -torch.inf, device=device),
         )
 
 
@@ -134,9 +134,11 @@ def advance(
     parents_bK = parent_bC.gather(1, best_bK)
     over = alive.length >= settings.max_length
     # A wide beam soon has K poor early endings, so the search continues while a live hypothesis is better than all of
-    # them. Both sides include the end terms; otherwise live hypotheses would look better than they can become.
+    # them (or, as transformers has it, than the worst). Both sides include the end terms; otherwise live hypotheses
+    # would look better than they can become.
     hope_bK = score_bC.gather(1, best_bK) + end_term_bK.gather(1, parents_bK)
-    enough_b = (ended.count >= beam) & (ended.score >= hope_bK.amax(dim=1))
+    to_beat_b = ended.best.amin(dim=1) if settings.as_transformers else ended.score
+    enough_b = ended.best.isfinite().all(dim=1) & (to_beat_b >= hope_bK.amax(dim=1))
     done_b = enough_b | log_probs_bK.isneginf().all(dim=1) | over
     ended = _or_unfinished(ended, alive, done_b, settings)
     return Step(attended.extended(parents_bK, token_bC.gather(1, best_bK), log_probs_bK), parents_bK, ended, done_b)
@@ -165,7 +167,7 @@ def restrict(
     if length < settings.min_length:
         allowed_bKV[..., rules.end] = -torch.inf
     elif length >= settings.max_length:
-        end_bK = allowed_bKV[..., rules.end].clone()
+        end_bK = 0.0 if settings.as_transformers else allowed_bKV[..., rules.end].clone()
         allowed_bKV.fill_(-torch.inf)
         allowed_bKV[..., rules.end] = end_bK
     if forced_b is not None:
@@ -217,7 +219,7 @@ def _collect(
         tokens=tokens,
         length=torch.where(better_b, torch.full_like(ended.length, length), ended.length),
         attention=attention,
-        count=ended.count + ends_bK.sum(dim=1),
+        best=torch.cat((ended.best, score_bK), dim=1).topk(beam, dim=1).values,
     )
 
 
@@ -242,7 +244,7 @@ def _or_unfinished(ended: Ended, alive: Hypotheses, done_b: Tensor, settings: Se
         tokens=tokens,
         length=ended.length.masked_fill(stuck_b, length),
         attention=attention,
-        count=ended.count + stuck_b,
+        best=ended.best,
     )
 
 

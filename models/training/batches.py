@@ -10,7 +10,7 @@ With several ranks, every rank plans the same stream and pads only every `world`
 same examples whatever the number of ranks, and a run can be resumed with another number of ranks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -96,6 +96,7 @@ class BatchStream:
         seed: int,
         rank: int = 0,
         world: int = 1,
+        prepare: Callable[[pa.Table, int, int], pa.Table] | None = None,
     ) -> None:
         """Set the stream up; nothing is read yet.
 
@@ -108,13 +109,15 @@ class BatchStream:
             seed: decides the order of shards and batches.
             rank: this process among `world`.
             world: processes that train together.
+            prepare: (rows of a shard, epoch, shard number) -> the examples to read of them in this epoch; None = the
+                rows are examples.
         """
         if window < 1 or seed < 0 or not 0 <= rank < world:
             raise ValueError(f"expected window >= 1, seed >= 0, 0 <= rank < world: {window}, {seed}, {rank}, {world}")
         check_budget(layout, batch_tokens)
         self.shards, self.layout = shards, layout
         self.batch_tokens, self.window, self.seed = batch_tokens, window, seed
-        self.rank, self.world = rank, world
+        self.rank, self.world, self.prepare = rank, world, prepare
 
     def batches(self, start: Position | None = None) -> Iterator[Batch]:
         """Yield this rank's batches from a position on, without end.
@@ -133,7 +136,7 @@ class BatchStream:
             order = np.random.default_rng((self.seed, epoch)).permutation(len(self.shards))
             any_plans = shard > 0
             while shard < len(order):
-                table, following = self._window(order, shard)
+                table, following = self._window(order, shard, epoch)
                 rng = np.random.default_rng((self.seed, epoch, shard))
                 plans = plan_batches(table.shapes(), self.layout, self.batch_tokens, rng)
                 rng.shuffle(plans)
@@ -149,11 +152,13 @@ class BatchStream:
                 raise ValueError(f"expected training examples, found none in {len(self.shards)} shards")
             epoch, shard = epoch + 1, 0
 
-    def _window(self, order: NDArray[np.int64], shard: int) -> tuple[ExampleTable, int]:
+    def _window(self, order: NDArray[np.int64], shard: int, epoch: int) -> tuple[ExampleTable, int]:
         """Read shards from index `shard` of the order until the window is full; return it and the index after it."""
         tables: list[pa.Table] = []
         while shard < len(order) and sum(table.num_rows for table in tables) < self.window:
-            tables.append(_needed(self.shards.read(int(order[shard])), self.layout))
+            number = int(order[shard])
+            rows = self.shards.read(number)
+            tables.append(_needed(rows if self.prepare is None else self.prepare(rows, epoch, number), self.layout))
             shard += 1
         return ExampleTable(pa.concat_tables(tables), self.layout), shard
 

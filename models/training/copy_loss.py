@@ -26,19 +26,25 @@ def copy_loss(model: Summarizer, decoded: Decoded, target: Tensor, *, pad: int, 
     """
     assert decoded.copied is not None
     real = target != pad
-    log_prob, mean = _of_vocabulary(model, decoded.hidden[real], target[real])
+    log_prob, evenly = _of_vocabulary(model, decoded.hidden[real], target[real], spread=smoothing > 0)
     generated = torch.zeros_like(target, dtype=log_prob.dtype).masked_scatter(real, log_prob)
     nll = -decoded.copied.log_prob(generated, target)[real].sum()
-    return TokenLoss((1 - smoothing) * nll - smoothing * mean.sum() if smoothing else nll, nll.detach())
+    return TokenLoss((1 - smoothing) * nll - smoothing * evenly, nll.detach())
 
 
-def _of_vocabulary(model: Summarizer, hidden_MD: Tensor, target_M: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the log-probability [M] of each target in the vocabulary and the mean [M] over all pieces, in chunks."""
+def _of_vocabulary(
+    model: Summarizer, hidden_MD: Tensor, target_M: Tensor, *, spread: bool
+) -> tuple[Tensor, Tensor | float]:
+    """Return the log-probability [M] of each target in the vocabulary and, with `spread`, the sum over targets of the
+    mean over all pieces, else 0; in chunks.
+    """
 
-    def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def of_chunk(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor | float]:
         log_probs = widened(model.logits(hidden)).log_softmax(dim=-1)
-        return log_probs.gather(1, target.unsqueeze(1)).squeeze(1), log_probs.mean(dim=-1)
+        return log_probs.gather(1, target.unsqueeze(1)).squeeze(1), log_probs.mean(dim=-1).sum() if spread else 0.0
 
+    if len(hidden_MD) <= CHUNK:  # these logits are all there are; computing them again would save no memory
+        return of_chunk(hidden_MD, target_M)
     parts = zip(torch.split(hidden_MD, CHUNK), torch.split(target_M, CHUNK), strict=True)
     found = [checkpoint(of_chunk, *part, use_reentrant=False, preserve_rng_state=False) for part in parts]
-    return torch.cat([log_prob for log_prob, _ in found]), torch.cat([mean for _, mean in found])
+    return torch.cat([log_prob for log_prob, _ in found]), sum(evenly for _, evenly in found)

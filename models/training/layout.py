@@ -1,7 +1,10 @@
 """Turn rows of the `examples` dataset into the tensors a summarizer reads: cut them, add the title, pad the rows of a
 batch.
 
-The layout is that of the released WikiSum examples: the first paragraph begins with the title and `<T>`.
+The layout is that of the released WikiSum examples: the first paragraph begins with the title and `<T>`, or with the
+title and a colon where the vocabulary has no such piece. An architecture that was pre-trained with marks around its
+source gets them: `<s>` before the article or before each paragraph, after which the title follows, and one `</s>` at
+the end. Marks count in every limit, and whatever is cut, a source ends with its mark.
 """
 
 from collections.abc import Sequence
@@ -25,7 +28,7 @@ class Layout:
 
     Attributes:
         pad: id of the padding token.
-        title_mark: id of `<T>`, which ends the title.
+        title_mark: id that ends the title; None = the title is not read.
         max_paragraphs: best ranked paragraphs read (24 in training, Liu & Lapata 2019, sec. 4).
         max_paragraph_tokens: tokens read of a paragraph; the title counts in the first one.
         max_source_tokens: tokens of all paragraphs together, in order; None = no limit.
@@ -34,21 +37,32 @@ class Layout:
         length_multiple: padded lengths of paragraphs and targets are rounded up to a multiple of this, so that
             fewer shapes occur.
         graph: whether batches carry the paragraph graph (column `graph`).
+        source_begin: id before the source, or None.
+        begins_each: whether `source_begin` is before each paragraph, not only the first.
+        source_end: id after the source, or None.
+        shared_limit: whether `max_source_tokens` is divided equally among an article's paragraphs, each of which is cut
+            at its end, and not the end of all of them (Shen et al. 2023, app. C).
     """
 
     pad: int
-    title_mark: int
+    title_mark: int | None
     max_paragraphs: int = 24
     max_paragraph_tokens: int = 100
     max_source_tokens: int | None = None
     max_target_tokens: int = 400
     length_multiple: int = 8
     graph: bool = False
+    source_begin: int | None = None
+    begins_each: bool = False
+    source_end: int | None = None
+    shared_limit: bool = False
 
     def __post_init__(self) -> None:
         for name, minimum in (("max_paragraphs", 1), ("max_paragraph_tokens", 1), ("max_target_tokens", 2)):
             if getattr(self, name) < minimum:
                 raise ValueError(f"expected {name} of at least {minimum}, got {getattr(self, name)}")
+        if self.max_paragraph_tokens < 2 and (self.source_begin is not None or self.source_end is not None):
+            raise ValueError("expected max_paragraph_tokens of at least 2 where marks are around the source, got 1")
         if self.length_multiple < 1 or (self.max_source_tokens is not None and self.max_source_tokens < 1):
             raise ValueError(f"expected length_multiple and max_source_tokens of at least 1, got {self}")
 
@@ -117,34 +131,57 @@ class ExampleTable:
         """Lay out a row."""
         title = self._titles[self._title_starts[row] : self._title_starts[row + 1]]
         first = self._source_starts[row]
-        paragraphs, ranks = [], []
-        for rank, length in enumerate(self._lengths(row)):
-            if length == 0:
-                continue
+        lengths = self._lengths(row)
+        ranks = np.flatnonzero(lengths)
+        paragraphs = []
+        for rank in ranks:
             has_text = first + rank < self._source_starts[row + 1]
             start, stop = self._paragraph_starts[first + rank : first + rank + 2] if has_text else (0, 0)
-            tokens = self._tokens[start:stop]
-            if rank == 0:
-                tokens = np.concatenate([title, np.array([self.layout.title_mark], dtype=title.dtype), tokens])
-            paragraphs.append(tokens[:length])
-            ranks.append(rank)
+            before = self._before(int(rank), title)
+            tokens = np.concatenate([before, self._tokens[start:stop]]) if before.size else self._tokens[start:stop]
+            paragraphs.append(tokens[: lengths[rank]])
+        if self.layout.source_end is not None:  # its length is counted, so that one token less is text
+            paragraphs[-1] = np.append(
+                paragraphs[-1][: lengths[ranks[-1]] - 1], paragraphs[-1].dtype.type(self.layout.source_end)
+            )
         start = self._target_starts[row]
         target = self._targets[start : start + self._target_tokens(row)]
-        return Example(paragraphs, np.array(ranks, dtype=np.int64), title, target, self._edges_of(row))
+        return Example(paragraphs, ranks.astype(np.int64), title, target, self._edges_of(row))
+
+    def _before(self, rank: int, title: Numbers) -> Numbers:
+        """Return what is before the text of the paragraph of a rank: its mark, and in the first one the title."""
+        layout = self.layout
+        before: list[int] = []
+        if layout.source_begin is not None and (rank == 0 or layout.begins_each):
+            before.append(layout.source_begin)
+        if rank == 0 and layout.title_mark is not None:
+            before += [*title.tolist(), layout.title_mark]
+        return np.array(before, dtype=title.dtype)
 
     def _lengths(self, row: int) -> Numbers:
-        """Tokens taken from each of the best paragraphs, zeros included; the title and its mark count in the first."""
+        """Tokens taken from each of the best paragraphs, zeros included; the title and marks count."""
         layout = self.layout
         first = self._source_starts[row]
         last = min(self._source_starts[row + 1], first + layout.max_paragraphs)
         lengths: Numbers = np.diff(self._paragraph_starts[first : last + 1]).astype(np.int64)
         if lengths.size == 0:
             lengths = np.zeros(1, dtype=np.int64)
-        lengths[0] += self._title_starts[row + 1] - self._title_starts[row] + 1
-        lengths = np.minimum(lengths, layout.max_paragraph_tokens)
-        if layout.max_source_tokens is not None:
-            ends = np.minimum(np.cumsum(lengths), layout.max_source_tokens)
-            lengths = np.diff(ends, prepend=np.int64(0))
+        if layout.begins_each:
+            lengths[1:] += lengths[1:] > 0
+        lengths[0] += layout.source_begin is not None
+        if layout.title_mark is not None:
+            lengths[0] += self._title_starts[row + 1] - self._title_starts[row] + 1
+        most, total = layout.max_paragraph_tokens, layout.max_source_tokens
+        if total is not None and layout.shared_limit:
+            most = min(most, max(total // max(int(np.count_nonzero(lengths)), 1), 2))
+        lengths = np.minimum(lengths, most)
+        if total is not None:
+            lengths = np.diff(np.minimum(np.cumsum(lengths), total), prepend=np.int64(0))
+        if layout.begins_each:
+            lengths[1:][lengths[1:] == 1] = 0  # cut down to its mark
+        if layout.source_end is not None and (total is None or lengths.sum() < total):
+            end = np.flatnonzero(lengths)[-1] if lengths.any() else 0
+            lengths[end] = min(lengths[end] + 1, most)
         return lengths
 
     def _target_tokens(self, row: int) -> int:

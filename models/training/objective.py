@@ -64,9 +64,7 @@ class Objective(ABC, Generic[Item]):
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return the optimizer of the model, which is already on its device; Adam as in the released HT."""
-        parameters = list(self.model.parameters())
-        fused = parameters[0].device.type == "cuda"
-        return torch.optim.Adam(parameters, betas=_BETAS, eps=_EPSILON, fused=fused)
+        return torch.optim.Adam(self.model.parameters(), betas=_BETAS, eps=_EPSILON, fused=True)
 
     @abstractmethod
     def batches(self, start: Position) -> Iterator[Item]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, INTAKE
-from tasks.articles.lead_text import clean_lead
+from tasks.articles.lead_text import target_of
 from tasks.engine.hashing import article_id, shard_of, unit_interval
 from tasks.sources.choice import open_source
 from tasks.sources.settings import SourceSettings
@@ -64,8 +64,8 @@ def intake_articles(
         raise ValueError(f"expected three shares of train, valid and test that sum to 1, got {tuple(split_shares)}")
     rows = []
     for article in articles:
-        id_ = article_id(source_name, article.title)
-        lead = clean_lead(article.lead)
+        id_ = article_id(source_name, article.identity)
+        lead = target_of(article)
         rows.append(
             {
                 "article_id": id_,
@@ -140,12 +140,12 @@ def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str
 
 
 def _split(article: Article, seed: int, shares: Sequence[float]) -> str:
-    """Return the source's split, else one by a stable hash of the group, or of the title if there is no group."""
+    """Return the source's split, else one by a stable hash of the group, or of its identity if there is no group."""
     if article.split is not None:
         if article.split not in SPLITS:
             raise ValueError(f"article {article.title!r}: split {article.split!r}, expected one of {', '.join(SPLITS)}")
         return article.split
-    draw = unit_interval("split", seed, article.title if article.group is None else article.group)
+    draw = unit_interval("split", seed, article.identity if article.group is None else article.group)
     if draw < shares[0]:
         return "train"
     return "valid" if draw < shares[0] + shares[1] else "test"

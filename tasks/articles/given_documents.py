@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from storage.schemas import GIVEN
 from tasks.articles.articles import drop_reason
-from tasks.articles.lead_text import clean_lead
+from tasks.articles.lead_text import target_of
 from tasks.engine.hashing import article_id, shard_of
 from tasks.sources.choice import open_source
 from tasks.sources.settings import SourceSettings
@@ -48,9 +48,9 @@ def given_documents(
     """
     rows = []
     for article in articles:
-        if drop_reason(article, clean_lead(article.lead), search_will_follow=search_will_follow) is not None:
+        if drop_reason(article, target_of(article), search_will_follow=search_will_follow) is not None:
             continue
-        id_ = article_id(source_name, article.title)
+        id_ = article_id(source_name, article.identity)
         urls: set[str] = set()
         for rank, document in enumerate(article.documents or (_NO_DOCUMENT,)):
             rows.append(

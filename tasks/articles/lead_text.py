@@ -2,6 +2,8 @@
 
 import re
 
+from tasks.sources.source import Article
+
 # A whole line: an edit link of a heading, a row of a table (timelines and infoboxes), or its ruling.
 _NOT_PROSE = re.compile(r"\s*(?:\[edit\]|\|.*|[^|\n]*\|[^|\n]*\|.*|[-=_*|:\s]{3,})\s*")
 # A whole line that sends the reader to other pages (MediaWiki calls it a hatnote).
@@ -18,6 +20,11 @@ _MARKS = re.compile(
 )
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]])*(?=\s|$)|[。！？।؟۔]""")
 _ABBREVIATION = re.compile(r"(?:\b(?:[A-Z]|c|ca|vs|no|St|Dr|Mr|Mrs|Jr|Sr|km|al)|\.[A-Za-z])$")
+
+
+def target_of(article: Article) -> str:
+    """Return the target of an article: its lead, cleaned unless it was published as a target."""
+    return article.lead.strip() if article.published_target else clean_lead(article.lead)
 
 
 def clean_lead(text: str) -> str:

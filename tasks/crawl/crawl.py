@@ -4,18 +4,15 @@ One thread owns all state (queues, robots, journal) and hands single requests to
 reads and applies robots.txt. URLs in the journal of a killed run are not fetched again.
 """
 
-import contextlib
 import itertools
 import logging
 import queue
-import signal
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +32,7 @@ from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import DEFAULT_PORTS, host_matches, host_of, origin_of
 from tasks.crawl.visit import Answer, Step, Visit, page_row, step
+from tasks.engine.sigterm import on_sigterm
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +109,7 @@ def crawl_batches(
     _forget_bodiless(journal, earlier)
     stored: StoredPages = _nothing_stored if earlier is None else earlier.get
     try:
-        with _stopped_by_sigterm():
+        with on_sigterm(_end_process):
             _Crawl(client, settings, journal, progress).run(urls, stored)
     finally:
         journal.close()
@@ -160,21 +158,8 @@ def _replay(urls: UrlList, captures: pa.Table, settings: CrawlSettings, progress
     count.tick(last=True)
 
 
-@contextlib.contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into an exception, if nothing else handles it, so that the journal is closed."""
-    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(143)
-
-    if ours:
-        signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        if ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def _end_process() -> None:
+    raise SystemExit(143)  # as an exception, so that the journal is closed
 
 
 def _raise(error: Exception) -> None:

@@ -8,6 +8,7 @@ from prefect import get_run_logger
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.exceptions import MissingContextError
 
+from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 
 _LOG_SECONDS = 10.0
@@ -30,9 +31,10 @@ class Progress(Protocol):
 class ProgressLog:
     """Passes a task's progress on; picklable, so that it can travel with a job to another process."""
 
-    def __init__(self, name: str) -> None:
-        """Take the name people know the task by."""
+    def __init__(self, name: str, corpus: str = "") -> None:
+        """Take the name people know the task by, and that of the corpus it works on; empty outside a build."""
         self.name = name
+        self.corpus = corpus
         self._logged = 0.0
         self._published = 0.0
         self._artifact: UUID | None = None
@@ -58,7 +60,7 @@ class ProgressLog:
     def _publish(self, progress: Progress) -> None:
         percent = round(100 * progress.share, 1)
         if self._artifact is None:
-            key = f"progress-{self.name}".replace("_", "-").replace("/", "-")
+            key = artifact_key(self.corpus, f"progress-{self.name}")
             self._artifact = create_progress_artifact(percent, key=key, description=str(progress))  # type: ignore[assignment]
         else:
             update_progress_artifact(self._artifact, percent, description=str(progress))

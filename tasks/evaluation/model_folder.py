@@ -66,9 +66,9 @@ def read_config(folder: str, setting: str) -> dict[str, Any]:
     return config
 
 
-def folder_digest(folder: str) -> str:
-    """Return a hash of the files that a model is loaded from, whose path does not count."""
-    files = sorted(path for path in Path(folder).iterdir() if path.suffix in _READ and path.is_file())
+def folder_digest(folder: str, also: tuple[str, ...] = ()) -> str:
+    """Return a hash of the files that a model is loaded from, whose path does not count; `also` are more endings."""
+    files = sorted(path for path in Path(folder).iterdir() if path.suffix in (*_READ, *also) and path.is_file())
     digests = [f"{path.name} {_digest(path, file_state(path))}" for path in files]
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 

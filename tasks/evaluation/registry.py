@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import get_args
 
 from tasks.evaluation import (
+    attention_metrics,
     bertscore_metrics,
     citation_metrics,
     entailment_metrics,
@@ -17,7 +18,14 @@ from tasks.evaluation import (
 from tasks.evaluation.judge_settings import Judge
 from tasks.evaluation.metrics import ArticleTexts, Group, Metric, Prepare, Score, Scorer, Summary
 
-_FILES: tuple[ModuleType, ...] = (value_metrics, citation_metrics, facts, rouge_metrics, style_metrics)
+_FILES: tuple[ModuleType, ...] = (
+    value_metrics,
+    citation_metrics,
+    facts,
+    rouge_metrics,
+    style_metrics,
+    attention_metrics,
+)
 _JUDGED: tuple[ModuleType, ...] = (
     entailment_metrics,
     judge_metrics,

@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from lxml import html
 from trafilatura.external import try_readability
 
+from tasks.extraction import markdown, pdf
 from tasks.extraction.agreement import agreement
 from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density, page_blocks
@@ -32,7 +33,7 @@ class Extracted:
     Attributes:
         title: title of the page, or None.
         paragraphs: lines of the main text; empty where `reason` is set.
-        engine: engine that found them: trafilatura | density | readability | soup | plain, or None.
+        engine: engine that found them: trafilatura | density | readability | soup | plain | markdown | pdf, or None.
         reason: why there are none, or None.
     """
 
@@ -47,13 +48,19 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
 
     Args:
         body: the page.
-        mime: its media type; `text/plain` is read line by line, everything else as HTML.
+        mime: its media type; plain text, Markdown and PDF are read as such, everything else as HTML.
         charset: declared character set, or None.
         settings: engine and its preferences.
     """
+    if mime == pdf.MIME:
+        title, lines, reason = pdf.read_pdf(body)
+        return Extracted(title, tuple(lines), None if reason else "pdf", reason)
     text = decode(body, charset)
+    if mime == markdown.MIME:
+        title, lines = markdown.read_markdown(clean(text))
+        return Extracted(title, tuple(lines), "markdown") if lines else Extracted(title, (), None, "no_text")
     if mime == "text/plain":
-        lines = plain_paragraphs(clean(text))
+        lines = join_wrapped(plain_paragraphs(clean(text)))
         return Extracted(None, tuple(lines), "plain") if lines else Extracted(None, (), None, "no_text")
     tree = parse(text)
     if tree is None:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.registry import METRICS
 from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
+from tasks.reporting.corpus_statistics import CorpusCounter, CorpusStatistics, Words, count_words
 from tasks.reporting.settings import ReportSettings
-
-Words = NDArray[np.int64]
 
 # Liu & Lapata 2019, Table 1: ROUGE-L recall of the L' best paragraphs of WikiSum against the target, in percent.
 PUBLISHED_TABLE1: Mapping[str, Mapping[int, float]] = {
@@ -180,6 +179,7 @@ class Distributions:
         paragraph_words: words of each kept paragraph.
         lead_words: words of each used lead section.
         labels: ROUGE-2 recall of each kept paragraph, 0-1.
+        statistics: size of sources and targets.
     """
 
     shards: int
@@ -187,6 +187,7 @@ class Distributions:
     paragraph_words: Words
     lead_words: Words
     labels: NDArray[np.float32]
+    statistics: CorpusStatistics
 
 
 def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
@@ -322,9 +323,12 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
     words: list[Words] = []
     leads: list[Words] = []
     labels: list[NDArray[np.float32]] = []
+    counter = CorpusCounter()
     for articles, paragraphs, features in islice(texts, shards):
         # Words are counted before rows are selected, because selecting rows would copy their texts.
-        words.append(count_words(paragraphs["text"])[pc.is_null(paragraphs["drop_reason"]).to_numpy()])
+        counts = count_words(paragraphs["text"])
+        counter.add(articles, paragraphs, counts)
+        words.append(counts[pc.is_null(paragraphs["drop_reason"]).to_numpy()])
         leads.append(count_words(articles["lead"])[pc.is_null(articles["drop_reason"]).to_numpy()])
         labels.append(features["rouge2_recall"].to_numpy())
     return Distributions(
@@ -333,10 +337,5 @@ def distributions(texts: Iterable[tuple[pa.Table, ...]], total: int, shards: int
         paragraph_words=np.concatenate([np.zeros(0, np.int64), *words]),
         lead_words=np.concatenate([np.zeros(0, np.int64), *leads]),
         labels=np.concatenate([np.zeros(0, np.float32), *labels]),
+        statistics=counter.statistics(),
     )
-
-
-def count_words(texts: pa.ChunkedArray) -> Words:
-    """Return for each text the number of words, separated by spaces."""
-    counts = pc.count_substring_regex(texts, r"\S+").fill_null(0)
-    return np.asarray(counts.to_numpy(), dtype=np.int64)

@@ -1,6 +1,5 @@
 """Publish a build's results in the Prefect UI."""
 
-import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,16 +9,38 @@ from storage.builds import summarise
 from storage.directories import DirectoryRecord
 from storage.schemas import DATASETS
 from storage.store import Store
+from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.engine.stage import StagePlan
 
 _SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would exceed its size limit
-_SUMMARY, _PAGE, _ARTIFACTS = "summary.txt", "report.html", "artifacts/"
-_METRICS = "metrics.jsonl"  # of a trained model
+_SUMMARY, _PAGE, ARTIFACTS = "summary.txt", "report.html", "artifacts/"
+METRICS = "metrics.jsonl"  # of a trained model
+_HEADING = "## "  # of a section in Markdown
 
 
-def publish_stage(result: StageResult, planned: StagePlan) -> str:
+def stage_key(corpus: str, stage: str) -> str:
+    """Return the key of a stage's artifact."""
+    return artifact_key(corpus, f"stage-{stage}")
+
+
+def failures_key(corpus: str, stage: str) -> str:
+    """Return the key of the artifact that names the hosts of a stage that failed most."""
+    return f"{stage_key(corpus, stage)}-failures"
+
+
+def training_key(corpus: str, directory: str) -> str:
+    """Return the key of the artifact with the training curves of models/NAME."""
+    return artifact_key(corpus, f"training-{directory.removeprefix('models/')}")
+
+
+def report_key(corpus: str, file: str) -> str:
+    """Return the key of a part of the report, by its file."""
+    return artifact_key(corpus, file.removeprefix(ARTIFACTS).removesuffix(".md"))
+
+
+def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
     """Publish a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
     summary = summarise(result.records.values())
     drops = ", ".join(f"{reason} {count:,}" for reason, count in summary["drops"].items())
@@ -41,13 +62,13 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
         f"{f'; refused: {drops}' if drops else ''}"
     )
     create_table_artifact(
-        key=f"stage-{planned.stage.replace('_', '-')}",
+        key=stage_key(corpus, planned.stage),
         table=rows,
         description=f"{line}. Computed {planned.shards - planned.done} of {planned.shards} shards in this run.",
     )
     if summary["worst"]:
         create_table_artifact(
-            key=f"stage-{planned.stage.replace('_', '-')}-failures",
+            key=failures_key(corpus, planned.stage),
             table=[
                 {
                     str(DATASETS[result.stage].blamed): value,
@@ -65,31 +86,41 @@ def publish_stage(result: StageResult, planned: StagePlan) -> str:
     return line
 
 
-def publish_training(store: Store, record: DirectoryRecord) -> None:
+def publish_training(store: Store, record: DirectoryRecord, corpus: str) -> None:
     """Publish the curves of a newly trained model as a Markdown artifact; other directories have none."""
-    if _METRICS not in record.files:
+    if METRICS not in record.files:
         return
     from tasks.reporting.report import training_artifact  # here, so that worker processes do not load matplotlib
 
     name = record.name.removeprefix("models/")
     with TemporaryDirectory(prefix="wikisum-") as folder:
-        (Path(folder) / _METRICS).write_bytes(store.read_bytes(f"{record.path}/{_METRICS}"))
+        (Path(folder) / METRICS).write_bytes(store.read_bytes(f"{record.path}/{METRICS}"))
         markdown = training_artifact(name, Path(folder))
     if markdown is not None:
-        key = re.sub(r"[^a-z0-9]+", "-", f"training-{name}".lower()).strip("-")
-        create_markdown_artifact(key=key, markdown=markdown, description=f"Training curves of {name}.")
+        create_markdown_artifact(
+            key=training_key(corpus, record.name), markdown=markdown, description=f"Training curves of {name}."
+        )
 
 
-def publish_report(store: Store, report: DirectoryResult, page: str = _PAGE) -> str:
+def publish_report(store: Store, report: DirectoryResult, corpus: str, page: str = _PAGE) -> str:
     """Publish the report's parts as Markdown artifacts; return its summary and the path of its page as text."""
     record = report.record
     assert record is not None
+    publish_parts(store, record, corpus)
     summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
-    verdict = " ".join(summary.strip().rpartition("\n\n")[2].split())
+    return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
+
+
+def publish_parts(store: Store, record: DirectoryRecord, corpus: str) -> None:
+    """Publish what a report made for artifacts; other directories have nothing."""
     for file in record.files:
-        if file.startswith(_ARTIFACTS):
-            key = file.removeprefix(_ARTIFACTS).removesuffix(".md")
+        if file.startswith(ARTIFACTS):
+            key = report_key(corpus, file)
             markdown = store.read_bytes(f"{record.path}/{file}").decode()
             with unless_prefect_is_away(f"the artifact {key}"):
-                create_markdown_artifact(key=key, markdown=markdown, description=verdict)
-    return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
+                create_markdown_artifact(key=key, markdown=markdown, description=_shown(markdown))
+
+
+def _shown(markdown: str) -> str:
+    """Return what an artifact shows, by the headings of its sections."""
+    return "; ".join(line.removeprefix(_HEADING) for line in markdown.splitlines() if line.startswith(_HEADING))

@@ -7,8 +7,9 @@ from tasks.crawl.reasons import CAPTURE_REASONS, FRONTIER_REASONS, PAGE_REASONS,
 ARTICLE_REASONS = {
     "empty_title": "the source has no title for it",
     "empty_lead": "the source has no lead section for it: there is no target",
-    "no_sources": "neither a reference nor a search result",
-    "duplicate_title": "there is already an article with that title; the first one is kept",
+    "no_sources": "neither a reference nor a search result nor a document",
+    "duplicate_title": "there is already an article with that title or name; the first one is kept",
+    "malformed_row": "the row is not of its corpus's layout",
     "frozen_test_article": "it has the title or the lead of a test article on which models are judged",
 }
 
@@ -16,6 +17,8 @@ DOCUMENT_REASONS = {
     "page_missing": "the page is not among those fetched",
     "no_body": "the page has no body",
     "no_text": "no engine found a main text",
+    "no_text_layer": "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
+    "encrypted": "the PDF is protected by a password",
     "extraction_timeout": "extraction took longer than the settings allow",
     "extraction_memory": "extraction took more memory than the settings allow",
     "extraction_failed": "every engine failed on the page",

@@ -9,6 +9,7 @@ from tasks.engine.settings import Settings
 from tasks.reporting import sections as words
 from tasks.reporting.across import across_section, count_overlaps
 from tasks.reporting.blocks import Block, Section, Text
+from tasks.reporting.corpus_statistics import SAMPLED_SHARDS
 from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
 from tasks.reporting.facts import flatten, gather_facts
 from tasks.reporting.findings import (
@@ -30,9 +31,6 @@ from tasks.reporting.text import summary
 from tasks.reporting.verdicts import headline_sentence
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
-# Article shards whose paragraphs, labels and summaries the histograms are drawn of; shards go by hash, so the first
-# ones are a fair sample.
-_DISTRIBUTION_SHARDS = 4
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
     "report-funnel": ("funnel", "across", "costs"),
@@ -91,18 +89,20 @@ def write_report(
     baseline_scores, trained_scores, ranking_scores = read_scores(scores)
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
-    collected = read_samples(samples, settings.samples, _DISTRIBUTION_SHARDS)
-    lengths = distributions(texts, len(texts), _DISTRIBUTION_SHARDS)
+    collected = read_samples(samples, settings.samples, SAMPLED_SHARDS)
+    lengths = distributions(texts, len(texts), SAMPLED_SHARDS)
     facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
+    stages = funnel(counts)
+    instances = next((row.kept for row in stages if row.stage == "articles"), lengths.statistics.articles)
     written = [
         words.built(facts),
-        words.funnel_section(funnel(counts)),
+        words.funnel_section(stages),
         *([] if overlaps is None else [across_section(count_overlaps(overlaps), counts)]),
         words.hosts_section(failing_hosts(counts)),
         words.table1_section(recalls),
         words.scores_section(ranking),
         words.training_section(ranker_curves(ranker) if ranker else [], summarizer_curves(summarizer)),
-        words.distributions_section(lengths, collected.summary_words),
+        words.distributions_section(lengths, collected.summary_words, instances),
         words.samples_section(collected),
         words.attention_section(collected),
         words.graphs_section(collected),

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tasks.evaluation.citations import CitedSentence, Citer
 from tasks.evaluation.metrics import Summary
 from tasks.reporting.attention import Attention, Floats, lay_out
-from tasks.reporting.findings import Words, count_words
+from tasks.reporting.corpus_statistics import Words, count_words
 
 SHOWN_CHARACTERS = 4000  # of a lead or a summary; a whole page taken for a lead must not fill the report
 SHOWN_SOURCES = 5

@@ -10,6 +10,7 @@ from tasks.evaluation.registry import METRICS, metric_name
 from tasks.reporting import plots
 from tasks.reporting.attention_picture import attention_picture, drawn_tokens
 from tasks.reporting.blocks import Block, Cell, Cited, Heading, Lines, Picture, Quote, Section, Table, Text, percent
+from tasks.reporting.corpus_table import statistics_table
 from tasks.reporting.curves import Curve
 from tasks.reporting.facts import Fact
 from tasks.reporting.findings import Cost, Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
@@ -157,8 +158,10 @@ def _training(name: str, curves: Sequence[Curve]) -> list[Block]:
     return blocks + [Picture(curve.title, plots.curve_picture(curve)) for curve in curves]
 
 
-def distributions_section(distributions: Distributions, summary_words: Mapping[str, np.ndarray]) -> Section:
-    """Lengths of paragraphs, leads and summaries, and the labels."""
+def distributions_section(
+    distributions: Distributions, summary_words: Mapping[str, np.ndarray], instances: int
+) -> Section:
+    """Lengths of paragraphs, leads and summaries, the labels, and the size of all `instances` articles."""
     title = "Lengths and labels"
     lengths = {"lead sections": distributions.lead_words, **summary_words}
     groups: list[tuple[str, np.ndarray]] = [
@@ -174,6 +177,7 @@ def distributions_section(distributions: Distributions, summary_words: Mapping[s
         Text(f"From the first {distributions.shards:,} of {distributions.of:,} article shards. Words are separated by "
              "spaces. The histogram of lengths leaves out the longest 1 %."),
         Table("Distributions", ["", "count", "5 %", "median", "mean", "95 %", "most"], rows, frozenset(range(1, 7))),
+        statistics_table(distributions.statistics, instances),
     ]  # fmt: skip
     if len(distributions.paragraph_words):
         png = plots.histogram(distributions.paragraph_words, "length (words)", of="paragraphs")

@@ -29,6 +29,7 @@ from storage.registry import (
     version_numbers,
 )
 from storage.store import Store
+from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import DirectoryResult, Shards, StageResult, every
 from tasks.engine.stage import Run
@@ -221,20 +222,44 @@ def promote_by_hand(store: Store, number: int) -> str:
     return f"version {number} ({version.label}, build {version.build}) is now the champion{was}"
 
 
+def publish_cards(store: Store, corpus: str) -> int:
+    """Publish the model cards of all versions again, oldest first; return how many."""
+    numbers = [number for number in version_numbers(store) if store.exists(_card(number))]
+    for number in numbers:
+        card, label = store.read_bytes(_card(number)).decode(), read_version(store, number).label
+        with unless_prefect_is_away(f"the card of version {number}"):
+            _publish_card(corpus, card, f"version {number} of {label}")
+    return len(numbers)
+
+
+def _publish_card(corpus: str, card: str, of: str) -> None:
+    key = artifact_key(corpus, "model-card")
+    create_markdown_artifact(key=key, markdown=card, description=f"Model card of {of}.")
+
+
+def _card(number: int) -> str:
+    return f"{FOLDER}/cards/{number:06d}.md"
+
+
 def _publish(store: Store, version: Version, challenges: Mapping[str, Challenge], card: str) -> None:
     """Write the card beside the version, and publish card, verdict and counts as artifacts with a history."""
-    store.write_bytes(f"{FOLDER}/cards/{version.number:06d}.md", card.encode())
+    store.write_bytes(_card(version.number), card.encode())
     line = describe(version).partition("\n")[0]
     rows = [{"stage": stage, "computed": done, "of": of} for stage, (done, of) in version.computed.items()]
     pages = {
         CHALLENGE_ARTIFACT if split == FROZEN else f"{CHALLENGE_ARTIFACT}-{split}": challenge_artifact(challenge, line)
         for split, challenge in challenges.items()
     }
+    corpus, of = str(version.settings.get("name", "")), f"version {version.number} of {version.label}"
     with unless_prefect_is_away(f"the artifacts of version {version.number}"):
-        create_markdown_artifact(key="model-card", markdown=card, description=line)
-        for key, page in pages.items():
-            create_markdown_artifact(key=key, markdown=page, description=line)
-        create_table_artifact(key="retrained-shards", table=rows, description=line)
+        _publish_card(corpus, card, of)
+        for name, page in pages.items():
+            create_markdown_artifact(
+                key=artifact_key(corpus, name), markdown=page, description=f"Champion and challenger: {of}."
+            )
+        create_table_artifact(
+            key=artifact_key(corpus, "retrained-shards"), table=rows, description=f"Shards computed for {of}."
+        )
 
 
 def _computed(run: Run) -> dict[str, list[int]]:

@@ -110,7 +110,9 @@ def ranker_fits(version: Version, settings: RankerSettings) -> bool:
 def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
     """Whether a summarizer of these settings is that of the version."""
     before: Mapping[str, Any] = version.settings["summarizer"]
-    return dict(before) == settings.model_dump(mode="json")
+    # A setting that is newer than the version had its default when the version was trained.
+    newer = {name: info.default for name, info in SummarizerSettings.model_fields.items() if name not in before}
+    return {**newer, **before} == settings.model_dump(mode="json")
 
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:

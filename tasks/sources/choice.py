@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from tasks.sources.collection.source import CollectionSource
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.miniweb.server import MiniwebServer
@@ -31,17 +32,20 @@ def open_source(settings: SourceSettings) -> Source:
             return Tensor2TensorSource(settings.tensor2tensor)
         case "sections":
             return SectionsSource(settings.sections, settings.dump, settings.wikitext)
+        case "collection":
+            return CollectionSource(settings.collection)
 
 
 def check_beginnings(settings: SourceSettings, partitions: Sequence[Partition]) -> None:
     """Read the first article of some partitions, so that a file of the wrong kind is reported before work starts.
 
-    A live wiki is not checked, because that would cost requests.
+    A live wiki is not checked, because that would cost requests, nor a collection, whose files have been read to the
+    end to find its partitions.
 
     Raises:
         ValueError: malformed input, naming file and line.
     """
-    if settings.kind not in ("miniweb", "mediawiki"):
+    if settings.kind not in ("miniweb", "mediawiki", "collection"):
         source = open_source(settings)
         for partition in partitions[:: -(-len(partitions) // _MOST_LOOKED_INTO)]:
             next(source.read(partition), None)

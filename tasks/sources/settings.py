@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
@@ -60,11 +61,11 @@ class SectionsSettings(Settings):
 class SourceSettings(Settings):
     """Which source articles come from, and the settings of each. Partitions carry digests of what they hold."""
 
-    kind: Literal["miniweb", "records", "dump", "mediawiki", "tensor2tensor", "sections"] = Field(
+    kind: Literal["miniweb", "records", "dump", "mediawiki", "tensor2tensor", "sections", "collection"] = Field(
         "miniweb",
         description="miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; "
         "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
-        "sections of a dump's or of JSONL articles",
+        "sections of a dump's or of JSONL articles; collection: a published corpus of documents and summaries",
     )
     miniweb: MiniwebSettings = MiniwebSettings()
     records: RecordsSettings = RecordsSettings()
@@ -75,3 +76,4 @@ class SourceSettings(Settings):
     mediawiki: MediaWikiSettings = MediaWikiSettings()
     tensor2tensor: Tensor2TensorSettings = Tensor2TensorSettings()
     sections: SectionsSettings = SectionsSettings()
+    collection: CollectionSettings = CollectionSettings()

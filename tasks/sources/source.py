@@ -35,6 +35,9 @@ class Article:
         licence: licence of the lead, or None.
         drop_reason: set if the source itself refuses the article (a redirect, a list), else None.
         documents: texts that the source itself provides for the article, in addition to those that are fetched.
+        id: what identifies it in its source; None = its title does.
+        published_target: the lead is a published summary, the target as it stands; otherwise it may hold remains of a
+            page, which are removed.
     """
 
     title: str
@@ -47,6 +50,13 @@ class Article:
     licence: str | None = None
     drop_reason: str | None = None
     documents: tuple[GivenDocument, ...] = ()
+    id: str | None = None
+    published_target: bool = False
+
+    @property
+    def identity(self) -> str:
+        """What distinguishes it from every other article of its source."""
+        return self.title if self.id is None else self.id
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from models.attention_predictor import AttentionPredictor
+from models.exported import WEIGHTS as SUMMARIZER_WEIGHTS
 from models.training.checkpoints import write_text_atomically
 from models.training.weights import load_weights, weights_digest
-from tasks.summarization.directory import WEIGHTS as SUMMARIZER_WEIGHTS
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PUBLISHED = (WEIGHTS, CONFIG)

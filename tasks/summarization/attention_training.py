@@ -20,6 +20,8 @@ from models.attention_predictor import (
     normalised_scores,
     paragraph_memory,
 )
+from models.exported import WEIGHTS as SUMMARIZER_WEIGHTS
+from models.exported import TrainedSummarizer
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.training.batches import Batch, BatchStream, Position, TableShards, check_budget, sweep
@@ -31,8 +33,7 @@ from models.training.trainer import Trainer
 from models.training.weights import weights_digest
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import PUBLISHED, describe_predictor
-from tasks.summarization.directory import WEIGHTS as SUMMARIZER_WEIGHTS
-from tasks.summarization.directory import TrainedSummarizer, load_summarizer
+from tasks.summarization.directory import load_summarizer
 from tasks.summarization.settings import AttentionSettings
 from tasks.summarization.training import ArticleShards, TrainingShards, validation_examples
 

@@ -14,9 +14,11 @@ from torch import Tensor
 
 from models.attention_predictor import AttentionPredictor
 from models.contract import SourceBatch
+from models.exported import TrainedSummarizer
 from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search
+from models.search.blocking import commas
 from models.search.guidance import guide
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
@@ -28,7 +30,7 @@ from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import load_predictor
-from tasks.summarization.directory import TrainedSummarizer, load_summarizer, with_graphs
+from tasks.summarization.directory import load_summarizer, with_graphs
 from tasks.summarization.settings import DecodingSettings
 
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
@@ -234,10 +236,11 @@ def _decode(
             begin=vocabulary.begin,
             end=vocabulary.end,
             unknown=vocabulary.unk,
-            exempt=_commas(vocabulary) if search.block_recent else (),
+            exempt=commas(vocabulary) if search.block_recent else (),
             scorers=scorers,
             prompt=source.title if settings.prompt_title else None,
             values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
+            first=vocabulary.specials.target_begin,
         )
     return hypotheses, source
 
@@ -251,9 +254,3 @@ def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabu
         "tokens": vocabulary.pieces(hypothesis.tokens),
         "attention": list(attention),
     }
-
-
-def _commas(vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The ids of commas, which may repeat within a short distance (Ma & Zong's (2020) released code)."""
-    pieces = vocabulary.pieces(range(vocabulary.size))
-    return tuple(id_ for id_, piece in enumerate(pieces) if piece.lstrip("\u2581") == ",")

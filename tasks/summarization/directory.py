@@ -6,7 +6,8 @@ the training.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +15,14 @@ import pyarrow as pa
 import torch
 
 from models.contract import Summarizer
-from models.registry import from_config_dict, to_config_dict
+from models.exported import CONFIG, VOCABULARY, WEIGHTS, TrainedSummarizer, read_summarizer
+from models.registry import to_config_dict
 from models.training.checkpoints import write_bytes_atomically, write_text_atomically
 from models.training.layout import Layout
-from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 from tasks.summarization.settings import Graph
 
-WEIGHTS, CONFIG, VOCABULARY, BEST = "model.safetensors", "config.json", "vocabulary.model", "best.json"
-
-
-@dataclass(frozen=True)
-class TrainedSummarizer:
-    """A summarizer and how to prepare its input.
-
-    Attributes:
-        model: on its device, in evaluation mode.
-        vocabulary: of its texts.
-        layout: what it was trained to read of an article.
-        graph: the paragraph graph it reads.
-        preset: the preset it was built from.
-    """
-
-    model: Summarizer
-    vocabulary: Vocabulary
-    layout: Layout
-    graph: Graph
-    preset: str
-
-    @property
-    def name(self) -> str:
-        """Its name in tables: its preset, and its graph if it reads one."""
-        return self.preset if self.graph == "none" else f"{self.preset}+{self.graph}"
+BEST = "best.json"
 
 
 def describe_summarizer(
@@ -72,23 +49,8 @@ def load_summarizer(
     Raises:
         ValueError: the directory has no summarizer, or no such checkpoint, or one of its files is damaged.
     """
-    if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
-        raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")
-    try:
-        record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
-        layout = Layout(**record["layout"])
-        limited = source_tokens is not None and "source_tokens" in record["model"]
-        model = from_config_dict(record["model"], **({"source_tokens": source_tokens} if limited else {}))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{directory / CONFIG} does not describe a summarizer: {error}") from error
-    load_weights(model, _weights(directory, checkpoint))
-    return TrainedSummarizer(
-        model=model.to(device).eval(),
-        vocabulary=Vocabulary.from_file(directory / VOCABULARY),
-        layout=layout,
-        graph=record["graph"],
-        preset=record["preset"],
-    )
+    weights = directory / weights_of(directory, _best(directory), checkpoint)
+    return read_summarizer(directory, weights=weights, device=device, source_tokens=source_tokens)
 
 
 def published_files(directory: Path) -> list[str]:
@@ -121,13 +83,17 @@ def with_graphs(examples: pa.Table, graphs: pa.Table, kind: Graph) -> pa.Table:
     return examples.append_column("graph", filled)
 
 
-def _weights(directory: Path, checkpoint: int) -> Path:
+def weights_of(directory: Path | str, entries: Sequence[Mapping[str, Any]], checkpoint: int) -> str:
+    """Return the file, relative to its directory, with the weights of a checkpoint; `entries` are those of BEST.
+
+    Raises:
+        ValueError: there is no such checkpoint.
+    """
     if checkpoint == 0:
-        return directory / WEIGHTS
-    best = _best(directory)
-    if checkpoint >= len(best):
-        raise ValueError(f"expected checkpoint 0 to {max(len(best) - 1, 0)} of {directory}, got {checkpoint}")
-    return directory / str(best[checkpoint]["checkpoint"]) / WEIGHTS
+        return WEIGHTS
+    if checkpoint >= len(entries):
+        raise ValueError(f"expected checkpoint 0 to {max(len(entries) - 1, 0)} of {directory}, got {checkpoint}")
+    return f"{entries[checkpoint]['checkpoint']}/{WEIGHTS}"
 
 
 def _best(directory: Path) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def build_examples(
         if not any(source):
             continue
         title, lead = (rows[name][0].as_py() or "" for name in ("title", "lead"))
-        target = [vocabulary.begin, *vocabulary.encode(lead), vocabulary.end]
+        target = [*vocabulary.target_start, *vocabulary.encode(lead), vocabulary.end]
         example = {
             "article_id": article,
             "split": rows["split"][0].as_py(),

@@ -14,16 +14,24 @@ Graph = Literal["none", "similarity", "discourse"]
 
 
 class VocabularySettings(Settings):
-    """How the shared subword vocabulary is estimated."""
+    """How the shared subword vocabulary is estimated, or where it comes from."""
 
+    folder: str | None = tuning(
+        None,
+        "local folder of a Hugging Face model whose tokenizer.json is the vocabulary, in place of an estimated one; "
+        "its content is part of the recipe, its path is not. None = that of summarizer.pretrained, if there is one",
+    )
     pieces: int = Field(
         32_000,
         ge=300,
         description="pieces wanted, special ones and bytes included (Liu & Lapata 2019, sec. 4); fewer where the "
         "corpus has fewer",
     )
-    model_type: Literal["unigram", "bpe"] = Field(
-        "unigram", description="segmentation model (the released WikiSum vocabulary is unigram)"
+    model_type: Literal["unigram", "bpe", "byte-bpe"] = Field(
+        "unigram",
+        description="segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; "
+        "byte-bpe is the byte-level BPE of BART (Lewis et al. 2020), which any text can be spelt in and of the "
+        "settings here reads only its pieces and characters",
     )
     normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = Field(
         "nmt_nfkc",
@@ -112,6 +120,12 @@ class SummarizerSettings(Settings):
     preset: str = Field(
         "ht", description="a summarizer of models/registry.py; ht is that of Liu & Lapata 2019 as released"
     )
+    pretrained: str | None = tuning(
+        None,
+        "local folder of a Hugging Face checkpoint of the preset's architecture and size, from whose weights training "
+        "starts and whose tokenizer is the vocabulary; its content is part of the recipe, its path is not. Nothing is "
+        "downloaded. None = fresh weights",
+    )
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
     )
@@ -134,7 +148,19 @@ class SummarizerSettings(Settings):
         description="tokens read of all paragraphs together; None = all (Liu & Lapata 2019, sec. 4: FT "
         "reads 600 to 1,200)",
     )
+    truncation: Literal["end", "each"] = Field(
+        "end",
+        description="where a source of more tokens than may be read is cut: at the end of all paragraphs together, or "
+        "each at the end of an equal share (Shen et al. 2023, app. C)",
+    )
     max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide what is trained; `truncation` only where it is chosen, as it came later."""
+        fields = super().recipe()
+        if self.truncation == "end":
+            del fields["truncation"]
+        return fields
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
@@ -143,6 +169,16 @@ class SummarizerSettings(Settings):
             raise ValueError(
                 f"copying: preset {self.preset!r} is of architecture {architecture!r}, which cannot copy, expected one "
                 f"of: {', '.join(COPYING)}"
+            )
+        if {**find_preset(self.preset).settings, **self.overrides}.get("sentence_heads"):
+            raise ValueError(
+                f"preset {self.preset!r} with these overrides has heads that see sentences (Hie-BART), and examples "
+                "have no mark before a sentence: expected one without sentence_heads"
+            )
+        if self.graph != "none" and architecture == "bart":
+            raise ValueError(
+                f"graph is {self.graph!r}: preset {self.preset!r} is of architecture 'bart', which reads no graph, "
+                "expected 'none'"
             )
         if self.overrides:
             from models.registry import check_configuration  # here, because it loads torch, which takes seconds

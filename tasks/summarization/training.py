@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import torch
 
 from models.contract import Summarizer
-from models.registry import build_summarizer, source_limit, to_config_dict
+from models.exported import WEIGHTS
+from models.registry import fields_of, source_limit, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
@@ -26,7 +26,8 @@ from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
-from tasks.summarization.directory import WEIGHTS, describe_summarizer, load_summarizer, published_files, with_graphs
+from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
+from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.vocabulary import read_vocabulary
 
@@ -103,8 +104,11 @@ def train_summarizer(
     check_budget(layout, training.batch_tokens)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
     with torch_threads(training.torch_threads), process_group(device) as ranks:
-        model = _fresh_model(settings, training, words, seed)
-        if initial is not None:
+        if initial is None:
+            model = fresh_model(settings, words, seed, dropout=training.dropout)
+        else:
+            unloaded = settings.model_copy(update={"pretrained": None})
+            model = fresh_model(unloaded, words, seed, dropout=training.dropout)
             _start_from(model, initial, words)
         stream = BatchStream(
             TrainingShards(shards, settings.graph), layout, batch_tokens=training.batch_tokens,
@@ -126,8 +130,8 @@ def train_summarizer(
         )
         trainer = Trainer(
             objective,
-            _schedule(training, model),
-            _trainer_settings(training, seed, initial),
+            schedule_of(training, model),
+            trainer_settings(training, seed, continued=initial is not None),
             directory,
             ranks=ranks,
             progress=progress,
@@ -145,6 +149,7 @@ def train_summarizer(
         "validation_nll": result.best,
         "skipped_steps": result.skipped,
         **{name: score for name, score in result.scores.items() if name in _ROUGE},
+        **_started_from(settings, initial),
         "published": published_files(directory),
     }
 
@@ -165,29 +170,22 @@ def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
     Tokens that the summarizer would cut off itself are already left out here, so that they take no space in a batch.
     """
     limits = (settings.max_source_tokens, source_limit(settings.preset, settings.overrides))
+    # Architectures pre-trained with marks around a source say whether one is before each paragraph.
+    begins_each = fields_of(settings.preset, settings.overrides).get("document_begin")
+    specials = vocabulary.specials
     return Layout(
         pad=vocabulary.pad,
         title_mark=vocabulary.title_mark,
+        source_begin=None if begins_each is None else specials.source_begin,
+        source_end=None if begins_each is None else specials.source_end,
+        begins_each=bool(begins_each),
+        shared_limit=settings.truncation == "each",
         max_paragraphs=settings.max_paragraphs,
         max_paragraph_tokens=settings.max_paragraph_tokens,
         max_source_tokens=min((limit for limit in limits if limit is not None), default=None),
         max_target_tokens=settings.max_target_tokens,
         graph=settings.graph != "none",
     )
-
-
-def _fresh_model(
-    settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int
-) -> Summarizer:
-    overrides = dict(settings.overrides)
-    if training.dropout is not None:
-        overrides["dropout"] = training.dropout
-    if settings.graph != "none":
-        overrides["graph"] = settings.graph
-    if settings.copying:
-        overrides["copying"] = True
-    torch.manual_seed(seed)
-    return build_summarizer(settings.preset, vocabulary_size=vocabulary.size, pad=vocabulary.pad, **overrides)
 
 
 def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> None:
@@ -201,7 +199,8 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
     model.load_state_dict(trained.model.state_dict())
 
 
-def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
+def schedule_of(training: TrainingSettings, model: Summarizer) -> Schedule:
+    """Return the learning rate by step."""
     if training.schedule == "constant":
         return constant(training.learning_rate)
     if training.schedule == "linear":
@@ -210,22 +209,34 @@ def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
     return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
 
 
-def _trainer_settings(training: TrainingSettings, seed: int, initial: Path | None) -> TrainerSettings:
+def trainer_settings(training: TrainingSettings, seed: int, *, continued: bool = False) -> TrainerSettings:
+    """Return what the trainer wants to know; `continued` means that the weights are those of a trained summarizer."""
     names = {field.name for field in fields(TrainerSettings)}
     # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss.
-    return TrainerSettings(**training.model_dump(include=names), seed=seed, validate_start=initial is not None)
+    return TrainerSettings(**training.model_dump(include=names), seed=seed, validate_start=continued)
 
 
 def _fingerprint(
     settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
 ) -> dict[str, Any]:
-    """Settings that must not change during a run; its length, validation interval and time budget may."""
+    """Settings that must not change during a run."""
+    start = None if initial is None else weights_digest(initial / WEIGHTS)
+    starts = {"seed": seed, "vocabulary": vocabulary.digest, "initial": start}
+    return {**settings.recipe(), **fixed_settings(training), **starts, **_started_from(settings, initial)}
+
+
+def _started_from(settings: SummarizerSettings, initial: Path | None) -> dict[str, str]:
+    """Return the digest of the checkpoint whose weights were loaded, if any were."""
+    loaded = settings.pretrained is not None and initial is None
+    return {"pretrained_sha256": start_digest(str(settings.pretrained))} if loaded else {}
+
+
+def fixed_settings(training: TrainingSettings) -> dict[str, Any]:
+    """Return the settings that must not change during a run; its length, validation interval and time budget may."""
     free = {"steps", "validation_interval", "keep_best", "max_seconds"}
     if training.schedule == "linear":
         free.remove("steps")  # they determine the learning rate of every step
-    fixed = {name: value for name, value in training.recipe().items() if name not in free}
-    start = None if initial is None else weights_digest(initial / WEIGHTS)
-    return {**settings.recipe(), **fixed, "seed": seed, "vocabulary": vocabulary.digest, "initial": start}
+    return {name: value for name, value in training.recipe().items() if name not in free}
 
 
 def _evaluator(
@@ -247,6 +258,7 @@ def _evaluator(
             begin=vocabulary.begin,
             end=vocabulary.end,
             unknown=vocabulary.unk,
+            first=vocabulary.specials.target_begin,
         )
         summaries = [vocabulary.decode(hypothesis.tokens) for hypothesis in hypotheses]
         scores = [reference.score(summary) for reference, summary in zip(references, summaries, strict=True)]

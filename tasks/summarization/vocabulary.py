@@ -1,5 +1,5 @@
-"""The vocabulary stage: one SentencePiece model, estimated on a sample of the training split
-(Liu & Lapata 2019, sec. 4).
+"""The vocabulary stage: one model, estimated on a sample of the training split (Liu & Lapata 2019, sec. 4), or the
+tokenizer of a pre-trained summarizer.
 
 Text of the valid and test splits is never read. The sample depends only on the seed and on the ids of articles and
 paragraphs, so neither the number of shards nor their order changes the model.
@@ -8,19 +8,24 @@ paragraphs, so neither the number of shards nor their order changes the model.
 import heapq
 import io
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import sentencepiece
 
-from models.vocabulary import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK, Vocabulary
+from models.tokenization.huggingface_tokenizer import read_tokenizer
+from models.tokenization.sentencepiece_model import BEGIN, END, PAD, PARAGRAPH_MARK, SENTENCE_MARK, TITLE_MARK, UNK
+from models.vocabulary import Vocabulary
 from storage.schemas import VOCABULARY
 from tasks.engine.hashing import stable_hash
 from tasks.ranking.candidates import candidates
+from tasks.summarization.byte_level import estimate_byte_level
 from tasks.summarization.settings import VocabularySettings
 
 _LINE_BYTES = 4192  # longest line given to SentencePiece, its own default; longer texts are cut at spaces
+_NO_TEXT = "no text to estimate a vocabulary on: the training split has no kept articles"
 
 
 class _Sample:
@@ -83,6 +88,17 @@ def train_vocabulary(
     return pa.table(row, schema=VOCABULARY.schema)
 
 
+def adopt_vocabulary(folder: str) -> pa.Table:
+    """Return the tokenizer of a local folder as a VOCABULARY table of one row.
+
+    Raises:
+        ValueError: the folder has no tokenizer that can be read.
+    """
+    model = read_tokenizer(Path(folder))
+    row = {"model": [model], "pieces": [Vocabulary(model).size], "sentences": [None]}
+    return pa.table(row, schema=VOCABULARY.schema)
+
+
 def read_vocabulary(vocabulary: pa.Table | Vocabulary) -> Vocabulary:
     """Return the vocabulary in a VOCABULARY table; a vocabulary is returned unchanged."""
     if isinstance(vocabulary, Vocabulary):
@@ -140,6 +156,11 @@ def _cut(line: str, size: int) -> Iterator[str]:
 
 
 def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
+    if settings.model_type == "byte-bpe":
+        model = estimate_byte_level(lines, settings.pieces)
+        if not lines.count:
+            raise ValueError(_NO_TEXT)
+        return model
     writer = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
@@ -168,7 +189,7 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
         )
     except RuntimeError as error:
         if not lines.count:
-            raise ValueError("no text to estimate a vocabulary on: the training split has no kept articles") from error
+            raise ValueError(_NO_TEXT) from error
         raise ValueError(
             f"SentencePiece found no vocabulary of {settings.pieces} pieces for {lines.count} lines: {error}"
         ) from error

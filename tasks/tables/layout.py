@@ -5,36 +5,54 @@ from collections.abc import Sequence
 from tasks.evaluation.registry import metric_name
 from tasks.evaluation.significance import Interval
 from tasks.reporting.blocks import Block, Cell, Section, Table, Text, percent
+from tasks.tables.analyses import ANALYSES
 from tasks.tables.attention import METRIC
 from tasks.tables.measures import Measured
-from tasks.tables.published import ROUGE_COLUMNS, PublishedTable, Row
+from tasks.tables.plan import NEEDS_WEIGHTS
+from tasks.tables.published_table import ROUGE_COLUMNS, PublishedTable, Row
 
 NOT_RUN = "not run"
+_TRUTH = ("values-input", "values-right")  # beside ROUGE, which does not tell whether a summary is true
 _NONE = "–"
 _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Zong 2022 counts
 
 
 def section(table: PublishedTable, measured: Measured) -> Section:
     """Return a table with notes: what was not run and why, and which differences are significant."""
-    columns = [table.title]
-    for name in table.columns:
-        heading = f"L' = {name}" if table.measure == "recall" else name
-        columns += [f"{heading}, paper", f"{heading}, here"]
-    rows = [_row(table, row, measured) for row in table.rows]
+    truth = _TRUTH if table.measure == "rouge" else ()
+    columns = [table.title, *_headings(table), *(f"{metric_name(name)}, here" for name in truth)]
+    rows = [
+        [*_row(table, row, measured), *(_truth(row.system, name, measured) for name in truth)] for row in table.rows
+    ]
     blocks: list[Block] = [
         Table(f"{table.source}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
         *[Text(text) for text in (table.note, _batches(table, measured), _missing(table, measured)) if text],
     ]
     if table.measure in ("rouge", "attention"):
         blocks += _differences(table, measured)
-    return Section(f"table-{table.name}", f"Table {table.name[-1]} of {table.name[:3]}: {table.title}", blocks)
+    if table.name in ANALYSES:
+        blocks.append(Text(ANALYSES[table.name](measured)))
+    paper, number = table.name.split("-")
+    return Section(f"table-{table.name}", f"Table {number} of {paper}: {table.title}", blocks)
+
+
+def _headings(table: PublishedTable) -> list[str]:
+    """Return what stands above a row's cells; of several corpora, all figures of one are in one cell."""
+    if table.corpora:
+        metrics = "/".join(table.columns)
+        return [*(f"{corpus}, {metrics}" for corpus in table.corpora), *(f"{name}, here" for name in table.columns)]
+    names = [f"L' = {name}" if table.measure == "recall" else name for name in table.columns]
+    return [heading for name in names for heading in (f"{name}, paper", f"{name}, here")]
 
 
 def _row(table: PublishedTable, row: Row, measured: Measured) -> list[Cell]:
-    cells = [Cell(row.label)]
-    for column, figure in zip(table.columns, row.figures, strict=True):
-        cells += [Cell(_figure(table, row, figure)), _measured(table, row, column, measured)]
-    return cells
+    here = [_measured(table, row, column, measured) for column in table.columns]
+    shown = [_figure(table, row, figure) for figure in row.figures]
+    if not table.corpora:
+        return [Cell(row.label), *(cell for pair in zip(map(Cell, shown), here, strict=True) for cell in pair)]
+    size = len(table.columns)
+    of_corpora = [shown[start : start + size] for start in range(0, len(shown), size)]
+    return [Cell(row.label), *(Cell(_NONE if set(part) == {_NONE} else "/".join(part)) for part in of_corpora), *here]
 
 
 def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
@@ -42,7 +60,7 @@ def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
         return _NONE
     if row.relative:
         return f"{figure:+.1f}"
-    digits = {"recall": 2, "rouge": 1 if table.name == "002-6" else 2, "attention": 4}
+    digits = {"recall": 2, "rouge": table.digits, "attention": 4}
     return f"{figure:.{digits[table.measure]}f}" if table.measure in digits else f"{figure:g}"
 
 
@@ -63,12 +81,24 @@ def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) 
             metric, kind = ROUGE_COLUMNS[column]
             score = measured.scores.get((row.system, metric))
             if score is None:
-                return Cell(NOT_RUN)
+                return _unrun(row.system, measured)
             value = getattr(score, kind)
             if not row.relative:
                 return _interval(value, 100, 2)
-            base = measured.scores.get((table.rows[-1].system, metric))
+            base = measured.scores.get((table.base, metric))
             return Cell(NOT_RUN) if base is None else Cell(f"{100 * (value.mean - getattr(base, kind).mean):+.2f}")
+
+
+def _truth(system: str, metric: str, measured: Measured) -> Cell:
+    score = measured.scores.get((system, metric))
+    if score is not None:
+        return _interval(score.value, 100, 2)
+    # A summary without a name, a number or a date has no share of them that is right.
+    return Cell(_NONE) if any(scored == system for scored, _ in measured.scores) else _unrun(system, measured)
+
+
+def _unrun(system: str, measured: Measured) -> Cell:
+    return Cell(NEEDS_WEIGHTS if measured.reasons.get(system, "").startswith(NEEDS_WEIGHTS) else NOT_RUN)
 
 
 def _efficiency(system: str, column: str, measured: Measured) -> Cell:

@@ -9,7 +9,8 @@ from models.presets import find_preset
 from models.registry import source_limit
 from storage.schemas import PREDICTIONS
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
-from tasks.tables.published import PUBLISHED, Measure
+from tasks.tables.published import PUBLISHED
+from tasks.tables.published_table import Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System
 
@@ -19,6 +20,7 @@ _UNGUIDED: Mapping[str, Any] = {
 _PUBLISHED = {"schedule": "noam", "label_smoothing": 0.1}  # Liu & Lapata 2019, sec. 4; presets of our own have neither
 MEMORY_BYTES = 11_000_000_000  # that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5)
 EFFICIENCY_TOKENS = 1600  # of every example whose time and memory are measured (Ma & Zong 2022, sec. 7.1.2)
+NEEDS_WEIGHTS = "needs weights"
 _UNASKED = "not among the systems asked for"
 _NO_BASELINE = "not among the baselines of the settings"
 
@@ -39,7 +41,9 @@ def systems_to_run(
     for name, system in SYSTEMS.items():
         if name not in needed:
             continue
-        if system.kind == "extractive":
+        if system.lacks_weights(small=settings.size == "small"):
+            reason = f"{NEEDS_WEIGHTS}: {system.weights}"
+        elif system.kind == "extractive":
             reason = "" if name in baselines else _NO_BASELINE
         else:
             asked = not settings.systems or name in settings.systems

@@ -1,65 +1,14 @@
 """The figures in the papers' tables, and the system that corresponds to each row.
 
-Our copy of Ma & Zong 2020 lacks its tables, so only figures stated in its text are given. None is an unknown figure.
+Our copy of Ma & Zong 2020 lacks its tables, so only figures stated in its text are given. Those of Shen et al. 2023 and
+Akiyama et al. 2021 are in `published_pretrained.py`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
-from tasks.tables.settings import TableName
+from tasks.tables.published_pretrained import TABLES_OF_PRETRAINED
+from tasks.tables.published_table import F1, Figures, PublishedTable, Row
 
-Figures = tuple[float | None, ...]
-Measure = Literal["rouge", "recall", "attention", "efficiency"]
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a published table.
-
-    Attributes:
-        label: its name in the paper.
-        system: key of `tasks.tables.systems.SYSTEMS`; for recalls the method of RANKING_SCORES.
-        figures: one per column.
-        relative: the figures are differences from the table's last row.
-    """
-
-    label: str
-    system: str
-    figures: Figures
-    relative: bool = False
-
-
-@dataclass(frozen=True)
-class PublishedTable:
-    """A published table.
-
-    Attributes:
-        name: PAPER-TABLE.
-        title: what it shows.
-        source: paper and number of the table.
-        measure: kind of its figures.
-        columns: headings of the figures.
-        rows: in the paper's order.
-        note: note on the figures for readers.
-    """
-
-    name: TableName
-    title: str
-    source: str
-    measure: Measure
-    columns: Sequence[str]
-    rows: Sequence[Row]
-    note: str = ""
-
-
-# Heading of a column of ROUGE -> metric and measure of SCORES.
-ROUGE_COLUMNS = {
-    f"{name}{suffix}": (metric, measure)
-    for name, metric in (("R-1", "rouge1"), ("R-2", "rouge2"), ("R-L", "rougeL"))
-    for suffix, measure in (("", "value"), (" F1", "value"), (" P", "precision"), (" R", "recall"))
-}
-_F1 = ("R-1", "R-2", "R-L")
 _UNKNOWN: Figures = (None, None, None)
 _LOST = "Our copy of this paper lacks its tables; a dash is a figure that its text does not state."
 _WHITESPACE = (
@@ -71,7 +20,7 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("Similarity", "similarity", (24.86, 32.43, 40.87, 49.49)),
         Row("Ranking", "ranking", (39.38, 46.74, 53.84, 60.42)),
     )),
-    PublishedTable("000-2", "Summaries of WikiSum", "Liu & Lapata 2019, Table 2", "rouge", _F1, (
+    PublishedTable("000-2", "Summaries of WikiSum", "Liu & Lapata 2019, Table 2", "rouge", F1, (
         Row("Lead", "lead", (38.22, 16.85, 26.89)),
         Row("LexRank", "lexrank", (36.12, 11.67, 22.52)),
         Row("FT (600 tokens, no ranking)", "ft-600-unranked", (35.46, 20.26, 30.65)),
@@ -84,7 +33,7 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("HT + discourse graph", "ht-discourse", (40.81, 25.95, 35.24)),
         Row("HT (trained on 1,600, tested on 3,000 tokens)", "ht-3000", (41.53, 26.52, 35.76)),
     )),
-    PublishedTable("000-3", "Parts of HT left out", "Liu & Lapata 2019, Table 3", "rouge", _F1, (
+    PublishedTable("000-3", "Parts of HT left out", "Liu & Lapata 2019, Table 3", "rouge", F1, (
         Row("HT", "ht", (40.82, 25.99, 35.08)),
         Row("HT without paragraph position", "ht-no-positions", (40.21, 24.54, 34.71)),
         Row("HT without multi-head pooling", "ht-one-head", (39.90, 24.34, 34.61)),
@@ -99,7 +48,7 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("PHT", "pht", (None,)),
         Row("VHT", "vht", (0.9142,)),
     ), _LOST),
-    PublishedTable("001-2", "Summaries by PHT and VHT", "Ma & Zong 2020, Table 2", "rouge", _F1, (
+    PublishedTable("001-2", "Summaries by PHT and VHT", "Ma & Zong 2020, Table 2", "rouge", F1, (
         Row("Lead", "lead", _UNKNOWN),
         Row("FT", "ft-3", _UNKNOWN),
         Row("T-DMCA", "t-dmca-3", _UNKNOWN),
@@ -119,7 +68,7 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("PHT", "pht", _UNKNOWN),
         Row("VHT", "vht", _UNKNOWN),
     ), _LOST),
-    PublishedTable("002-1", "Summaries by PHT", "Ma & Zong 2022, Table 1", "rouge", _F1, (
+    PublishedTable("002-1", "Summaries by PHT", "Ma & Zong 2022, Table 1", "rouge", F1, (
         Row("Lead", "lead", (36.40, 16.66, 32.95)),
         Row("FT", "ft-3", (40.30, 18.67, 32.84)),
         Row("T-DMCA", "t-dmca-3", (41.09, 19.78, 33.31)),
@@ -128,7 +77,7 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("1-layer PHT", "pht-1", (41.02, 19.82, 33.28)),
         Row("PHT", "pht", (41.99, 20.44, 34.50)),
     ), _WHITESPACE),
-    PublishedTable("002-2", "Ways to decode PHT", "Ma & Zong 2022, Table 2", "rouge", _F1, (
+    PublishedTable("002-2", "Ways to decode PHT", "Ma & Zong 2022, Table 2", "rouge", F1, (
         Row("PHT, beam search", "pht", (41.99, 20.44, 34.50)),
         Row("PHT + strCov", "pht-strcov", (41.74, 20.25, 33.88)),
         Row("PHT + extProb", "pht-extprob", (42.17, 20.46, 34.79)),
@@ -152,12 +101,13 @@ PUBLISHED: Sequence[PublishedTable] = (
         Row("PHT", "pht", (17, 182.4, 601)),
     ), "Published: batch on 11 GB, seconds for 38,144 validation samples."),
     PublishedTable("002-6", "Compression by predicted attention", "Ma & Zong 2022, Table 6",
-                   "rouge", tuple(f"{name} {kind}" for name in _F1 for kind in ("F1", "P", "R")), (
+                   "rouge", tuple(f"{name} {kind}" for name in F1 for kind in ("F1", "P", "R")), (
         Row("s = 5", "pht-attalign-5", (-2.1, -3.3, -1.2, -2.0, -2.5, -1.8, -2.1, -3.8, -1.5), relative=True),
         Row("s = 10", "pht-attalign-10", (-1.2, -3.0, -0.2, -1.2, -2.2, -0.9, -1.3, -3.4, -0.5), relative=True),
         Row("s = 15", "pht-attalign-15", (-0.4, -2.6, 0.7, -0.5, -1.9, 0.0, -0.1, -2.7, 0.5), relative=True),
         Row("s = 20", "pht-attalign-20", (0.0, -1.5, 0.7, -0.1, -1.2, 0.2, 0.2, -1.9, 0.5), relative=True),
         Row("s = 25", "pht-attalign-25", (0.1, -0.9, 0.6, -0.1, -0.8, 0.3, 0.1, -1.0, 0.5), relative=True),
         Row("s = 30, all", "pht-attalign", (42.6, 58.6, 37.8, 20.8, 30.6, 18.5, 35.7, 55.6, 35.9)),
-    ), f"Rows above the last are differences to it. {_WHITESPACE}"),
+    ), f"Rows above the last are differences to it. {_WHITESPACE}", base="pht-attalign", digits=1),
+    *TABLES_OF_PRETRAINED,
 )  # fmt: skip

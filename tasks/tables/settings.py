@@ -8,7 +8,8 @@ from tasks.engine.settings import Settings
 from tasks.tables.systems import SYSTEMS
 
 TableName = Literal[
-    "000-1", "000-2", "000-3", "001-1", "001-2", "001-4", "002-1", "002-2", "002-4", "002-5", "002-6"
+    "000-1", "000-2", "000-3", "001-1", "001-2", "001-4", "002-1", "002-2", "002-4", "002-5", "002-6",
+    "003-2", "003-5", "003-11", "004-1", "004-2",
 ]  # fmt: skip
 TABLES: tuple[TableName, ...] = get_args(TableName)
 
@@ -19,8 +20,8 @@ class TableSettings(Settings):
     tables: tuple[TableName, ...] = Field(
         TABLES,
         min_length=1,
-        description="tables to publish, as PAPER-TABLE: Liu & Lapata 2019 Liu and Lapata, Ma & "
-        "Zong 2020 and 2022 PHT, VHT",
+        description="tables to publish, as PAPER-TABLE: 000 Liu & Lapata 2019, 001 and 002 Ma & Zong 2020 "
+        "and 2022, 003 Shen et al. 2023, 004 Akiyama et al. 2021",
     )
     systems: tuple[str, ...] = Field(
         (),

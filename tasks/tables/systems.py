@@ -27,6 +27,8 @@ class System:
         test_tokens: maximum number of tokens read of all paragraphs when decoding, before `source_scale`; None = as in
             training.
         decoding: fields of the decoding settings that make it this system.
+        weights: pre-trained weights from which its paper began: without them it is run at the small size alone, and not
+            even there if it has no small preset.
         kept: s, paragraphs of highest predicted attention read when decoding, before `source_scale`; None = all.
     """
 
@@ -43,6 +45,11 @@ class System:
     test_tokens: int | None = None
     decoding: Mapping[str, Any] = field(default_factory=dict)
     kept: int | None = None
+    weights: str = ""
+
+    def lacks_weights(self, *, small: bool) -> bool:
+        """Whether it cannot be run at a size, for lack of its weights."""
+        return bool(self.weights) and not (small and self.small)
 
     @property
     def stands_for_its_kind(self) -> bool:
@@ -56,6 +63,8 @@ class System:
 
 # kept by ranking (Liu & Lapata 2019, Table 1), and all that the released examples have (Ma & Zong 2022, sec. 5.1)
 MOST_PARAGRAPHS = 40
+
+_BART = "facebook/bart-large"  # of BART(base), LongT5 and the others: Shen et al. 2023, app. B
 
 # How Ma & Zong 2020 and 2022 decode every system (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, sec. 5.2 and eq. 17).
 _BY_LENGTH: Mapping[str, Any] = {
@@ -86,7 +95,22 @@ def _decoded(kept: int | None = None, **decoding: Any) -> System:
     return replace(_hierarchical("pht", "pht-small"), model="pht", decoding={**_BY_LENGTH, **decoding}, kept=kept)
 
 
+def _bart(
+    kind: Kind, preset: str, small: str, overrides: Mapping[str, Any] | None = None, weights: str = _BART
+) -> System:
+    # BART's own 1,024 positions, of which a paragraph fills 70 or so.
+    return System(kind, preset, small, overrides or {}, paragraphs=24, tokens=1024, weights=weights)
+
+
+def _ratio(words: int) -> System:
+    # All of 16 heads, so that they differ in the ratio alone.
+    preset = "hie-bart" if words == 14 else f"hie-bart-{words}-{16 - words}"
+    return _bart("hierarchical", preset, "hie-bart-small", {"heads": 16, "sentence_heads": 16 - words})
+
+
 _LAYER = {"encoder_layers": 1, "decoder_layers": 1}
+_HAE = {"document_begin": True, "hae": True}
+RATIOS = (16, 15, 14, 13, 12, 11, 10, 9, 8)  # heads of 16 for words (Akiyama et al. 2021, Table 2)
 COMPRESSED = (5, 10, 15, 20, 25)  # s of Ma & Zong 2022, Table 6; 30 is no compression
 
 SYSTEMS: Mapping[str, System] = {
@@ -118,4 +142,24 @@ SYSTEMS: Mapping[str, System] = {
     "pht-extprob": _decoded(alignment="ranked"),
     "pht-attalign": _decoded(alignment="predicted"),
     **{f"pht-attalign-{s}": _decoded(s, alignment="predicted") for s in COMPRESSED},
+    # Shen et al. 2023
+    "bart": _bart("flat", "bart-large", "bart-small"),
+    "hed": _bart("hierarchical", "hed", "hed-small"),
+    "hed-base": _bart("hierarchical", "hed-base", "hed-small", weights="facebook/bart-base"),
+    "hed-1": _bart("hierarchical", "hed-row-1", "bart-small", {"document_begin": True}),
+    "hed-2": _bart("hierarchical", "hed-row-2", "bart-small", _HAE),
+    "hed-3": _bart("hierarchical", "hed-row-3", "bart-small", {**_HAE, "position_restart": True}),
+    "hed-4": _bart("hierarchical", "hed-row-4", "bart-small", {**_HAE, "had": True}),
+    "hed-cnn": System("hierarchical", weights="facebook/bart-large-cnn"),
+    "led": System("flat", weights="allenai/led-large-16384"),
+    "longt5": System("flat", weights="google/long-t5-tglobal-base"),
+    "primera": System("flat", weights="allenai/PRIMERA"),
+    # Akiyama et al. 2021; its pointer-generators are those of See et al. 2017, on 400 tokens
+    "ptgen": _flat("ptgen", "ptgen-small", 400),
+    "ptgen-cov": replace(_flat("ptgen-cov", "ptgen-small", 400), overrides={"coverage": True}),
+    "hie-bart": _bart("hierarchical", "hie-bart", "hie-bart-small"),
+    **{f"hie-bart-{words}-{16 - words}": _ratio(words) for words in RATIOS},
+    "bart-cnn": System("flat", weights="fairseq bart.large.cnn"),
+    "bertsumextabs": System("flat", weights="those of BERTSUMEXTABS (Liu & Lapata 2019, Text Summarization)"),
+    "t5": System("flat", weights="those of T5 (Raffel et al. 2020)"),
 }

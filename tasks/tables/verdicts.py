@@ -14,6 +14,8 @@ from tasks.tables.systems import SYSTEMS
 _PAPERS: Mapping[str, tuple[TableName, ...]] = {
     "Liu & Lapata 2019": ("000-2",),
     "Ma & Zong 2020 and 2022": ("001-2", "002-1"),
+    "Shen et al. 2023": ("003-2",),
+    "Akiyama et al. 2021": ("004-1",),
 }
 PLAIN, ALIGNED = "pht", "pht-attalign"
 _EQUAL = 1e-9  # means that differ by less are equal

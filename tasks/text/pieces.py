@@ -9,7 +9,7 @@ from tasks.text.sentences import split_sentences
 
 SPACE_MARK = "\u2581"
 # Pieces whose text differs from their name: marks have no text, a byte may be part of a character, `<unk>` is one sign.
-_MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q)>")
+_MARK = re.compile(r"<(?:PAD|S|/S|T|P|Q|pad|s|/s|mask)>")
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
@@ -20,7 +20,7 @@ def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, sli
 
     Args:
         text: a summary.
-        pieces: of a vocabulary; together, with SentencePiece's space marks, they spell the text, or begin with it.
+        pieces: of a vocabulary; together, with their space marks, they spell the text, or begin with it.
     """
     ends = list(accumulate(map(spelled, pieces)))
     start = passed = 0
@@ -32,11 +32,11 @@ def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, sli
 
 
 def spelled(piece: str) -> int:
-    """Return the number of characters of text, without spaces, that a SentencePiece piece spells."""
+    """Return the number of characters of text, without spaces, that a piece spells."""
     if _MARK.fullmatch(piece):
         return 0
     if piece == "<unk>":
         return 1  # decoded as one sign
-    if byte := _BYTE.fullmatch(piece):
-        return int(int(byte[1], 16) & 0xC0 != 0x80)  # a character is counted at its first byte
-    return len(piece.replace(SPACE_MARK, ""))
+    # Of the bytes of a character only the first counts.
+    whole = _BYTE.sub(lambda byte: "" if int(byte[1], 16) & 0xC0 == 0x80 else "x", piece)
+    return len(whole.replace(SPACE_MARK, ""))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from flows.build_corpus import build_corpus
@@ -20,6 +22,7 @@ from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources.dump.source import DumpSource
 from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
 from tests.tasks.sources.mediawiki_server import WikiServer
 
@@ -87,11 +90,15 @@ class Ended:
         counts: stage -> rows kept, and rows refused by reason.
         kept: article -> URL and text of its kept paragraphs, in order.
         refused: article -> text and reason of the others.
+        articles: rows of the articles.
+        labels: number of labelled paragraphs.
     """
 
     counts: dict[str, tuple[int, dict[str, int]]]
     kept: dict[str, list[tuple[str, str]]]
     refused: dict[str, list[tuple[str, str]]]
+    articles: list[dict[str, Any]]
+    labels: int
 
 
 def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
@@ -101,7 +108,7 @@ def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] |
     config = BuildConfig.model_validate({**settings, **sections})
     executor, store = InlineExecutor(), Store(str(root))
     session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
-    _ = dag_of(session).paragraphs
+    _ = dag_of(session).features
     stages = session.run.stages
     tables = {
         name: read_parts(store, name, map(whole, stages[name].in_order)).to_pylist()
@@ -121,6 +128,8 @@ def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] |
         {name: (count["rows"] - sum(count["drops"].values()), count["drops"]) for name, count in counts.items()},
         kept,
         refused,
+        tables["articles"],
+        counts["features"]["rows"],
     )
 
 
@@ -368,6 +377,90 @@ def test_sections_as_documents_of_their_lead(tmp_path: Path, over: str) -> None:
     assert found.refused == {}
 
 
+def test_a_collection(tmp_path: Path) -> None:
+    documents = {
+        "train": [f"{ARCHES} NEWLINE_CHAR {TOLLS} ||||| {WINTER} {TOLLS} |||||", f"{CHAINS} ||||| {STORM} |||||"],
+        "val": [" ||||| ", f"{FERRY_LEAD} NEWLINE_CHAR Menu ||||| {CHAINS}"],
+    }
+    summaries = {"train": [f"– {BRIDGE_LEAD}", " "], "val": [f"– {BRIDGE_LEAD}", FERRY_LEAD]}
+    for split in documents:
+        multi_news(tmp_path, split, documents[split], summaries[split])
+    (tmp_path / "val.src").open("ab").write(b"\xff\n")
+    (tmp_path / "val.tgt").open("a").write("Lost.\n")
+    settings = {"layout": "multi-news", "paths": [str(tmp_path / "*.src")], "paragraph_words": 50}
+    found = ended(tmp_path / "data", {"kind": "collection", "collection": settings})
+    assert found.counts["articles"] == (2, {"empty_lead": 1, "no_sources": 1, "malformed_row": 1})
+    assert found.counts["given"] == (4, {})
+    assert found.counts["paragraphs"] == (4, {"duplicate": 1, "clone": 1, "too_short": 1})
+    assert found.kept == {
+        "The bridge stands on five arches of red sandstone, the widest of": [
+            ("document:1", ARCHES), ("document:1", TOLLS), ("document:2", WINTER)
+        ],
+        "The Tamsin ferry is a chain ferry that crosses the mouth of": [("document:2", CHAINS)],
+    }  # fmt: skip
+    rows = {row["title"]: row for row in found.articles}
+    assert [row["split"] for row in found.articles if row["drop_reason"] is None].count("valid") == 1
+    assert rows["val.src, row 3"]["drop_reason"] == "malformed_row"
+    assert rows["The bridge stands on five arches of red sandstone, the widest of"]["lead"] == f"– {BRIDGE_LEAD}"
+    assert found.labels == 4
+
+
+def article(url: str, text: str) -> dict[str, str]:
+    return {"id": url, "url": url, "title": f"About {url}", "text": text}
+
+
+def of_layout(folder: Path, layout: str) -> Path:
+    """Write one row with the same two documents in a layout, its summary that of the ferry, and return the file."""
+    long, short = f"{CHAINS} {STORM}", WINTER
+    match layout:
+        case "wcep-10":
+            row = {"id": "w", "summary": FERRY_LEAD, "articles": [article("u", long), article("v", short)]}
+            row["articles"] += [article("u", TOLLS), *(article(f"{number}", TOLLS) for number in range(8))]  # type: ignore[operator]
+            return json_lines(folder / "test.jsonl.gz", row)
+        case "multi-xscience":
+            cited = {"@cite_1": {"mid": "1", "abstract": short}, "@cite_2": {"mid": "2", "abstract": ""}}
+            return json_array(
+                folder / "test.json.gz",
+                {"aid": "1", "mid": "2", "abstract": long, "ref_abstract": cited, "related_work": FERRY_LEAD},
+            )
+        case "rotten-tomatoes":
+            critics = {"1": long, "2": short, "3": "A must."}
+            return json_array(
+                folder / "rottentomatoes.json",
+                {"_movie_name": "Ferry", "_movie_id": 7, "_critics": critics, "_critic_consensus": FERRY_LEAD},
+            )
+        case "hed":
+            text = f"{CHAINS} <sep> {STORM} <REVBREAK> {short}"
+            return comma_separated(folder / "test.csv", ["text", "summary"], [text, FERRY_LEAD])
+        case _:
+            table = pa.table({"documents": [[long, short]], "summary": [FERRY_LEAD]})
+            pq.write_table(table, folder / "test-00000-of-00001.parquet")
+            return folder / "test-00000-of-00001.parquet"
+
+
+@pytest.mark.parametrize(
+    ("layout", "documents", "refused", "drops"),
+    [("wcep-10", 9, {"duplicate_url": 1}, {"duplicate": 6}), ("multi-xscience", 2, {"no_text": 1}, {}),
+     ("rotten-tomatoes", 3, {}, {"too_short": 1}), ("hed", 2, {}, {}), ("columns", 2, {}, {})],
+)  # fmt: skip
+def test_every_layout_ends_as_labelled_paragraphs(
+    tmp_path: Path, layout: str, documents: int, refused: dict[str, int], drops: dict[str, int]
+) -> None:
+    file = of_layout(tmp_path, layout)
+    collection = {"layout": layout, "paths": [str(file)], "paragraph_words": 40}
+    found = ended(tmp_path / "data", {"kind": "collection", "collection": collection})
+    assert found.counts["articles"] == (1, {})
+    assert found.counts["given"] == (documents, refused)
+    (row,) = found.articles
+    assert (row["lead"], row["references"]) == (FERRY_LEAD, [])
+    assert layout == "rotten-tomatoes" or row["split"] == "test"
+    (kept,) = found.kept.values()
+    expected = [CHAINS, STORM, WINTER, *([TOLLS] if layout == "wcep-10" else [])]
+    assert [text for _, text in kept] == expected
+    assert found.counts["paragraphs"] == (len(expected), drops)
+    assert found.labels == len(expected)
+
+
 def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> None:
     source = write_records_file(
         tmp_path,
@@ -378,7 +471,8 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
     root = str(tmp_path / "data")
     settings = {"preset": "records", "root": root, "shards": {"articles": 1, "hosts": 1}, "source": source}
     text = build_corpus(BuildConfig.model_validate({**settings, "engine": {"kind": "threads"}}))
-    assert text.splitlines()[:-2] == [
+    lines = text.splitlines()
+    assert lines[:14] == [
         "stage              kept  refused",
         "articles              2  no_sources 1",
         "search                0",
@@ -389,6 +483,10 @@ def test_the_corpus_alone_is_a_build(tmp_path: Path, prefect_server: None) -> No
         "paragraphs            3  too_short 1",
         "features              3",
         "vocabulary            1",
+        "",
+        "Size of the corpus, as in Shen et al. 2023, Table 1",
+        "corpus                           instances  documents  source, words  target, words",
+        "this one                                 2        1.0             54             30",
     ]
     build = latest_build(Store(root))
     assert build is not None and build.report is None and build.models == {}

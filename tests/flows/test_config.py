@@ -70,3 +70,57 @@ def test_a_manifest_holds_no_webhook() -> None:
     config = BuildConfig.model_validate({"notification": {"webhook": "https://chat.test/hooks/secret"}})
     assert "secret" not in str(config.manifest())
     assert BuildConfig.model_validate(config.manifest()) == BuildConfig()
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({}, "miniweb-data"),
+        ({"root": "/var/Wiki_Sum/"}, "miniweb-wiki-sum"),
+        ({"preset": "paper", "root": "s3://bucket/wiki?endpoint_override=minio:9000&scheme=http"}, "paper-wiki"),
+        ({"root": "/"}, "miniweb"),
+        ({"name": "articles-2026"}, "articles-2026"),
+    ],
+)
+def test_a_corpus_is_named_after_preset_and_root_unless_it_has_a_name(given: dict[str, str], name: str) -> None:
+    config = BuildConfig.model_validate(given)
+    assert config.name == config.manifest()["name"] == name
+    assert "name" not in config.recipe(), "another name recomputes nothing"
+
+
+@pytest.mark.parametrize("name", ["Mine", "a b", "-a", "ä"])
+def test_a_name_that_no_artifact_key_can_hold(name: str) -> None:
+    with pytest.raises(ValidationError, match="name\n  String should match pattern"):
+        BuildConfig.model_validate({"name": name})
+
+
+def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> None:
+    fresh = BuildConfig.model_validate({"preset": "records", "summarizer": {"preset": "bart-base"}})
+    assert (fresh.training.schedule, fresh.training.learning_rate) == ("linear", 0.004)
+    loaded = {"preset": "bart-base", "pretrained": "folder"}
+    tuned = BuildConfig.model_validate({"preset": "records", "summarizer": loaded})
+    assert (tuned.training.schedule, tuned.training.learning_rate) == ("constant", 5e-5)
+    assert (tuned.decoding.beam, tuned.decoding.max_length) == (4, 300)
+    assert tuned.tokenizer_folder == ("folder", "summarizer.pretrained")
+    long = BuildConfig.model_validate({"preset": "records", "summarizer": {**loaded, "preset": "hed"}})
+    assert (long.summarizer.max_target_tokens, long.decoding.max_length) == (1024, 1024)
+    own = BuildConfig.model_validate(
+        {"preset": "records", "summarizer": loaded, "training": {"learning_rate": 1e-4}, "decoding": {"beam": 2},
+         "vocabulary": {"folder": "other"}}
+    )  # fmt: skip
+    assert (own.training.learning_rate, own.decoding.beam) == (1e-4, 2)
+    assert own.tokenizer_folder == ("other", "vocabulary.folder")
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "bart-base", "pretrained": "c"}},
+         "summarizer.pretrained is 'c', but imported shards have a vocabulary of their own"),
+        ({"summarizer": {"preset": "bart-base", "graph": "similarity"}}, "'bart', which reads no graph"),
+        ({"summarizer": {"preset": "hie-bart", "graph": "none"}}, "heads that see sentences"),
+    ],
+)  # fmt: skip
+def test_what_a_checkpoint_cannot_do_is_named(given: dict[str, object], complaint: str) -> None:
+    with pytest.raises(ValidationError, match=complaint):
+        BuildConfig.model_validate({"preset": "records", **given})

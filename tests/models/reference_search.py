@@ -58,6 +58,8 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
                     log_prob = 0.0
                 elif _blocked(hypothesis.tokens, token, settings, rules):
                     continue
+                elif settings.as_transformers and length == settings.max_length:
+                    log_prob = 0.0
                 total = hypothesis.log_prob + log_prob
                 score = total / _normaliser(settings, length + 1)
                 score += _alignment(rows, rules, at_end=False) + rules.coverage * _coverage(rows)
@@ -71,8 +73,12 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
         )
         alive = [candidate for candidate in candidates if candidate.tokens[-1] != rules.end][: settings.beam]
         hopes = [candidate.score + _alignment(candidate.attention, rules, at_end=True) for candidate in alive]
-        if not alive or (len(ended) >= settings.beam and max(found.score for found in ended) >= max(hopes)):
+        if not alive:
             break
+        if len(ended) >= settings.beam:
+            best = sorted((found.score for found in ended), reverse=True)[: settings.beam]
+            if best[-1 if settings.as_transformers else 0] >= max(hopes):
+                break
     if not ended:
         return Found([], -math.inf, -math.inf, [])
     best = max(ended, key=lambda candidate: candidate.score)

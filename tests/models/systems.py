@@ -22,8 +22,20 @@ TINY: dict[str, dict[str, object]] = {
     "transformer-xl": {**_TINY, "memory": 7, "layers": 2},
     "pointer-generator": {"model_size": 16, "embedding_size": 8},
     "graphsum": {**_TINY, "word_layers": 1, "graph_layers": 2, "decoder_layers": 2},
+    # A sentence mark that occurs in the batches.
+    "bart": {
+        **_TINY,
+        "heads": 4,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "max_positions": 40,
+        "source_tokens": 40,
+        "attention_dropout": 0.0,
+        "activation_dropout": 0.0,
+        "sentence_begin": 7,
+    },
 }
-DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers")
+DEPTHS = ("local_layers", "global_layers", "decoder_layers", "encoder_layers", "graph_layers", "sentence_heads")
 
 
 def tiny_fields(preset: str) -> dict[str, object]:

@@ -11,6 +11,7 @@ from models.layers.copying import CONTEXT, CopyHead, recent_tokens
 from models.layers.paragraphs import ParagraphRows
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
+from models.training import copy_loss as module
 from models.training.copy_loss import copy_loss
 from tests.models.reference_search import Rules, reference_search
 from tests.models.systems import PAD, VOCABULARY, batch, target, tiny
@@ -114,6 +115,22 @@ def test_the_loss_sums_the_log_probabilities_of_the_mixture(preset: str) -> None
     smoothed = copy_loss(model, decoded, tokens[:, 1:], pad=PAD, smoothing=0.1)
     uniform = -model.logits(decoded.hidden).log_softmax(dim=-1).mean(dim=-1)[real].sum()
     torch.testing.assert_close(smoothed.smoothed, 0.9 * expected + 0.1 * uniform, atol=1e-8, rtol=0)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_chunks_of_the_loss_add_up_to_the_whole(smoothing: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, tokens = copying("ht"), target()
+    tokens[0, 5:] = PAD
+    losses, gradients = [], []
+    for chunk in (1024, 4):  # positions: 16 in one chunk, and in four
+        monkeypatch.setattr(module, "CHUNK", chunk)
+        model.zero_grad()
+        loss = copy_loss(model, copied(model, tokens[:, :-1]), tokens[:, 1:], pad=PAD, smoothing=smoothing)
+        loss.smoothed.backward()
+        losses.append((loss.smoothed.detach(), loss.nll))
+        gradients.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))
+    torch.testing.assert_close(losses[0], losses[1], atol=1e-10, rtol=0)
+    torch.testing.assert_close(gradients[0], gradients[1], atol=1e-10, rtol=0)
 
 
 @ALL

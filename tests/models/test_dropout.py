@@ -11,6 +11,7 @@ from models.attention_predictor import AttentionPredictor, AttentionPredictorCon
 from models.contract import Summarizer
 from models.layers.attention import CrossAttention, SelfAttention
 from models.layers.dropout import Dropout
+from models.layers.packing import Packing
 from models.ranker import ParagraphRanker, RankerConfig
 from tests.models.systems import batch, logits, target, tiny
 
@@ -22,6 +23,12 @@ _DECODER = ("self_residual.dropout", "cross_residual.dropout", *_FEED)
 def _in(layers: str, places: tuple[str, ...], count: int = 2) -> dict[str, int]:
     return {f"{layers}.*.{place}": count for place in places}
 
+
+# One module drops the outputs of all sub-layers of a layer: two in the encoder, three in the decoder.
+_BART = {
+    **{"model.encoder.dropout": 1, "model.encoder.layers.*.dropout": 4, "model.encoder.layers.*.activation_dropout": 2},
+    **{"model.decoder.dropout": 1, "model.decoder.layers.*.dropout": 6, "model.decoder.layers.*.activation_dropout": 2},
+}
 
 # Of a tiny model with two layers of each kind: how often each place is passed when an article's summary is decoded.
 # Words are embedded twice, in source and target, and a decoder-only stack is passed twice, for the same reason.
@@ -55,6 +62,9 @@ PLACES: dict[str, dict[str, int]] = {
     },
     # Source and target words at once, then before the output layers at each of the target's seven positions.
     "ptgen-cov": {"dropout": 2 + 7},
+    "bart-large": _BART,
+    "hed": _BART,
+    "hie-bart": _BART,
 }
 ALL = pytest.mark.parametrize("preset", PLACES)
 
@@ -69,9 +79,15 @@ def dropouts(model: nn.Module) -> dict[str, nn.Dropout]:
     return {name: module for name, module in model.named_modules() if isinstance(module, nn.Dropout)}
 
 
+def dropping(preset: str, rate: float) -> Summarizer:
+    """A tiny model with one rate in all places but attention weights; BART has a rate of its own for some places."""
+    inner = {"activation_dropout": rate} if PLACES[preset] is _BART else {}
+    return tiny(preset, dropout=rate, **inner)
+
+
 @ALL
 def test_dropout_falls_in_these_places_and_no_others(preset: str) -> None:
-    model = tiny(preset, dropout=0.25)
+    model = dropping(preset, 0.25)
     passed: Counter[str] = Counter()
     for name, module in dropouts(model).items():
         assert module.p == 0.25, name
@@ -98,8 +114,8 @@ def test_what_falls_out_in_any_place_is_missed(preset: str) -> None:
 
 @ALL
 def test_dropout_falls_in_training_only(preset: str) -> None:
-    assert {module.p for module in dropouts(tiny(preset, dropout=0.5)).values()} == {0.5}
-    model = tiny(preset, dropout=0.5)
+    assert {module.p for module in dropouts(dropping(preset, 0.5)).values()} == {0.5}
+    model = dropping(preset, 0.5)
     assert torch.equal(logits(model, batch(), target()), logits(model, batch(), target()))
     assert not torch.equal(logits(model.train(), batch(), target()), logits(model, batch(), target()))
 
@@ -125,7 +141,8 @@ class TestAttentionDropout:
         nn.init.normal_(attention.output.bias)
 
         def run() -> Tensor:
-            return attention.causal(self.x) if causal else attention(self.x, self.mask)
+            packing = Packing.of(self.mask)
+            return attention.causal(self.x) if causal else packing.pad(attention(packing.pack(self.x), packing))
 
         kept = attention.eval().causal(self.x[:1])[0, 0]
         torch.testing.assert_close(run(), kept.expand(64, 1, 8))

@@ -131,8 +131,12 @@ WEIGHTS = {"a": 4.0, "b": 1.0, "c": 2.0}
     ],
 )
 def test_coverage_takes_what_adds_most(words: list[int], length: int, power: float, chosen: list[int]) -> None:
-    assert greedy_coverage(CONCEPTS, words, WEIGHTS, length, power=power) == chosen
+    assert greedy_coverage(CONCEPTS, words, [1.0] * len(words), WEIGHTS, length, power=power) == chosen
+
+
+def test_coverage_takes_the_better_of_like_sentences() -> None:
+    assert greedy_coverage([{"a"}, {"a"}, {"c"}], [1, 1, 1], [0.5, 1.0, 0.1], WEIGHTS, 2, power=1) == [1, 2]
 
 
 def test_coverage_of_nothing() -> None:
-    assert greedy_coverage([], [], {}, 10, power=1) == []
+    assert greedy_coverage([], [], [], {}, 10, power=1) == []

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from models.hierarchical import GlobalLayer, HierarchicalConfig, InterParagraphAttention, graph_context
+from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from tests.models.systems import VOCABULARY, batch, logits, target, tiny
 
@@ -127,8 +128,9 @@ def test_equations_21_to_23(norm: str, residual: str) -> None:
     layer = GlobalLayer(config(norm=norm, global_residual=residual))
     source = batch()
     rows, mask = ParagraphRows.of(source, 0), source.paragraph_mask
-    x = torch.randn(len(rows.tokens), rows.tokens.shape[1], 8)
-    found = layer(x, rows, mask, None)
+    x = torch.randn(*rows.mask.shape, 8)
+    packing = Packing.of(rows.mask)
+    found = layer(packing.pack(x), packing, rows, mask, None)
 
     pooled = layer.pooling(layer.pooling_norm(x) if norm == "pre" else x, rows.mask)
     context = layer.attention(rows.grid(pooled), mask, None)[rows.article, rows.column]
@@ -137,7 +139,7 @@ def test_equations_21_to_23(norm: str, residual: str) -> None:
     g = layer.feed_forward(layer.residual.norm(informed) if norm == "pre" else informed)
     joined = g + (x if residual == "g+x" else informed)
     expected = joined if norm == "pre" else layer.residual.norm(joined)
-    torch.testing.assert_close(found, expected, atol=1e-10, rtol=0)
+    torch.testing.assert_close(found, expected[rows.mask], atol=1e-10, rtol=0)
 
 
 def test_a_paragraph_hears_of_the_others_of_its_article_only() -> None:
@@ -145,12 +147,14 @@ def test_a_paragraph_hears_of_the_others_of_its_article_only() -> None:
     layer = GlobalLayer(config())
     source = batch(articles=2, paragraphs=3)
     rows = ParagraphRows.of(source, 0)
-    x = torch.randn(len(rows.tokens), rows.tokens.shape[1], 8)
+    x = torch.randn(*rows.mask.shape, 8)
     changed = x.clone()
     changed[rows.article == 0] += 1.0
     changed[0] += torch.randn(8)
-    before = layer(x, rows, source.paragraph_mask, None)
-    after = layer(changed, rows, source.paragraph_mask, None)
+    packing = Packing.of(rows.mask)
+    before, after = (
+        packing.pad(layer(packing.pack(words), packing, rows, source.paragraph_mask, None)) for words in (x, changed)
+    )
     torch.testing.assert_close(before[rows.article == 1], after[rows.article == 1], atol=1e-10, rtol=0)
     assert (before[rows.article == 0] - after[rows.article == 0]).abs().max() > 1e-3
 

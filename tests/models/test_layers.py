@@ -18,6 +18,7 @@ from models.layers.attention import (
 )
 from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import Residual
+from models.layers.packing import Packing
 from models.layers.paragraphs import LENGTH_STEP, ParagraphRows
 from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
 from models.layers.positions import paragraph_positions, sinusoids
@@ -96,7 +97,9 @@ class TestAttention:
         x = torch.randn(3, 5, 8)
         mask = torch.ones(3, 5, dtype=torch.bool)
         mask[1, 3:] = False
-        close(ours(x, mask), theirs(x, x, x, key_padding_mask=~mask, need_weights=False)[0])
+        packing = Packing.of(mask)
+        expected = theirs(x, x, x, key_padding_mask=~mask, need_weights=False)[0]
+        close(ours(packing.pack(x), packing), expected[mask])
         causal = torch.nn.Transformer.generate_square_subsequent_mask(5)
         close(ours.causal(x), theirs(x, x, x, attn_mask=causal, is_causal=True, need_weights=False)[0])
 

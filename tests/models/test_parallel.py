@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from models.layers.attention import CrossAttention
+from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
-from models.layers.positions import sinusoids
+from models.layers.positions import row_positions
 from models.layers.words import attend_paragraphs, word_keys_values
 from models.parallel import ParagraphPooling, ParallelConfig, ParallelMemory
 from models.vertical import VerticalMemory
@@ -38,10 +39,11 @@ def encoded(preset: str) -> tuple[torch.nn.Module, torch.Tensor, torch.Tensor]:
         if parameter.dim() == 1:
             torch.nn.init.normal_(parameter, mean=0.5, std=0.5)  # biases of zero would hide mistakes
     rows = ParagraphRows.of(source, 0)
-    words = model.embedding(rows.tokens, sinusoids(torch.arange(rows.tokens.shape[1]), 16))
+    packing = Packing.of(rows.mask)
+    words = model.embedding(packing.pack(rows.tokens), packing.pack(row_positions(rows.mask, 16)))
     for layer in model.encoder_layers:
-        words = layer(words, rows.mask)
-    return model, rows.grid(words), source.token_mask
+        words = layer(words, packing)
+    return model, rows.grid(packing.pad(words)), source.token_mask
 
 
 def test_attention_to_paragraphs_folded_into_the_batch_is_a_loop_over_them() -> None:

@@ -142,6 +142,30 @@ VALUES: dict[str, Values] = {
         "scale_embeddings": True,
         "copying": False,  # in none of the papers
     },
+    "bart": {  # bart-large: Lewis et al. 2020, sec. 2, and its published configuration
+        "pad": 0,
+        "begin": 2,
+        "end": 2,
+        "source_begin": 0,
+        "model_size": 1024,
+        "feed_forward_size": 4096,
+        "heads": 16,
+        "encoder_layers": 12,
+        "decoder_layers": 12,
+        "max_positions": 1024,
+        "source_tokens": 1024,
+        "dropout": 0.1,
+        "attention_dropout": 0.1,
+        "activation_dropout": 0.1,
+        "document_begin": False,
+        "hae": False,
+        "had": False,
+        "position_restart": False,
+        "sentence_heads": 0,
+        "sentence_begin": None,
+        "copying": False,  # in none of the papers
+        "gradient_checkpointing": False,
+    },
 }
 PRINTED: Values = {  # Liu & Lapata's (2019) equations
     "norm": "post",  # eq. 11
@@ -158,6 +182,16 @@ THREE: Values = {"local_layers": 3, "global_layers": 3, "decoder_layers": 3}  # 
 FLAT: Values = {"encoder_layers": 6, "decoder_layers": 6, "heads": 8, "norm": "pre"}
 ONE: Values = {"encoder_layers": 1, "decoder_layers": 1}  # Ma & Zong 2020, sec. 4.2
 SMALL: Values = {"model_size": 128, "feed_forward_size": 512, "heads": 4}  # ours, for laptops
+# Lewis et al. 2020, sec. 4
+BASE: Values = {"model_size": 768, "feed_forward_size": 3072, "heads": 12, "encoder_layers": 6, "decoder_layers": 6}
+LONG: Values = {"max_positions": 4096, "source_tokens": 4096}  # Shen et al. 2023, sec. 5.3
+# Shen et al. 2023, Table 5, rows 2 and 5
+HAE: Values = {"document_begin": True, "hae": True}
+HED: Values = {**HAE, "had": True, "position_restart": True}
+SMALL_BART: Values = {  # ours, for laptops
+    **{"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
+    **{"attention_dropout": 0.0, "activation_dropout": 0.0},
+}
 
 # Preset -> architecture, and what differs from the values above.
 CHANGES: dict[str, tuple[str, Values]] = {
@@ -196,6 +230,29 @@ CHANGES: dict[str, tuple[str, Values]] = {
     "ptgen": ("pointer-generator", {}),
     "ptgen-cov": ("pointer-generator", {"coverage": True}),
     "ptgen-small": ("pointer-generator", {"model_size": 128, "embedding_size": 64}),
+    "bart-large": ("bart", {}),
+    "bart-base": ("bart", BASE),
+    "bart-small": ("bart", SMALL_BART),
+    # Shen et al. 2023, Table 5, and sec. 5.2 for the one on BART-base
+    "hed-row-0": ("bart", LONG),
+    "hed-row-1": ("bart", {**LONG, "document_begin": True}),
+    "hed-row-2": ("bart", {**LONG, **HAE}),
+    "hed-row-3": ("bart", {**LONG, **HAE, "position_restart": True}),
+    "hed-row-4": ("bart", {**LONG, **HAE, "had": True}),
+    "hed": ("bart", {**LONG, **HED}),
+    "hed-base": ("bart", {**BASE, **LONG, **HED}),
+    "hed-small": ("bart", {**SMALL_BART, **HED}),
+    "hie-bart": ("bart", {"sentence_heads": 2}),  # Akiyama et al. 2021, sec. 4.2: 14:2
+    # Akiyama et al. 2021, Table 2
+    "hie-bart-16-0": ("bart", {}),
+    "hie-bart-15-1": ("bart", {"sentence_heads": 1}),
+    "hie-bart-13-3": ("bart", {"sentence_heads": 3}),
+    "hie-bart-12-4": ("bart", {"sentence_heads": 4}),
+    "hie-bart-11-5": ("bart", {"sentence_heads": 5}),
+    "hie-bart-10-6": ("bart", {"sentence_heads": 6}),
+    "hie-bart-9-7": ("bart", {"sentence_heads": 7}),
+    "hie-bart-8-8": ("bart", {"sentence_heads": 8}),
+    "hie-bart-small": ("bart", {**SMALL_BART, "sentence_heads": 1}),
 }
 
 
@@ -212,7 +269,11 @@ def test_a_preset_has_the_values_of_its_paper(name: str) -> None:
 
 
 def test_small_presets_say_so() -> None:
-    small = {name for name, preset in PRESETS.items() if preset.settings.get("model_size") == 128}
+    small = {
+        name
+        for name, preset in PRESETS.items()
+        if preset.settings.get("model_size") == (256 if preset.architecture == "bart" else 128)
+    }
     assert small == {name for name in CHANGES if "small" in name}
 
 
@@ -226,6 +287,7 @@ def test_a_search_is_that_of_000() -> None:
         "block_ngrams": 0,  # Liu & Lapata 2019: none
         "block_recent": 0,
         "allow_unknown": False,
+        "as_transformers": False,
     }
     assert asdict(Guidance()) == {
         "alignment": "none",

@@ -20,6 +20,14 @@ LEDGER = {
     "pht": 15_201_536,
     "pht-1": 10_988_800,
     "vht": 14_544_640,
+    # At the words of their tokenizers: Akiyama et al. 2021, sec. 4.2; with 4,096 positions; BART-base.
+    "bart-large": 406_290_432,
+    "hie-bart-16-0": 406_290_432,
+    "hie-bart": 406_291_456,
+    "hie-bart-8-8": 406_291_456,
+    "hed-row-0": 412_582_912,
+    "hed": 412_582_912,
+    "bart-base": 139_420_416,
 }
 
 

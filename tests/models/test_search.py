@@ -61,6 +61,9 @@ SETTINGS = {
         beam=5, normalisation="average", min_length=5, max_length=16, block_ngrams=3, block_recent=2
     ),
     "empty": SearchSettings(beam=2, min_length=0, max_length=0),
+    "transformers": SearchSettings(
+        beam=4, normalisation="average", min_length=2, max_length=6, block_ngrams=3, as_transformers=True
+    ),
 }
 
 
@@ -115,6 +118,26 @@ def test_a_prompt_begins_the_summary_and_costs_nothing() -> None:
         check_equal(
             [found[b]], reference_search(model, batch, settings, Rules(BEGIN, END, NEVER, prompt=forced))[b : b + 1]
         )
+
+
+def test_the_first_token_is_given_and_left_out() -> None:
+    model, batch = tiny(4), source(4, articles=2)
+    settings = SearchSettings(beam=3, normalisation="average", min_length=4, max_length=10)
+    longer = SearchSettings(beam=3, normalisation="average", min_length=5, max_length=11)
+    for prompt, forced in ((None, (5,)), (torch.tensor([[9, 8], [9, 8]]), (5, 9, 8))):
+        found = beam_search(model, batch, settings, begin=BEGIN, end=END, unknown=UNKNOWN, first=5, prompt=prompt)
+        expected = reference_search(model, batch, longer, Rules(BEGIN, END, NEVER | {5}, prompt=forced))
+        assert [(5, *one.tokens) for one in found] == [tuple(one.tokens) for one in expected]
+        assert [one.score for one in found] == pytest.approx([one.score for one in expected], abs=1e-9)
+        assert [len(one.attention) for one in found] == [len(one.tokens) for one in found]
+        assert all(5 not in one.tokens for one in found)
+
+
+def test_a_summary_may_end_with_the_token_from_which_the_decoder_starts() -> None:
+    model, batch = tiny(4), source(4)
+    settings = SearchSettings(beam=3, min_length=2, max_length=10)
+    found = beam_search(model, batch, settings, begin=END, end=END, unknown=UNKNOWN)
+    check_equal(found, reference_search(model, batch, settings, Rules(END, END, frozenset({PAD, UNKNOWN}))))
 
 
 def test_a_prompt_longer_than_a_summary_is_cut() -> None:

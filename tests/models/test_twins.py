@@ -24,6 +24,11 @@ FURTHER: dict[str, tuple[str, dict[str, object]]] = {
     "transformer-xl, a short source": ("transformer-xl", {"source_tokens": 5}),
     "ft, a short source": ("ft-800", {"source_tokens": 9}),
     "ptgen, a short source": ("ptgen", {"source_tokens": 9}),
+    "bart, a short source": ("bart-large", {"source_tokens": 9}),
+    "bart, positions that restart": ("bart-large", {"position_restart": True}),
+    "hed, a short source": ("hed", {"source_tokens": 9}),
+    "hed, a short source, positions that go on": ("hed-row-4", {"source_tokens": 9}),
+    "hie-bart, all heads on sentences": ("hie-bart", {"sentence_heads": 4}),
     "graphsum, post-norm, a narrow penalty": ("graphsum", {"norm": "post", "sigma": 0.5}),
 }
 CASES = {**{preset: (preset, {}) for preset in distinct_presets()}, **FURTHER}

@@ -52,10 +52,10 @@ def linear(weights: Weights, x: Array) -> Array:
     return x @ weights["weight"].T + weights["bias"]
 
 
-def layer_norm(weights: Weights, x: Array) -> Array:
-    """LayerNorm over the last dimension with the epsilon of all presets, 1e-6."""
+def layer_norm(weights: Weights, x: Array, epsilon: float = 1e-6) -> Array:
+    """LayerNorm over the last dimension, with the epsilon of all presets but BART's."""
     centred = x - x.mean(axis=-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-6) * weights["weight"] + weights["bias"]
+    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + epsilon) * weights["weight"] + weights["bias"]
 
 
 def feed_forward(weights: Weights, x: Array) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.models.bart_twin import bart_steps
 from tests.models.pointer_twin import pointer_steps
 from tests.models.twin_layers import (
     Array,
@@ -58,6 +59,11 @@ def flat(weights: Weights, config: Config, article: Article, target: list[int]) 
     for number in range(config["encoder_layers"]):
         x = encoder_layer(weights.of("layers").of(number), x, config["heads"], config["norm"])
     return _token_decoder(weights, config, x, member, target)
+
+
+def bart(weights: Weights, config: Config, article: Article, target: list[int]) -> tuple[Array, Array]:
+    """BART, HED and Hie-BART."""
+    return bart_steps(weights, config, article.paragraphs, target)
 
 
 def pointer_generator(weights: Weights, config: Config, article: Article, target: list[int]) -> tuple[Array, Array]:
@@ -389,4 +395,5 @@ TWINS: dict[str, Callable[[Weights, Config, Article, list[int]], tuple[Array, Ar
     "memory-compressed": memory_compressed,
     "transformer-xl": transformer_xl,
     "pointer-generator": pointer_generator,
+    "bart": bart,
 }

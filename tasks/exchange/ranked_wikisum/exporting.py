@@ -120,9 +120,10 @@ def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[lis
     unchanged if they have marks, or differ from the ids of the sentences one after the other. The text is returned as
     one sentence if its sentences are not joined by single spaces.
     """
+    mark = marks_of(words).sentence
     cut = target[-1] != words.end
     body = target[1:] if cut else target[1:-1]
-    marked = words.sentence_mark in body
+    marked = mark in body
     sentences = _marked_sentences(body, words) if marked else split_sentences(text)
     if " ".join(sentences) != text:
         return target, [text]
@@ -131,7 +132,7 @@ def mark_sentences(target: list[int], text: str, words: Vocabulary) -> tuple[lis
     if marked or (joined[: len(body)] if cut else joined) != body:
         return target, sentences
     ends = {end for end in accumulate(map(len, pieces)) if 0 < end < len(body)}
-    ids = [id_ for index, token in enumerate(body) for id_ in ([words.sentence_mark] * (index in ends) + [token])]
+    ids = [id_ for index, token in enumerate(body) for id_ in ([mark] * (index in ends) + [token])]
     return [target[0], *ids, *([] if cut else [words.end])], sentences
 
 

@@ -90,7 +90,16 @@ def items_bytes(items: Sequence[dict[str, Any]], layout: Layout) -> bytes:
 
 
 def marks_of(vocabulary: Vocabulary) -> Marks:
-    """Return the ids with a special meaning in the layout."""
+    """Return the ids with a special meaning in the layout.
+
+    Raises:
+        ValueError: the vocabulary has no piece that ends a sentence.
+    """
+    if vocabulary.sentence_mark is None:
+        raise ValueError(
+            f"the layout of the ranked WikiSum marks sentences: expected a SentencePiece vocabulary with its special "
+            f"pieces, got a {vocabulary.kind} one"
+        )
     return Marks(
         size=vocabulary.size,
         pad=vocabulary.pad,

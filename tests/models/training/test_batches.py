@@ -74,6 +74,32 @@ def test_source_tokens_are_limited_in_order() -> None:
     assert [p.tolist() for p in example.paragraphs] == [[50, MARK, 10], [20, 21]]
 
 
+MARKED = {"source_begin": 7, "source_end": 8}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, [[7, 50, MARK, 10], [20, 21, 22], [30, 8]]),
+        ({"begins_each": True}, [[7, 50, MARK, 10], [7, 20, 21, 22], [7, 30, 8]]),
+        ({"max_paragraph_tokens": 2}, [[7, 50], [20, 21], [30, 8]]),
+        ({"max_source_tokens": 5}, [[7, 50, MARK, 10], [8]]),  # the mark takes the place of the last token
+        ({"max_source_tokens": 6, "begins_each": True}, [[7, 50, MARK, 10], [7, 8]]),
+        ({"max_source_tokens": 5, "begins_each": True}, [[7, 50, MARK, 10, 8]]),  # a paragraph is not its mark alone
+        ({"max_source_tokens": 9, "begins_each": True, "shared_limit": True}, [[7, 50, MARK], [7, 20, 21], [7, 30, 8]]),
+        ({"max_source_tokens": 6, "shared_limit": True}, [[7, 50], [20, 21], [30, 8]]),
+        ({"title_mark": None}, [[7, 10], [20, 21, 22], [30, 8]]),
+        ({"max_paragraphs": 1}, [[7, 50, MARK, 10, 8]]),
+    ],
+)
+def test_marks_are_around_the_source_whatever_is_cut(changes: dict[str, int], expected: list[list[int]]) -> None:
+    rows = ExampleTable(_table([([50], [[10], [20, 21, 22], [], [30]], [2, 3])]), _layout(**MARKED, **changes))
+    example = rows.example(0)
+    assert [p.tolist() for p in example.paragraphs] == expected
+    assert rows.shape(0)[:2] == (len(expected), max(map(len, expected)))
+    assert example.ranks.tolist() == [0, 1, 3][: len(expected)]
+
+
 def test_an_edge_to_a_paragraph_not_read_is_left_out() -> None:
     edges = [{"i": 0, "j": 1, "weight": 0.3}, {"i": 1, "j": 2, "weight": 0.9}]
     layout = _layout(max_paragraphs=2, graph=True)
@@ -99,6 +125,7 @@ def test_slices_and_chunks_of_tables_are_read_where_they_stand() -> None:
         ({"max_paragraphs": 0}, "expected max_paragraphs of at least 1, got 0"),
         ({"max_target_tokens": 1}, "expected max_target_tokens of at least 2, got 1"),
         ({"max_source_tokens": 0}, "max_source_tokens of at least 1"),
+        ({"max_paragraph_tokens": 1, "source_end": 8}, "max_paragraph_tokens of at least 2 where marks are around"),
     ],
 )
 def test_impossible_layouts_are_refused(changes: dict[str, int], message: str) -> None:

@@ -75,6 +75,12 @@ def test_coverage_takes_whole_sentences_that_many_paragraphs_agree_on() -> None:
     assert coverage(TOWN, 18) == [f"The mill of Ash was built by Nora Berg. {flood}"]
 
 
+def test_coverage_prefers_sentences_that_stand_alone() -> None:
+    texts = ["It was a flood that came in 1846 to Ash.", "A flood came in the year 1846 to Ash."]
+    assert coverage(texts, 10) == [texts[1]]
+    assert coverage(texts[:1], 10) == texts[:1]
+
+
 def test_coverage_is_lead_where_no_sentence_fits() -> None:
     texts = ["no capital here at all today.", "No mark at the end of this", "Short."]
     assert only("coverage", ranked(texts)) == only("lead", ranked(texts))

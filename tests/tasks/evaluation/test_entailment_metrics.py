@@ -55,9 +55,10 @@ def test_ned_counts_pages_whose_best_entailment_exceeds_their_worst_contradictio
         [[0.9, 0.0], [0.51, 0.0], [0.1, 0.3]],
         [[0.9, 0.4], [0.2, 0.0], [0.0, 0.0]],
     ])  # fmt: skip
-    assert entailing_pages(table, ["a", "b", "a"]) == 2 / 2
-    assert entailing_pages(table[:1], ["a", "b", "a"]) == 2.0
-    assert entailing_pages(np.zeros((1, 0, 2)), []) == 0.0
+    assert entailing_pages(table, ["a", "b", "a"], 0.5) == 2 / 2
+    assert entailing_pages(table[:1], ["a", "b", "a"], 0.5) == 2.0
+    assert entailing_pages(table, ["a", "b", "a"], 0.2) == 3 / 2
+    assert entailing_pages(np.zeros((1, 0, 2)), [], 0.5) == 0.0
 
 
 def test_a_summary_is_held_against_what_was_read() -> None:
@@ -66,6 +67,8 @@ def test_a_summary_is_held_against_what_was_read() -> None:
     assert scores(text)["ned"] == 1.0
     assert scores(text, read=2)["summac"] == 0.5
     assert scores(text, read=2)["ned"] == 0.5
+    assert scores("It was 395 miles wide.")["ned"] == 0.0  # 2 of its 5 words
+    assert scores("It was 395 miles wide.")["ned-0.2"] == 1.0
 
 
 def test_citations_are_entailed_by_all_texts_together_and_needless_as_alce_has_it() -> None:

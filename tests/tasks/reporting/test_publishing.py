@@ -73,9 +73,9 @@ def test_a_report_is_told_of_where_the_server_is_away(tmp_path: Path, caplog: py
     run = Run(Store(str(tmp_path)), InlineExecutor())
     made = run.directory(Recipe("reports", report, version=1), inputs={})
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):  # nothing listens on the discard port
-        text = publish_report(run.store, made)
+        text = publish_report(run.store, made, "tiny")
     assert text.startswith("scores\n\nbetter\nreport: ")
-    assert "the Prefect server did not take the artifact report-scores: " in caplog.text
+    assert "the Prefect server did not take the artifact tiny-report-scores: " in caplog.text
 
 
 def test_a_crawl_leaves_its_worst_hosts_and_a_training_its_curves(prefect_server: None, tmp_path: Path) -> None:

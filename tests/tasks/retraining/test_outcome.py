@@ -106,7 +106,7 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
     if there is not None:
         before = round(there.version.scores["rougeL"] - 0.0075, 6)
         champion = there, judged("champion", before, None if recent is None else 0.2, models=dict(there.models))
-    challenger, config = judged(name, f1, recent, models=models), {"preset": "miniweb"}
+    challenger, config = judged(name, f1, recent, models=models), {"preset": "miniweb", "name": "tiny"}
 
     @flow(name="finish")
     def finish() -> str:
@@ -137,7 +137,7 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
     assert first.scores == dict.fromkeys(("values", "values-input", "rouge1", "rougeL"), pytest.approx(0.2075))
     assert first.computed["frozen_articles"] == [1, 1]
     assert (store.exists(f"{first.models[RANKER]}/model.safetensors"), usable(store, 1)) == (True, True)
-    assert not list(artifacts("champion-challenger"))  # there was nobody to challenge
+    assert not list(artifacts("tiny-champion-challenger"))  # there was nobody to challenge
 
     text = week(tmp_path, "second", 0.3, week="2026-W02")
     assert "version 2 promoted: better than the champion: +10.00 points of values F1" in text
@@ -164,14 +164,14 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"version 3 below .* \(pruned\). Choose one of 2, 4"):
         promote_by_hand(store, 3)
 
-    cards = [artifact.data for artifact in artifacts("model-card")]
+    cards = [artifact.data for artifact in artifacts("tiny-model-card")]
     assert len(cards) == 4
     assert any(card.startswith("## Model card\\: version 4\n") for card in cards)
     assert store.read_bytes("registry/cards/000004.md").decode() in cards
-    pages = [artifact.data for artifact in artifacts("champion-challenger")]
+    pages = [artifact.data for artifact in artifacts("tiny-champion-challenger")]
     assert len(pages) == 3
     assert any("version 3 refused" in page.replace("\\", "") and "third of" in page for page in pages)
-    assert len(list(artifacts("retrained-shards"))) == 4
+    assert len(list(artifacts("tiny-retrained-shards"))) == 4
 
 
 def started_from(store: Store) -> int | None:
@@ -212,7 +212,7 @@ def test_a_gain_on_what_is_new_is_promoted_and_the_week_goes_on_being_judged_on(
     assert second.scores["rougeL"] == pytest.approx(0.2075)  # of the frozen split, as in every week
     assert list(second.recent) == ["2026-W02"]
     assert all(store.exists(file) for file in second.recent["2026-W02"].values())
-    assert len(list(artifacts("champion-challenger-recent"))) == 1
+    assert len(list(artifacts("tiny-champion-challenger-recent"))) == 1
     card = store.read_bytes("registry/cards/000002.md").decode().replace("\\", "")
     assert "Evidence of the verdict" in card
     assert "must improve" in card

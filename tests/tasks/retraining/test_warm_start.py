@@ -75,6 +75,11 @@ def test_models_of_another_shape_are_trained_afresh() -> None:
     assert not ranker_fits(version, RankerSettings(hidden=16))
     assert summarizer_fits(version, SummarizerSettings(preset="ht-small"))
     assert not summarizer_fits(version, SummarizerSettings(preset="ht-small", graph="similarity"))
+    assert not summarizer_fits(version, SummarizerSettings(preset="ht-small", truncation="each"))
+    older = {k: v for k, v in settings["summarizer"].items() if k not in ("truncation", "pretrained")}
+    before = Version(1, "", "", "", None, {}, "", {**settings, "summarizer": older}, {}, {})
+    assert summarizer_fits(before, SummarizerSettings(preset="ht-small"))
+    assert not summarizer_fits(before, SummarizerSettings(preset="ht-small", truncation="each"))
 
 
 def test_another_seed_than_that_of_the_frozen_split_is_refused(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """Examples: token ids by hand, caps, and who gets none."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
+from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, PARAGRAPHS, RANKED
 from tasks.summarization.examples import build_examples
 from tasks.summarization.settings import ExampleSettings, VocabularySettings
 from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
+from tests.models.byte_level import write_folder
 
 LEADS = {"a": "The river rises in the hills.", "b": "A film of a river.", "c": "The hills.", "d": "A fox."}
 
@@ -96,3 +100,10 @@ def test_a_paragraph_without_tokens_keeps_its_rank(vocabulary: Vocabulary) -> No
 def test_ranks_out_of_order_are_an_error(vocabulary: Vocabulary) -> None:
     with pytest.raises(ValueError, match="ranked paragraphs of article a are not in order of rank"):
         build_examples(articles(), ranked(("a", 1, "hills"), ("a", 0, "river")), vocabulary, ExampleSettings())
+
+
+def test_a_target_begins_as_the_vocabulary_has_it(tmp_path: Path) -> None:
+    words = Vocabulary(read_tokenizer(write_folder(tmp_path)))
+    (example,) = build_examples(articles(), ranked(("c", 0, "hills")), words, ExampleSettings()).to_pylist()
+    assert example["target"] == [2, 0, *words.encode(LEADS["c"]), 2]
+    assert example["source"] == [words.encode("hills")]

@@ -1,14 +1,18 @@
 """The vocabulary stage: what it may read, what it samples, and that it always gives the same bytes."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, VOCABULARY
 from tasks.summarization.settings import VocabularySettings
-from tasks.summarization.vocabulary import _cut, _Sample, train_vocabulary
+from tasks.summarization.vocabulary import _cut, _Sample, adopt_vocabulary, read_vocabulary, train_vocabulary
+from tests.models.byte_level import write_folder
 
 SMALL = VocabularySettings(pieces=400, threads=1)
 
@@ -130,3 +134,25 @@ def test_what_cannot_be_estimated_is_said() -> None:
     many = "".join(map(chr, range(0x4E00, 0x4E00 + 900)))
     with pytest.raises(ValueError, match="no vocabulary of 400 pieces for 2 lines"):
         train_vocabulary([(articles(("a", "T", many, "train", None)), paragraphs())], SMALL, seed=1)
+
+
+def test_a_byte_level_vocabulary_spells_everything_and_has_barts_marks() -> None:
+    settings = SMALL.model_copy(update={"model_type": "byte-bpe", "pieces": 330})
+    table = train_vocabulary([corpus(0), corpus(1)], settings, seed=1)
+    assert table == train_vocabulary([corpus(1), corpus(0)], settings, seed=1)
+    vocabulary = Vocabulary(table["model"][0].as_py())
+    assert table["pieces"].to_pylist() == [vocabulary.size]
+    assert table["sentences"].to_pylist() == [6]
+    assert vocabulary.pieces([0, 1, 2, 3, vocabulary.size - 1]) == ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    assert (vocabulary.begin, vocabulary.target_start, vocabulary.specials.mask) == (2, (2, 0), vocabulary.size - 1)
+    assert vocabulary.decode(vocabulary.encode("Łódź 東京 1987 <mask>")) == "Łódź 東京 1987 <mask>"
+    assert vocabulary.pieces(vocabulary.encode("river hills")) == ["▁river", "▁hills"]
+    with pytest.raises(ValueError, match="no text to estimate a vocabulary on"):
+        train_vocabulary([(articles(), paragraphs())], settings, seed=1)
+
+
+def test_the_tokenizer_of_a_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+    table = adopt_vocabulary(str(write_folder(tmp_path)))
+    assert table.schema == VOCABULARY.schema
+    assert read_vocabulary(table) == Vocabulary(read_tokenizer(tmp_path))
+    assert table["sentences"].to_pylist() == [None]

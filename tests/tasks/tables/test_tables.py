@@ -21,9 +21,10 @@ from tasks.tables.plan import (
     systems_to_run,
     training_of,
 )
-from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS
+from tasks.tables.published import PUBLISHED
+from tasks.tables.published_table import ROUGE_COLUMNS
 from tasks.tables.settings import TABLES, TableSettings
-from tasks.tables.systems import COMPRESSED, SYSTEMS, System
+from tasks.tables.systems import COMPRESSED, RATIOS, SYSTEMS, System
 from tasks.tables.tables import write_tables
 from tasks.tables.verdicts import expected_order
 from tests.tasks.reporting.reporting_tables import prediction, predictions, ranking_scores, scores
@@ -55,24 +56,28 @@ def test_every_table_has_its_rows_and_every_row_its_system() -> None:
     assert tuple(table.name for table in PUBLISHED) == TABLES
     for table in PUBLISHED:
         for row in table.rows:
-            assert len(row.figures) == len(table.columns), (table.name, row.label)
+            assert len(row.figures) == len(table.columns) * max(1, len(table.corpora)), (table.name, row.label)
+            assert not row.relative or table.base in {other.system for other in table.rows}
             assert table.measure == "recall" or row.system in SYSTEMS
         assert table.measure != "rouge" or set(table.columns) <= ROUGE_COLUMNS.keys()
 
 
-@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.kind != "extractive"])
+@pytest.mark.parametrize("name", [name for name, system in SYSTEMS.items() if system.preset])
 def test_every_system_names_presets_of_one_architecture(name: str) -> None:
     system = SYSTEMS[name]
     large, small = find_preset(system.preset), find_preset(system.small)
-    assert small.settings["model_size"] == 128
+    assert small.settings["model_size"] == (256 if small.architecture == "bart" else 128)
     assert large.architecture == small.architecture
     assert system.model in ("", *SYSTEMS)
 
 
 def test_an_ablation_is_the_same_at_both_sizes() -> None:
     for system in SYSTEMS.values():
-        if system.preset.startswith("ht-") and system.overrides:
+        if system.overrides and system.preset.startswith("ht-"):
             assert system.overrides == find_preset(system.preset).settings
+        elif system.overrides and system.preset.startswith(("hed", "hie-bart")):
+            size = {"max_positions": 4096, "source_tokens": 4096, "heads": 16}
+            assert {**size, **system.overrides} == {**size, **find_preset(system.preset).settings}
 
 
 def test_settings_of_a_system() -> None:
@@ -166,8 +171,8 @@ def test_what_is_not_run_has_a_reason() -> None:
 
 
 def test_an_unknown_system_is_named() -> None:
-    with pytest.raises(ValueError, match=r"unknown systems \['bart'\], expected some of: lead"):
-        TableSettings(systems=("ht", "bart"))
+    with pytest.raises(ValueError, match=r"unknown systems \['gpt'\], expected some of: lead"):
+        TableSettings(systems=("ht", "gpt"))
 
 
 def test_the_published_column_stands_beside_ours() -> None:
@@ -178,9 +183,11 @@ def test_the_published_column_stands_beside_ours() -> None:
     assert table.kind == "table"
     assert list(table.columns)[1:3] == ["R-1, paper", "R-1, here"]  # type: ignore[union-attr]
     rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}  # type: ignore[union-attr]
-    assert rows["HT"] == ["40.82", "50.00", "25.99", "50.00", "35.08", "50.00"]
-    assert rows["HT without multi-head pooling"] == ["39.90", "25.00", "24.34", "25.00", "34.61", "25.00"]
-    assert rows["HT without global layers"][1::2] == ["not run"] * 3
+    assert rows["HT"] == ["40.82", "50.00", "25.99", "50.00", "35.08", "50.00", "–", "–"]
+    assert rows["HT without multi-head pooling"] == [
+        "39.90", "25.00", "24.34", "25.00", "34.61", "25.00", "–", "–"
+    ]  # fmt: skip
+    assert rows["HT without global layers"][1::2] == ["not run"] * 4
     assert "Not run: HT without paragraph position, HT without global layers (too dear)." in texts(found, "000-3")
     assert "1 of 1 pairs of rows differ significantly" in texts(found, "000-3")
     assert [cell.text for cell in made.blocks[-1].rows[0]][:2] == ["HT", "HT without multi-head pooling"]  # type: ignore[union-attr]
@@ -207,6 +214,90 @@ def test_compression_is_told_as_a_difference() -> None:
     rows = section(BY_NAME["002-6"], found).blocks[0].rows  # type: ignore[union-attr]
     assert [cell.text for cell in rows[0]][:5] == ["s = 5", "-2.1", "-5.00", "-3.3", "-5.00"]
     assert [cell.text for cell in rows[-1]][:3] == ["s = 30, all", "42.6", "50.00"]
+
+
+def test_figures_of_several_corpora_stand_beside_ours() -> None:
+    found = measured(constant(bart=0.5, hed=0.25), {"led": "needs weights: allenai/led-large-16384"})
+    table = section(BY_NAME["003-2"], found).blocks[0]
+    assert list(table.columns)[1:3] == ["Multi-News, R-1/R-L", "WCEP, R-1/R-L"]  # type: ignore[union-attr]
+    assert list(table.columns)[-4:] == ["R-1, here", "R-L, here", "values in input, here", "values right, here"]  # type: ignore[union-attr]
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}  # type: ignore[union-attr]
+    assert rows["BART, 406M"][:2] + rows["BART, 406M"][10:] == [
+        "47.4/24.0", "42.8/34.5", "50.00", "50.00", "–", "–"
+    ]  # fmt: skip
+    assert rows["LongT5, 250M"][:3] == ["46.4/24.5", "–", "–"]
+    assert rows["LED, 435M"][10:] == ["needs weights"] * 4
+    assert "Not run: LED, 435M (needs weights: allenai/led-large-16384)." in texts(found, "003-2")
+
+
+def test_parts_are_told_as_differences_to_the_first_row() -> None:
+    found = measured(constant(bart=0.5, hed_1=0.52, hed=0.45))
+    made = section(BY_NAME["003-5"], found)
+    rows = [[cell.text for cell in row] for row in made.blocks[0].rows]  # type: ignore[union-attr]
+    assert made.title == "Table 5 of 003: Parts of HED"
+    assert rows[0][:3] == ["BART", "–", "50.00"]
+    assert rows[1][:5] == ["+ <s>", "+0.6", "+2.00", "+0.7", "+2.00"]
+    assert rows[5][:3] == ["+ <s> + HAE + HAD + PR", "+1.5", "-5.00"]
+
+
+def test_truth_stands_beside_rouge() -> None:
+    rows = [{"article_id": "00", "system": "ht", "metric": "values-input", "value": 0.5}]
+    found = measured(pa.Table.from_pylist(rows, SCORES.schema))
+    for published in PUBLISHED:
+        if published.measure == "rouge":
+            columns = section(published, found).blocks[0].columns  # type: ignore[union-attr]
+            assert list(columns)[-2:] == ["values in input, here", "values right, here"], published.name
+    cells = section(BY_NAME["000-3"], found).blocks[0].rows[0]  # type: ignore[union-attr]
+    assert [cell.text for cell in cells[-2:]] == ["50.00", "–"]
+
+
+def test_hie_bart_is_tested_by_ranks() -> None:
+    """Of 20 and 20 scores all of one side higher: U is 400, of which the normal deviate is far out."""
+    found = measured(constant(bart=0.5, hie_bart=0.6))
+    assert "Wilcoxon-Mann-Whitney test of Hie-BART against BART: ROUGE-1 p = 0.000, ROUGE-2 p = 0.000" in texts(
+        found, "004-1"
+    )
+    assert "ROUGE-1 p = 1.000" in texts(measured(constant(bart=0.5, hie_bart=0.5)), "004-1")
+    assert "were not both run: no Wilcoxon-Mann-Whitney test" in texts(measured(constant(bart=0.5)), "004-1")
+
+
+def deviations(**of_articles: list[float]) -> pa.Table:
+    rows = [
+        {"article_id": article, "system": system, "metric": "cds", "value": value}
+        for system, values in of_articles.items()
+        for article, value in zip(ARTICLES, values, strict=False)
+    ]
+    return pa.Table.from_pylist(rows, SCORES.schema)
+
+
+def test_cds_is_told_relative_to_bart() -> None:
+    """Ratios .5, 1 and .5 of the three articles that both have; t = .1333 / sqrt(.0633 / 3), on 2.72 degrees."""
+    found = measured(deviations(hed=[0.1, 0.2, 0.3, 0.2], bart=[0.2, 0.2, 0.6]))
+    assert "CDS of BART+HED is 0.667 times that of BART on 3 articles (0.2 and 0.333, Welch's test p = 0.433)" in (
+        texts(found, "003-2")
+    )
+    assert "no two articles with CDS in common" in texts(measured(deviations(hed=[0.1], bart=[0.1])), "003-2")
+
+
+def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
+    run, reasons = systems_to_run(SMALL.model_copy(update={"tables": ("003-2", "003-5", "004-1")}), ["lead"])
+    assert run == ["lead", "bart", "hed", "hed-base", "hed-1", "hed-2", "hed-3", "hed-4", "ptgen", "ptgen-cov",
+                   "hie-bart"]  # fmt: skip
+    assert reasons["primera"] == "needs weights: allenai/PRIMERA"
+    run, reasons = systems_to_run(TableSettings(tables=("003-5", "004-1")), ["lead"])
+    assert run == ["lead", "ptgen", "ptgen-cov"]
+    assert reasons["hed"] == "needs weights: facebook/bart-large"
+
+
+def test_the_ratios_of_heads_differ_in_the_ratio_alone() -> None:
+    made = [summarizer_of(SYSTEMS[f"hie-bart-{words}-{16 - words}"], SMALL, SummarizerSettings()) for words in RATIOS]
+    assert [dict(one.overrides) for one in made] == [
+        {"heads": 16, "sentence_heads": 16 - words, "source_tokens": 256} for words in RATIOS
+    ]
+    assert {one.preset for one in made} == {"hie-bart-small"}
+    assert summarizer_of(SYSTEMS["hed-base"], SMALL, SummarizerSettings()) == summarizer_of(
+        SYSTEMS["hed"], SMALL, SummarizerSettings()
+    )
 
 
 def test_the_order_is_told_whichever_way_it_falls() -> None:

@@ -43,3 +43,14 @@ def test_a_piece_stands_for_its_characters() -> None:
     assert [spelled(t) for t in ("\u2581the", "\u2581", "a\u0301", "<unk>", "<Q>", "<0xE2>", "<0x82>", "<b>")] == [
         3, 0, 2, 1, 0, 1, 0, 3,
     ]  # fmt: skip
+
+
+def test_pieces_of_bytes_count_each_character_once() -> None:
+    assert [spelled(t) for t in ("\u2581<0xE2><0x80>", "<0x9D>", "a<0xC3>", "<s>", "</s>", "<mask>")] == [
+        1,
+        0,
+        2,
+        0,
+        0,
+        0,
+    ]

@@ -1,0 +1,58 @@
+"""Pre-train a BART on the paragraphs of a corpus of one's own (Lewis et al. 2020).
+
+The stages up to the passages are those of any build, and the result is a folder for `summarizer.pretrained`.
+"""
+
+import json
+import sys
+
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.pretrain")
+
+from prefect import flow
+
+from flows.config import DEFAULT, BuildConfig
+from flows.dag import dag_of
+from flows.running.command_line import main
+from flows.running.notification import notify
+from flows.running.session import Session, walk_flow
+from flows.stages.pretraining import passages, pretrained
+
+
+@flow(
+    name="pretrain",
+    flow_run_name="pretrain-{config.summarizer.preset}-seed{config.seed}",
+    on_failure=[notify],
+    on_crashed=[notify],
+)
+def pretrain(config: BuildConfig = DEFAULT) -> str:
+    """Build missing stages of the corpus, cut it into passages, and train a model to restore them.
+
+    Returns:
+        The folder of the checkpoint, and how to start a summarizer from it, as text.
+    """
+    return walk_flow(config, build)
+
+
+def build(session: Session) -> str:
+    """Walk the corpus, cut it into passages and train; name all in a manifest, so that pruning keeps the checkpoint."""
+    dag, run, config = dag_of(session), session.run, session.config
+    cut = passages(session, dag.articles, dag.compared, dag.vocabulary)
+    trained = pretrained(session, cut, dag.vocabulary)
+    if trained.record is None:
+        return ""
+    run.record_build(config.manifest())
+    folder, overrides = run.store.path(trained.record.path), config.summarizer.overrides
+    shape = f" --summarizer.overrides '{json.dumps(overrides)}'" if overrides else ""
+    metrics = trained.record.metrics
+    return (
+        f"{metrics['parameters']:,} parameters, {metrics['steps']:,} steps, validation nll "
+        f"{metrics['validation_nll']} nats a token\n"
+        f"--summarizer.preset {config.summarizer.preset} --summarizer.pretrained {folder}{shape}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(command, pretrain, build))

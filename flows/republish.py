@@ -1,0 +1,76 @@
+"""Publish a build's artifacts again from its records, for a new server or after a server has deleted old runs."""
+
+import argparse
+import sys
+
+from flows.running.root_command import read_root_options, run_on_root
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    options = read_root_options(
+        "python -m flows.republish",
+        __doc__,
+        {"--build": {"help": "name of a finished build (default: the latest)"}},
+    )
+
+from prefect import flow
+
+from flows.config import name_of
+from flows.running.graph import tagged
+from flows.running.notification import notify
+from flows.running.temporary_server import use_prefect_api
+from storage.builds import Build
+from storage.directories import DirectoryRecord, find_directory
+from storage.errors import StorageError
+from storage.registry import split_path
+from storage.store import Store
+from tasks.engine.stage import StagePlan
+from tasks.exchange.finished import finished_build, finished_stage
+from tasks.reporting.overview import publish_overview
+from tasks.reporting.publishing import publish_parts, publish_stage, publish_training
+from tasks.retraining.outcome import publish_cards
+
+
+@flow(name="republish", flow_run_name="republish-{build}", on_failure=[notify], on_crashed=[notify])
+def republish(root: str, build: str | None = None) -> str:
+    """Publish stages, training curves, report, model cards and overview of a build; return what was published.
+
+    Raises:
+        StorageError: there is no such root or build, or one of its files is missing.
+    """
+    store = Store(root)
+    store.check_exists()
+    found = finished_build(store, build)
+    corpus = name_of(found.config, root)
+    with tagged(corpus):
+        stages = {name: finished_stage(store, found, name) for name in found.stages}
+        for name, stage in stages.items():
+            publish_stage(stage, StagePlan(name, len(stage.shards), len(stage.shards), 0), corpus)
+        directories = {name: _directory(store, found, name) for name in found.models}
+        for record in directories.values():
+            publish_training(store, record, corpus)
+            publish_parts(store, record, corpus)
+        cards = publish_cards(store, corpus)
+        publish_overview(found, corpus, {name: one.in_order for name, one in stages.items()}, directories)
+    return (
+        f"{corpus}: published build {found.name}, {len(stages)} stages, {len(directories)} directories, {cards} cards"
+    )
+
+
+def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
+    record = find_directory(store, *split_path(build.models[name]))
+    if record is None:
+        raise StorageError(f"{build.models[name]}, which build {build.name} names, is missing below {store.root}")
+    return record
+
+
+def _act(options: argparse.Namespace) -> int:
+    store = Store(options.root)
+    store.check_exists()
+    build = finished_build(store, options.build)  # mistakes are answered before a server is started
+    use_prefect_api()
+    print(republish(options.root, build.name))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_on_root(options, _act))

@@ -1,0 +1,44 @@
+"""Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020)."""
+
+from flows.running.session import Session
+from storage import schemas
+from tasks.engine.inputs import DirectoryResult, StageResult, every, only, same
+from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
+from tasks.pretraining.passages import build_passages
+from tasks.pretraining.training import check_pretraining, pretrain
+from tasks.summarization.folders import folder_vocabulary
+from tasks.summarization.fresh_model import check_start
+
+
+def passages(session: Session, articles: StageResult, paragraphs: StageResult, vocabulary: StageResult) -> StageResult:
+    """Cut the paragraphs of training and validation articles into passages."""
+    return session.run.stage(
+        Recipe(schemas.PASSAGES, build_passages, settings=session.config.pretraining),
+        shards=len(articles.shards),
+        inputs={"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)},
+    )
+
+
+def pretrained(session: Session, passages: StageResult, vocabulary: StageResult) -> DirectoryResult:
+    """Train the summarizer of the settings to restore passages, as models/pretrained.
+
+    Raises:
+        FileNotFoundError: `summarizer.pretrained`, from which training is to continue, names no folder.
+        ValueError: its checkpoint does not fit the settings, or these describe no BART with a mask.
+    """
+    config, given = session.config, session.config.tokenizer_folder
+    check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
+    start = None if given is None else check_start(config.summarizer, folder_vocabulary(*given))
+    return session.run.directory(
+        Recipe(
+            "models/pretrained",
+            pretrain,
+            settings=config.pretraining,
+            arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
+            notes={} if start is None else {"pretrained_sha256": start},
+            version=1,
+        ),
+        inputs={"shards": every(passages), "vocabulary": only(vocabulary)},
+        context={"progress": ProgressLog("pretraining"), "device": config.engine.device},
+    )

@@ -1,0 +1,48 @@
+"""A cited summary of one's own web pages and files, in the terminal or on a local page (`--serve`).
+
+The command needs no Prefect server, whose start would take longer than the summary. The flow, for the deployment
+`summarize`, does the same work and shows it as a Markdown artifact.
+"""
+
+import sys
+
+from flows.summary.command import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+
+from prefect import flow, get_run_logger
+from prefect.artifacts import create_markdown_artifact
+
+from flows.running.notification import notify
+from tasks.summary.exports import to_markdown
+from tasks.summary.pipeline import summarize as summarize_sources
+from tasks.summary.settings import SummarySettings
+from tasks.summary.sources import STANDARD_INPUT, read_sources
+from tasks.summary.systems import find_system
+
+_SHOWN_BYTES = 250_000  # of the artifact, whose limit of 512 KiB is counted in JSON
+
+
+@flow(name="summarize", flow_run_name="summarize-{title}", on_failure=[notify], on_crashed=[notify])
+def summarize(title: str, sources: list[str], model: str | None = None, settings: SummarySettings | None = None) -> str:
+    """Summarize URLs, or files and folders of the worker's machine; return and show the summary as Markdown.
+
+    Raises:
+        ValueError: there is no title or no source, or no source could be used; the message gives every reason.
+        FileNotFoundError: a source is neither a URL nor an existing file or folder.
+    """
+    settings = settings or SummarySettings()
+    log = get_run_logger()
+    if STANDARD_INPUT in sources:
+        raise ValueError(f"sources contains {STANDARD_INPUT!r}: a deployment has no standard input")
+    given = read_sources(sources, settings.max_bytes, sys.stdin.buffer)
+    summary, _ = summarize_sources(
+        title, given, find_system(model), settings, progress=lambda now: log.info("%s", now.text)
+    )
+    markdown = to_markdown(summary)
+    shown = markdown.encode()[:_SHOWN_BYTES].decode(errors="ignore")
+    create_markdown_artifact(key="summary", markdown=shown, description=f"{title}: written by {summary.system}")
+    if not summary.sentences:
+        raise ValueError(" ".join([*summary.notes, *(f"{one.name}: {one.refused}." for one in summary.sources)]))
+    return markdown

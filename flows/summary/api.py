@@ -1,0 +1,51 @@
+"""The routes that the page's script calls: send files, ask for a summary, see how far it is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+
+from flows.summary.requests import Uploads, read_wanted
+from tasks.summary.jobs import Job, Jobs, TooBusyError
+from tasks.summary.pipeline import check_request
+from tasks.summary.settings import SummarySettings
+from tasks.summary.sources import Given, file_source, is_web_address
+
+
+def add_api(app: FastAPI, jobs: Jobs, job_of: Callable[[str], Job], settings: SummarySettings) -> None:
+    """Add the routes below /api."""
+    uploads = Uploads(settings.max_bytes)
+
+    @app.post("/api/files", status_code=201)
+    async def upload(request: Request, name: str) -> dict[str, str]:
+        return {"id": await uploads.receive(request, name)}
+
+    @app.post("/api/summaries", status_code=202)
+    async def start(request: Request) -> dict[str, str]:
+        wanted = await read_wanted(request, settings.max_bytes)
+        given = [_address(url) for url in map(str.strip, wanted.urls) if url]
+        given += [uploads.take(id_) for id_ in wanted.files]
+        if wanted.text.strip():
+            given.append(file_source("pasted text", wanted.text.encode("utf-8", "replace")))
+        try:
+            check_request(wanted.title, given, settings)
+            return {"id": jobs.submit(wanted.title.strip(), given, wanted.extractive).id}
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from error
+        except TooBusyError as error:
+            raise HTTPException(503, str(error)) from error
+
+    @app.get("/api/summaries/{id_}")
+    def progress(id_: str) -> dict[str, Any]:
+        job = job_of(id_)
+        text = job.progress.text
+        if job.state == "waiting":
+            before = jobs.place(job)
+            text = f"waiting: {before} {'summary is' if before == 1 else 'summaries are'} made before this one"
+        return {"state": job.state, "text": text, "share": job.progress.share, "error": job.error}
+
+
+def _address(url: str) -> Given:
+    if is_web_address(url):
+        return Given(url)
+    return Given(url, reason="this is no web address: expected one that begins with http:// or https://")

@@ -1,0 +1,155 @@
+"""A trained summarizer on disk, and how to load it with nothing but this package: weights, configuration, vocabulary.
+
+A build's own directory also has what continues training (`tasks/summarization/directory.py`); an export for other
+people also has the settings of the search, and a card.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import torch
+
+from models.contract import Summarizer
+from models.registry import from_config_dict
+from models.search.beam import beam_search
+from models.search.blocking import commas
+from models.search.settings import SearchSettings
+from models.search.source_values import SourceValues, value_pieces
+from models.training.layout import ExampleTable, Layout, source_batch
+from models.training.weights import load_weights
+from models.vocabulary import Vocabulary
+
+WEIGHTS, CONFIG, VOCABULARY, SEARCH = "model.safetensors", "config.json", "vocabulary.model", "search.json"
+_TOKENS = pa.list_(pa.int32())
+_EDGE = pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())])
+_ROW = pa.schema([("title", _TOKENS), ("source", pa.list_(_TOKENS)), ("target", _TOKENS), ("graph", pa.list_(_EDGE))])
+
+
+@dataclass(frozen=True)
+class TrainedSummarizer:
+    """A summarizer and how to prepare its input.
+
+    Attributes:
+        model: on its device, in evaluation mode.
+        vocabulary: of its texts.
+        layout: what it was trained to read of an article.
+        graph: the paragraph graph it reads.
+        preset: the preset it was built from.
+    """
+
+    model: Summarizer
+    vocabulary: Vocabulary
+    layout: Layout
+    graph: Literal["none", "similarity", "discourse"]
+    preset: str
+
+    @property
+    def name(self) -> str:
+        """Its name in tables: its preset, and its graph if it reads one."""
+        return self.preset if self.graph == "none" else f"{self.preset}+{self.graph}"
+
+
+@dataclass(frozen=True)
+class ExportedSummarizer(TrainedSummarizer):
+    """A summarizer that was exported, and how its summaries were searched for when it was scored.
+
+    Attributes:
+        search: settings of the beam search.
+        source_values: whether it may only write names and numbers of what it reads.
+        prompt_title: whether its summaries begin with the title.
+    """
+
+    search: SearchSettings
+    source_values: bool
+    prompt_title: bool
+
+    def summarize(self, title: str, paragraphs: Sequence[str], edges: Sequence[tuple[int, int, float]] = ()) -> str:
+        """Return a summary.
+
+        Args:
+            title: what it is about.
+            paragraphs: its sources, best first; those that the model has no room for are not read.
+            edges: (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`).
+        """
+        words = self.vocabulary
+        row = {
+            "title": words.encode(title),
+            "source": words.encode_batch(paragraphs),
+            "target": [words.begin, words.end],
+            "graph": [{"i": i, "j": j, "weight": weight} for i, j, weight in edges],
+        }
+        examples = ExampleTable(pa.Table.from_pylist([row], schema=_ROW), self.layout)
+        source = source_batch([examples.example(0)], self.layout).to(next(self.model.parameters()).device)
+        (best,) = beam_search(
+            self.model,
+            source,
+            self.search,
+            begin=words.begin,
+            end=words.end,
+            unknown=words.unk,
+            exempt=commas(words) if self.search.block_recent else (),
+            prompt=source.title if self.prompt_title else None,
+            values=SourceValues(value_pieces(words), source) if self.source_values else None,
+            first=words.specials.target_begin,
+        )
+        return " ".join(words.decode(best.tokens).split())
+
+
+def read_summarizer(
+    directory: Path,
+    *,
+    weights: Path | None = None,
+    device: torch.device | str = "cpu",
+    source_tokens: int | None = None,
+) -> TrainedSummarizer:
+    """Load a trained summarizer.
+
+    Args:
+        directory: a build's, or an export.
+        weights: file of the weights; None = the directory's.
+        device: device of the model.
+        source_tokens: maximum tokens of an article, for a summarizer whose architecture has such a limit; None = as in
+            training.
+
+    Raises:
+        ValueError: the directory has no summarizer, or one of its files is damaged.
+    """
+    if not (directory / CONFIG).is_file() or not (directory / WEIGHTS).is_file():
+        raise ValueError(f"expected a trained summarizer in {directory}, found no {CONFIG} and {WEIGHTS}")
+    try:
+        record: dict[str, Any] = json.loads((directory / CONFIG).read_text(encoding="utf-8"))
+        layout = Layout(**record["layout"])
+        limited = source_tokens is not None and "source_tokens" in record["model"]
+        model = from_config_dict(record["model"], **({"source_tokens": source_tokens} if limited else {}))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{directory / CONFIG} does not describe a summarizer: {error}") from error
+    load_weights(model, weights or directory / WEIGHTS)
+    return TrainedSummarizer(
+        model=model.to(device).eval(),
+        vocabulary=Vocabulary.from_file(directory / VOCABULARY),
+        layout=layout,
+        graph=record["graph"],
+        preset=record["preset"],
+    )
+
+
+def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> ExportedSummarizer:
+    """Load a summarizer that `python -m flows.export --model` wrote.
+
+    Raises:
+        ValueError: the folder has no exported summarizer, or one of its files is damaged.
+    """
+    folder = Path(folder)
+    trained = read_summarizer(folder, device=device)
+    try:
+        fields = json.loads((folder / SEARCH).read_text(encoding="utf-8"))
+        search = SearchSettings(**fields["search"])
+        return ExportedSummarizer(
+            **vars(trained), search=search, source_values=fields["source_values"], prompt_title=fields["prompt_title"]
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder / SEARCH} does not say how summaries are searched for: {error}") from error

@@ -1,0 +1,287 @@
+"""BART from and to a local folder in Hugging Face's layout: config.json beside model.safetensors or pytorch_model.bin.
+
+HED and Hie-BART add no parameter to BART, so the same folder serves them; their switches come from the preset and are
+not stored in a folder.
+
+Shapes: D model size, V vocabulary.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from models.bart import POSITION_OFFSET, Bart, BartConfig
+from models.layers.copying import CopyHead
+from models.training.weights import own_memory, save_tensors
+from models.weights_file import SAFETENSORS, WeightsFile, open_weights
+
+CONFIG = "config.json"
+# Our fields by their names in config.json. A name of two parts is one of encoder and decoder, which must agree.
+_SIZES = {
+    "vocabulary_size": ("vocab_size",),
+    "model_size": ("d_model",),
+    "feed_forward_size": ("encoder_ffn_dim", "decoder_ffn_dim"),
+    "heads": ("encoder_attention_heads", "decoder_attention_heads"),
+    "encoder_layers": ("encoder_layers",),
+    "decoder_layers": ("decoder_layers",),
+    "max_positions": ("max_position_embeddings",),
+}
+_TOKENS = {
+    "pad": "pad_token_id",
+    "source_begin": "bos_token_id",
+    "end": "eos_token_id",
+    "begin": "decoder_start_token_id",
+}
+_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout")
+# What a folder may leave out has the values of the published checkpoints.
+_TOKEN_DEFAULTS = {"pad": 1, "source_begin": 0, "end": 2, "begin": 2}
+# Variants of BART that this one is not; where config.json does not say, it is not one of them.
+_FIXED = {
+    "activation_function": "gelu",
+    "scale_embedding": False,
+    "tie_word_embeddings": True,
+    "normalize_before": False,
+}
+
+_SHARED, _BIAS = "model.shared.weight", "final_logits_bias"
+# Other names of the embeddings, and notes of old releases that are no weights.
+_TIED = ("lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+_NOTES = ("model.encoder.version", "model.decoder.version")
+_POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
+_FRESH = "copying."
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder with a BART.
+
+    Attributes:
+        path: of the folder.
+        config: sizes, special tokens and dropouts that it states; every switch is off.
+    """
+
+    path: Path
+    config: BartConfig
+
+
+def read_folder(path: str | Path) -> Folder:
+    """Read the configuration of a folder.
+
+    Raises:
+        ValueError: there is no such folder, or it holds no BART.
+    """
+    path = Path(path)
+    file = path / CONFIG
+    if not file.is_file():
+        raise ValueError(f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(path)!r}")
+    try:
+        stated = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"expected JSON in {file}: {error}") from error
+    if not isinstance(stated, dict):
+        raise ValueError(f"expected a JSON object in {file}, got {type(stated).__name__}")
+    if stated.get("model_type") != "bart":
+        raise ValueError(f"expected model_type 'bart' in {file}, got {stated.get('model_type')!r}")
+    for name, expected in _FIXED.items():
+        if stated.get(name, expected) != expected:
+            raise ValueError(f"expected {name} {expected!r} in {file}, got {stated[name]!r}: another kind of BART")
+    known: dict[str, Any] = {field: _size(stated, names, file) for field, names in _SIZES.items()}
+    for field, name in _TOKENS.items():
+        known[field] = _number(stated.get(name, _TOKEN_DEFAULTS[field]), name, file, at_least=0)
+        if known[field] >= known["vocabulary_size"]:
+            raise ValueError(
+                f"expected {name} below vocab_size {known['vocabulary_size']} in {file}, got {known[field]}"
+            )
+    known |= {name: stated[name] for name in _DROPOUTS if isinstance(stated.get(name), int | float)}
+    try:
+        config = BartConfig(**known, source_tokens=known["max_positions"])
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    return Folder(path, config)
+
+
+def check_pretrained(path: str | Path, config: BartConfig, *, added: int = 0) -> Folder:
+    """Check that a folder can be loaded into a model of `config`; no weight is read.
+
+    Args:
+        path: of the folder.
+        config: of the model, with any switches.
+        added: how many tokens the vocabulary has besides those of the folder, such as Hie-BART's [BOS].
+
+    Raises:
+        ValueError: it cannot, with the name of what differs and both values.
+    """
+    folder = read_folder(path)
+    _check_sizes(folder, config, added)
+    with torch.device("meta"):
+        model = Bart(config)
+    _check_names(open_weights(folder.path), model, folder, added)
+    return folder
+
+
+def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[str, ...]:
+    """Load the weights of a folder into `model`; nothing of it is changed unless all of them fit.
+
+    A model on the device "meta" receives the loaded tensors themselves, so that its weights exist once; make its
+    optimizer afterwards. If the model has more positions than the folder, the folder's are repeated (Shen et al. 2023,
+    sec. 5.3). The rows of added tokens start as the mean of all rows.
+
+    Args:
+        model: a BART, HED or Hie-BART of the folder's sizes.
+        path: of the folder.
+        added: see `check_pretrained`.
+
+    Returns:
+        The names of weights that the folder lacks and that start fresh: those of copying, which BART does not have.
+
+    Raises:
+        ValueError: see `check_pretrained`; or what should be one matrix under several names is not.
+    """
+    folder = read_folder(path)
+    _check_sizes(folder, model.config, added)
+    file = open_weights(folder.path)
+    names = _check_names(file, model, folder, added)
+    for name in file.shapes:
+        if _ours(name) in _TIED and not torch.equal(file.tensor(name), file.tensor(names[_SHARED])):
+            raise ValueError(f"expected {name} and {names[_SHARED]} in {file.path} to be equal, as {CONFIG} says")
+    own = model.state_dict()
+    fresh = tuple(name for name in own if name not in names and name.startswith(_FRESH))
+    if model.copying is not None and fresh and own[fresh[0]].is_meta:
+        model.copying = CopyHead(model.config.model_size)
+    assigned = {}
+    for name, tensor in own.items():
+        if name in fresh:
+            continue
+        value = _fitted(name, file.tensor(names[name]) if name in names else torch.zeros(tensor.shape), model.config)
+        if tensor.is_meta:
+            assigned[name] = value.to(tensor.dtype)
+        else:
+            tensor.copy_(value)
+    model.load_state_dict(assigned, strict=False, assign=True)
+    return fresh
+
+
+def save_pretrained(model: Bart, path: str | Path) -> None:
+    """Write a folder that `load_pretrained` and Hugging Face's transformers load; other files in it are kept.
+
+    Weights for copying are stored under names that transformers does not know.
+
+    Raises:
+        OSError: it cannot be written; an earlier model in the folder is then still whole.
+    """
+    folder, config = Path(path), model.config
+    folder.mkdir(parents=True, exist_ok=True)
+    stated: dict[str, Any] = {
+        "architectures": ["BartForConditionalGeneration"],
+        "model_type": "bart",
+        "is_encoder_decoder": True,
+        **_FIXED,
+        **{name: getattr(config, field) for field, names in _SIZES.items() for name in names},
+        **{name: getattr(config, field) for field, name in _TOKENS.items()},
+        **{name: getattr(config, name) for name in _DROPOUTS},
+        # In a search the first token of a summary and the last at the greatest length (Lewis et al. 2020's release).
+        "forced_bos_token_id": config.source_begin,
+        "forced_eos_token_id": config.end,
+    }
+    weights = folder / f".writing-{SAFETENSORS}"
+    text = folder / f".writing-{CONFIG}"
+    try:
+        save_tensors({name: own_memory(value) for name, value in model.state_dict().items()}, weights, {"format": "pt"})
+        text.write_text(json.dumps(stated, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        weights.replace(folder / SAFETENSORS)
+        text.replace(folder / CONFIG)
+    finally:
+        weights.unlink(missing_ok=True)
+        text.unlink(missing_ok=True)
+
+
+def _size(stated: Mapping[str, Any], names: tuple[str, ...], file: Path) -> int:
+    """Return a size that encoder and decoder share."""
+    values = [_number(stated.get(name), name, file, at_least=1) for name in names]
+    if len(set(values)) > 1:
+        raise ValueError(f"expected one value of {' and '.join(names)} in {file}, got {' and '.join(map(str, values))}")
+    return values[0]
+
+
+def _number(value: object, name: str, file: Path, *, at_least: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
+        raise ValueError(f"expected {name} in {file} to be a whole number from {at_least}, got {value!r}")
+    return value
+
+
+def _check_sizes(folder: Folder, config: BartConfig, added: int) -> None:
+    """Raise ValueError where the model is not of the folder's sizes."""
+    for field in (*_SIZES, *_TOKENS):
+        ours, theirs = getattr(config, field), getattr(folder.config, field)
+        if field == "max_positions":
+            if ours < theirs:
+                raise ValueError(f"expected max_positions of at least {theirs}, as {folder.path} has, got {ours}")
+        elif field == "vocabulary_size":
+            if ours != theirs + added:
+                raise ValueError(
+                    f"expected a vocabulary of {theirs + added} tokens ({theirs} rows in {folder.path} and {added} "
+                    f"added), got {ours}"
+                )
+        elif ours != theirs:
+            raise ValueError(f"expected {field} {theirs}, as {folder.path} has, got {ours}")
+
+
+def _check_names(file: WeightsFile, model: Bart, folder: Folder, added: int) -> dict[str, str]:
+    """Return the name in the file of each of the model's weights that is there.
+
+    Raises:
+        ValueError: a weight is missing, left over or of another shape.
+    """
+    theirs = {_ours(name): name for name in file.shapes}
+    tied = [theirs.pop(name) for name in _TIED if name in theirs]
+    if tied:
+        theirs.setdefault(_SHARED, tied[0])
+    own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    copies = any(name.startswith(_FRESH) for name in theirs)
+    missing = [n for n in own if n not in theirs and n != _BIAS and (copies or not n.startswith(_FRESH))]
+    left = [name for ours, name in theirs.items() if ours not in own and ours not in _NOTES]
+    for what, names in (("missing", missing), ("left over", left)):
+        if names:
+            raise ValueError(
+                f"{len(names)} weights {what} in {file.path}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}"
+            )
+    theirs = {ours: name for ours, name in theirs.items() if ours in own}
+    for ours, name in theirs.items():
+        expected, found = _expected(ours, own[ours], folder, added), file.shapes[name]
+        if found != expected:
+            raise ValueError(f"expected {name} of shape {expected} in {file.path}, as {CONFIG} says, got {found}")
+    return theirs
+
+
+def _ours(name: str) -> str:
+    """Return our name of a weight: in files of BART without its output layer, as published, names lack "model."."""
+    ours = name in (_BIAS, "lm_head.weight") or name.startswith(("model.", _FRESH))
+    return name if ours else f"model.{name}"
+
+
+def _expected(name: str, own: tuple[int, ...], folder: Folder, added: int) -> tuple[int, ...]:
+    """Return the shape in the folder of a weight whose shape in the model is `own`."""
+    if name in _POSITIONS:
+        return folder.config.max_positions + POSITION_OFFSET, own[1]
+    if name == _SHARED:
+        return own[0] - added, own[1]
+    return (own[0], own[1] - added) if name == _BIAS else own
+
+
+def _fitted(name: str, value: Tensor, config: BartConfig) -> Tensor:
+    """Return a loaded weight with the positions and words that the model has more."""
+    if name in _POSITIONS and len(value) < config.max_positions + POSITION_OFFSET:
+        unused, learned = value[:POSITION_OFFSET], value[POSITION_OFFSET:]
+        times = -(-config.max_positions // len(learned))
+        return torch.cat((unused, learned.repeat(times, 1)[: config.max_positions]))
+    if name == _SHARED and len(value) < config.vocabulary_size:
+        more = value.mean(dim=0, keepdim=True).expand(config.vocabulary_size - len(value), -1)
+        return torch.cat((value, more))
+    if name == _BIAS and value.shape[1] < config.vocabulary_size:
+        return torch.cat((value, value.new_zeros(1, config.vocabulary_size - value.shape[1])), dim=1)
+    return value

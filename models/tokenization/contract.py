@@ -1,0 +1,74 @@
+"""What a vocabulary asks of a tokenizer, whichever library it belongs to."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+SPACE = "\u2581"  # begins a word's first piece, as SentencePiece writes it
+
+
+@dataclass(frozen=True)
+class Specials:
+    """The ids of special pieces by their role; None for a role that a tokenizer does not have. Roles may share an id.
+
+    Attributes:
+        pad: padding.
+        begin: what the decoder starts from.
+        end: the end of a summary.
+        unk: text that no piece spells.
+        source_begin, source_end: around a source, for architectures that were trained with them.
+        target_begin: what follows `begin` in a target (BART's `<s>`).
+        title_mark, paragraph_mark, sentence_mark: end a title, a paragraph and a sentence in flat inputs.
+        mask: what stands for hidden text in denoising (Lewis et al. 2020).
+    """
+
+    pad: int
+    begin: int
+    end: int
+    unk: int | None = None
+    source_begin: int | None = None
+    source_end: int | None = None
+    target_begin: int | None = None
+    title_mark: int | None = None
+    paragraph_mark: int | None = None
+    sentence_mark: int | None = None
+    mask: int | None = None
+
+    @property
+    def marks(self) -> frozenset[int]:
+        """The ids that spell no text; the unknown piece, which stands for some, is not among them."""
+        ids = (
+            self.pad, self.begin, self.end, self.source_begin, self.source_end, self.target_begin, self.title_mark,
+            self.paragraph_mark, self.sentence_mark, self.mask,
+        )  # fmt: skip
+        return frozenset(id_ for id_ in ids if id_ is not None)
+
+
+class Tokenizer(Protocol):
+    """Turns text into ids and back.
+
+    Attributes:
+        kind: what it is, in words, for people.
+        size: number of ids V.
+        specials: ids of the special pieces.
+        title_mark: id of what separates a title from text: a piece made for it, or a colon.
+        forgeable: ids of special pieces that `encode` could return for a text that spells them.
+    """
+
+    kind: str
+    size: int
+    specials: Specials
+    title_mark: int
+    forgeable: frozenset[int]
+
+    def encode(self, texts: Iterable[str]) -> list[list[int]]:
+        """Return the ids of each text; a word has the same pieces at a text's beginning as within it."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids, none of which is a mark."""
+        ...
+
+    def piece(self, id_: int) -> str:
+        """Return the piece of an id: its text, spaces as U+2581, bytes of unfinished characters as <0xE2>."""
+        ...

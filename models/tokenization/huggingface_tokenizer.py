@@ -1,0 +1,228 @@
+"""The tokenizer of a Hugging Face model, such as BART's byte-level BPE: read from its folder, kept as one document.
+
+The document has two fields: `tokenizer`, the folder's tokenizer.json without truncation and padding, and `specials`,
+the id of each role. So a vocabulary is bytes, as a SentencePiece model is, and a checkpoint needs no second file.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from models.tokenization.contract import SPACE, Specials
+
+TOKENIZER, CONFIG = "tokenizer.json", "config.json"
+# Where a folder names its special pieces; the first that names one counts.
+_NAMES = ("special_tokens_map.json", "tokenizer_config.json")
+# role -> the name of its piece in those files, and what the piece is called where no file names it
+_ROLES = {
+    "pad": ("pad_token", "<pad>"),
+    "unk": ("unk_token", "<unk>"),
+    "bos": ("bos_token", "<s>"),
+    "eos": ("eos_token", "</s>"),
+    "mask": ("mask_token", "<mask>"),
+}
+
+
+class HuggingFaceTokenizer:
+    """A byte-level BPE, or a BPE or Unigram model that writes spaces as U+2581."""
+
+    def __init__(self, document: bytes) -> None:
+        """Read the document that `document_of` writes.
+
+        Raises:
+            ValueError: it is no such document, or its tokenizer is of another kind.
+        """
+        try:
+            record = json.loads(document)
+            self.specials = Specials(**record["specials"])
+            self._tokenizer = _opened(record["tokenizer"])
+            model = record["tokenizer"]["model"]["type"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"expected a tokenizer as tokenizer.json describes it, but {error}") from error
+        self._bytes = _byte_level(record["tokenizer"])
+        self.kind = f"byte-level {model}" if self._bytes else str(model)
+        self.size: int = self._tokenizer.get_vocab_size(with_added_tokens=True)
+        colon = self._tokenizer.token_to_id(":")
+        self.title_mark: int = self.encode([":"])[0][-1] if colon is None else colon
+        # Added pieces are not looked for in texts (`_opened`), but a model may spell a mark by its own rules.
+        self.forgeable = self.specials.marks
+
+    def encode(self, texts: Iterable[str]) -> list[list[int]]:
+        """Return the ids of each text, in which any white space is a single space, as in SentencePiece's rule.
+
+        A byte-level text gets a space before it, as SentencePiece does it: otherwise a word would have other pieces at
+        the beginning of a summary than within its sources, and could not be copied.
+        """
+        # One after another: the library's own threads would outlive a fork and serve one shard among many.
+        return [self._tokenizer.encode(self._spaced(text), add_special_tokens=False).ids for text in texts]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids."""
+        return self._tokenizer.decode(list(ids), skip_special_tokens=False).removeprefix(" ")
+
+    def piece(self, id_: int) -> str:
+        """Return the piece of an id."""
+        piece = self._tokenizer.id_to_token(id_)
+        if piece is None:  # ids may have holes
+            return ""
+        if not self._bytes or any(character not in _BYTE_OF for character in piece):
+            return piece  # an added piece is written as it is
+        # Bytes that are no whole character arrive as lone surrogates.
+        text = bytes(_BYTE_OF[character] for character in piece).decode("utf-8", "surrogateescape")
+        return "".join(f"<0x{ord(c) - 0xDC00:02X}>" if "\udc80" <= c <= "\udcff" else c for c in text).replace(
+            " ", SPACE
+        )
+
+    def _spaced(self, text: str) -> str:
+        words = " ".join(text.split())
+        return f" {words}" if self._bytes and words else words
+
+
+def read_tokenizer(folder: Path) -> bytes:
+    """Return the document of a folder's tokenizer.
+
+    Pieces are found by the names that the folder gives them (special_tokens_map.json, tokenizer_config.json), else by
+    BART's. The decoder starts from `decoder_start_token_id` of config.json, else from the begin piece; where both are
+    given and differ, as in BART, targets continue with the begin piece.
+
+    Raises:
+        ValueError: the folder has no tokenizer.json, one of its files is no JSON object, the tokenizer is of a kind
+            that cannot be read, it lacks a piece, or config.json gives the piece another id.
+    """
+    file = folder / TOKENIZER
+    if not file.is_file():
+        raise ValueError(f"{folder}: expected a {TOKENIZER} in it, the file of a fast tokenizer")
+    described = _read_object(file)
+    config = _read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
+    names = _names_in(folder)
+    try:
+        tokenizer = _opened(described)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    ids = {role: tokenizer.token_to_id(names[role]) for role in _ROLES}
+    for role in ("pad", "eos"):
+        if ids[role] is None:
+            raise ValueError(f"{file}: expected a piece {names[role]!r} ({role}), which the folder's files name")
+    for role in ("pad", "bos", "eos"):
+        configured = config.get(f"{role}_token_id")
+        if configured is not None and configured != ids[role]:
+            raise ValueError(
+                f"{folder / CONFIG}: {role}_token_id is {configured}, expected {ids[role]}, the id of {names[role]!r} "
+                f"in {TOKENIZER}: tokenizer and model do not belong together"
+            )
+    return document_of(described, _specials(ids, config.get("decoder_start_token_id")))
+
+
+def document_of(described: Mapping[str, Any], specials: Specials) -> bytes:
+    """Return the document of a tokenizer, given the object in its tokenizer.json and the ids of its special pieces."""
+    kept = {**described, "truncation": None, "padding": None}
+    document = {"tokenizer": kept, "specials": {k: v for k, v in asdict(specials).items() if v is not None}}
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def is_document(model: bytes) -> bool:
+    """Whether the bytes of a vocabulary are a document and not a SentencePiece model."""
+    return model[:1] == b"{"
+
+
+def tokenizer_files(document: bytes) -> dict[str, bytes]:
+    """Return the files, by name, that a folder has for this tokenizer; `read_tokenizer` then returns the document."""
+    record = json.loads(document)
+    tokenizer, ids = _opened(record["tokenizer"]), record["specials"]
+    role_ids = {
+        "pad": ids["pad"], "unk": ids.get("unk"), "bos": ids.get("source_begin"), "eos": ids["end"],
+        "mask": ids.get("mask"),
+    }  # fmt: skip
+    names = {_ROLES[role][0]: tokenizer.id_to_token(id_) for role, id_ in role_ids.items() if id_ is not None}
+    settings = {**names, "tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
+    written = {TOKENIZER: record["tokenizer"], _NAMES[0]: names, _NAMES[1]: settings}
+    return {name: json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n" for name, value in written.items()}
+
+
+def _specials(ids: Mapping[str, int | None], start: int | None) -> Specials:
+    pad, end = ids["pad"], ids["eos"]
+    assert pad is not None and end is not None
+    bos = ids["bos"]
+    begin = start if start is not None else bos if bos is not None else end
+    return Specials(
+        pad=pad,
+        begin=begin,
+        end=end,
+        unk=ids["unk"],
+        source_begin=bos,
+        source_end=end,
+        target_begin=bos if begin != bos else None,
+        mask=ids["mask"],
+    )
+
+
+def _names_in(folder: Path) -> dict[str, str]:
+    """Return the name of each role's piece."""
+    given: dict[str, Any] = {}
+    for name in reversed(_NAMES):
+        if (folder / name).is_file():
+            given |= _read_object(folder / name)
+    names = {}
+    for role, (field, usual) in _ROLES.items():
+        value = given.get(field)
+        value = value.get("content") if isinstance(value, dict) else value
+        names[role] = value if isinstance(value, str) else usual
+    return names
+
+
+def _opened(described: Mapping[str, Any]) -> tokenizers.Tokenizer:
+    """Return the tokenizer that an object of tokenizer.json describes; it takes no text for a special piece."""
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(described))
+    except Exception as error:
+        raise ValueError(f"the library tokenizers cannot read it: {error}") from error
+    kinds = _types(described)
+    if not kinds & {"ByteLevel", "Metaspace"}:
+        raise ValueError(
+            f"expected a byte-level tokenizer or one that writes spaces as {SPACE} (ByteLevel, Metaspace), found "
+            f"{', '.join(sorted(kinds)) or 'neither'}"
+        )
+    tokenizer.encode_special_tokens = True
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _byte_level(described: Mapping[str, Any]) -> bool:
+    return "ByteLevel" in _types(described)
+
+
+def _types(described: Mapping[str, Any]) -> set[str]:
+    """Return the types of what comes before and after the model: pre-tokenizers and decoders, nested ones included."""
+    found: set[str] = set()
+    waiting = [described.get("pre_tokenizer"), described.get("decoder")]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            found.add(str(part.get("type")))
+            waiting += [*part.get("pretokenizers", []), *part.get("decoders", [])]
+    return found - {"Sequence"}
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{file}: expected JSON, but {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"{file}: expected a JSON object, got {str(value)[:80]!r}")
+    return value
+
+
+def _byte_characters() -> dict[str, int]:
+    """Return character -> byte of byte-level BPE: printable bytes stand for themselves, others for U+0100 and on."""
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = (byte for byte in range(256) if byte not in printable)
+    return {chr(b): b for b in printable} | {chr(0x100 + n): b for n, b in enumerate(others)}
+
+
+_BYTE_OF = _byte_characters()

@@ -1,0 +1,61 @@
+"""A SentencePiece model with the special pieces of the released WikiSum vocabulary (Liu & Lapata 2019)."""
+
+from collections.abc import Iterable, Sequence
+
+import sentencepiece
+
+from models.tokenization.contract import Specials
+
+PAD, UNK, BEGIN, END = "<PAD>", "<unk>", "<S>", "</S>"
+TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
+
+
+class SentencePieceTokenizer:
+    """Special pieces are looked up by name, so that a vocabulary trained here (ids 0 to 6) and an imported one (where 0
+    is `<unk>` and 6 is `<PAD>`) both work. Begin and end of a summary also stand around sources.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        """Read a serialized model.
+
+        Raises:
+            ValueError: the bytes are not a SentencePiece model, or it lacks a special piece.
+        """
+        try:
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise ValueError(f"expected a serialized SentencePiece model, got {len(model)} other bytes") from error
+        self.kind = "SentencePiece"
+        self.size: int = self._processor.get_piece_size()
+        pad, unk, begin, end, title_mark, paragraph_mark, sentence_mark = map(
+            self._special, (PAD, UNK, BEGIN, END, TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK)
+        )
+        self.specials = Specials(
+            pad=pad, begin=begin, end=end, unk=unk, source_begin=begin, source_end=end, title_mark=title_mark,
+            paragraph_mark=paragraph_mark, sentence_mark=sentence_mark,
+        )  # fmt: skip
+        self.title_mark = title_mark
+        # If a model declares a mark as a user-defined symbol, a page with the mark in its text would forge it.
+        self.forgeable = frozenset(mark for mark in self.specials.marks if not self._processor.is_control(mark))
+
+    def encode(self, texts: Iterable[str]) -> list[list[int]]:
+        """Return the ids of each text."""
+        ids: list[list[int]] = self._processor.encode(list(texts), num_threads=1)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of ids."""
+        text: str = self._processor.decode(list(ids))
+        return text
+
+    def piece(self, id_: int) -> str:
+        """Return the piece of an id."""
+        piece: str = self._processor.id_to_piece(id_)
+        return piece
+
+    def _special(self, piece: str) -> int:
+        """Return the id of a required piece."""
+        id_: int = self._processor.piece_to_id(piece)  # an absent piece gets the id of the unknown piece
+        if self._processor.id_to_piece(id_) != piece:
+            raise ValueError(f"the SentencePiece model has no piece {piece!r}, which marks structure in WikiSum texts")
+        return id_

@@ -1,0 +1,29 @@
+"""What a job does on SIGTERM, in the process that runs it."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def on_sigterm(act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` on SIGTERM until the block ends.
+
+    Only where the signal would end the process: outside the main thread, or where it is handled already, nothing
+    changes. A training handles it by itself (`models.training.stopping`).
+    """
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if not ours:
+        yield
+        return
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        act()
+
+    signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,0 +1,116 @@
+"""`croissant.json`: the description of a data set that search engines and loaders read (MLCommons Croissant 1.0)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from storage.builds import Build
+from tasks.exchange.shared_corpus.licences import licence_url
+from tasks.exchange.shared_corpus.statistics import UNRECORDED, Counts
+
+_PARQUET = "application/x-parquet"
+# The vocabulary that every Croissant 1.0 file declares, as the specification lists it.
+_TERMS = """
+    citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset
+    jsonPath key md5 parentField path recordSet references regex repeated replace samplingRate separator source
+    subField transform
+"""
+_CONTEXT: Mapping[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+}
+
+
+def croissant(
+    build: Build, schema: pa.Schema, counts: Mapping[str, Counts], files: Mapping[str, Mapping[str, Any]]
+) -> str:
+    """Return the description as JSON-LD: every file with its digest, and a set of records for each split.
+
+    Args:
+        build: the build that is exported.
+        schema: of the rows; a field's metadata describes it under `doc`.
+        counts: split -> counts.
+        files: Parquet file -> its `bytes` and `sha256`.
+    """
+    licences = sorted({licence for count in counts.values() for licence in count.licences} - {UNRECORDED})
+    described = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": f"corpus-{build.name}",
+        "description": "A corpus for multi-document summarization: articles, the documents they cite, and their lead "
+        "sections as summaries. README.md says how it was made, what it counts and where its limits are.",
+        "citeAs": "made as in Liu and Lapata (2019), Hierarchical Transformers for Multi-Document Summarization, ACL",
+        "datePublished": build.created,
+        "version": "1.0.0",
+        **({"license": [licence_url(licence) for licence in licences]} if licences else {}),
+        "distribution": [
+            *(_file_set(split) for split in counts),
+            *(_file(name, file) for name, file in sorted(files.items())),
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": split,
+                "description": f"{count.articles} articles of the split {split}",
+                "key": {"@id": f"{split}/id"},
+                "field": [_field(field, split) for field in schema],
+            }
+            for split, count in counts.items()
+        ],
+    }
+    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+
+
+def _file_set(split: str) -> Mapping[str, Any]:
+    return {
+        "@type": "cr:FileSet", "@id": f"files-{split}", "description": f"the files of the split {split}",
+        "encodingFormat": _PARQUET, "includes": f"data/{split}-*.parquet",
+    }  # fmt: skip
+
+
+def _file(name: str, file: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        "@type": "cr:FileObject", "@id": name, "contentUrl": name, "contentSize": f"{file['bytes']} B",
+        "encodingFormat": _PARQUET, "sha256": file["sha256"],
+    }  # fmt: skip
+
+
+def _field(field: pa.Field, split: str) -> Mapping[str, Any]:
+    described = {"@type": "cr:Field", "@id": f"{split}/{field.name}", "description": field.metadata[b"doc"].decode()}
+    repeated = pa.types.is_list(field.type)
+    inner = field.type.value_type if repeated else field.type
+    many = {"repeated": True} if repeated else {}
+    if not pa.types.is_struct(inner):
+        return {**described, **many, "dataType": _type(inner), "source": _source(split, [field.name])}
+    members = [
+        {
+            "@type": "cr:Field", "@id": f"{split}/{field.name}/{member.name}", "dataType": _type(member.type),
+            "source": _source(split, [field.name, member.name]),
+        }
+        for member in inner
+    ]  # fmt: skip
+    return {**described, **many, "subField": members}
+
+
+def _source(split: str, path: Sequence[str]) -> Mapping[str, Any]:
+    column, *member = path
+    transform = {"transform": {"jsonPath": member[0]}} if member else {}
+    return {"fileSet": {"@id": f"files-{split}"}, "extract": {"column": column}, **transform}
+
+
+def _type(type_: pa.DataType) -> str:
+    if pa.types.is_integer(type_):
+        return "sc:Integer"
+    return "sc:Float" if pa.types.is_floating(type_) else "sc:Text"

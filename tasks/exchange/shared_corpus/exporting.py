@@ -1,0 +1,123 @@
+"""Export of a build's corpus to a folder that `datasets.load_dataset` opens: Parquet files, a card, Croissant."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+from storage.builds import Build
+from storage.store import Store
+from tasks.exchange.finished import finished_build, finished_stage
+from tasks.exchange.folder import ExportFolder
+from tasks.exchange.shared_corpus.card import corpus_card
+from tasks.exchange.shared_corpus.columns import STAGES, chosen_parts, shared_dataset
+from tasks.exchange.shared_corpus.croissant import croissant
+from tasks.exchange.shared_corpus.plan import FileGroup, plan_files
+from tasks.exchange.shared_corpus.settings import SharedCorpusSettings
+from tasks.exchange.shared_corpus.shards import CorpusShards
+from tasks.exchange.shared_corpus.statistics import Counts
+from tasks.exchange.shared_corpus.writing import SplitFiles
+
+_CARD, _CROISSANT = "README.md", "croissant.json"
+_MEASURED = 300  # articles whose values are looked up: at two tenths of a second, a minute
+
+
+def export_corpus(
+    store: Store,
+    target: Store,
+    settings: SharedCorpusSettings,
+    *,
+    build: str | None = None,
+    dry_run: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> str:
+    """Write the missing files of a shared corpus; return what it holds, or with `dry_run` what it would.
+
+    Killed and started again, it ends with the same bytes; a shard is in memory at a time.
+
+    Args:
+        store: where the corpus is.
+        target: folder that gets it.
+        settings: what is exported.
+        build: name of the build; None = the latest.
+        dry_run: only say how much would be written; nothing is.
+        tell: gets a line on the plan, and one per group of files.
+
+    Raises:
+        ValueError: the folder holds something else, or the build lacks a chosen column or has no article.
+        StorageError: there is no such build, or a file cannot be read or written.
+    """
+    chosen = finished_build(store, build)
+    if chosen.config.get("imported") or "import" in chosen.config:
+        raise ValueError(
+            f"build {chosen.name} has ranked shards that were imported, no corpus of its own: expected another build, "
+            "or `python -m tasks.exchange.ranked_wikisum export`"
+        )
+    parts = chosen_parts(settings, chosen.stages)
+    shards = CorpusShards(store, _stages(store, chosen, parts), settings.page_text, shared_dataset(parts).schema)
+    description = {"kind": "corpus", "build": chosen.name, "columns": list(parts), "page_text": settings.page_text}
+    folder = ExportFolder(target, {"format": 1, **description})
+    folder.check()
+    if (done := folder.files) is not None:
+        return f"{target.root} holds this export already: {len(done)} files"
+    plan = plan_files(shards)
+    tell(str(plan))
+    if dry_run:
+        return f"dry run: nothing was written to {target.root}"
+    folder.begin()
+    shards = replace(shards, measured=_MEASURED / max(_MEASURED, sum(plan.articles.values())))
+    files: dict[str, Any] = {}
+    counts: dict[str, list[Counts]] = {split: [] for split in plan.articles}
+    for group in plan.groups:
+        name = f"{group.number:05d}"
+        record = folder.step(name)
+        finished = record is not None
+        if record is None:
+            record = _write_group(shards, target, group)
+            folder.finish_step(name, record)
+        files |= record["files"]
+        for split, fields in record["counts"].items():
+            counts[split].append(Counts.from_json(fields))
+        size = sum(file["bytes"] for file in record["files"].values())
+        tell(f"{group.number + 1} of {len(plan.groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
+    totals = {split: reduce(add, some) for split, some in counts.items() if some}
+    texts = {
+        _CROISSANT: croissant(chosen, shards.schema, totals, files),
+        _CARD: corpus_card(chosen, shards.schema, parts, settings.page_text, totals, files),
+    }
+    files |= {name: folder.write(name, text.encode()) for name, text in texts.items()}
+    folder.finish(files, counts={split: count.to_json() for split, count in totals.items()})
+    return _summary(target, totals, files)
+
+
+def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any]:
+    names = {"articles", *(stage for part, stages in STAGES.items() if part in parts for stage in stages)}
+    if "paragraphs" in names:
+        names |= {"documents", "given"} & build.stages.keys()
+    return {name: finished_stage(store, build, name) for name in sorted(names)}
+
+
+def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mapping[str, Any]:
+    with ExitStack() as stack:
+        sinks = {split: stack.enter_context(target.writing(name)) for split, name in group.files.items()}
+        with SplitFiles(sinks, shards.schema) as files:
+            for shard in group.shards:
+                files.add(shards.batches(shard))
+    return {
+        "files": {group.files[split]: written for split, written in files.written.items()},
+        "counts": {split: count.to_json() for split, count in files.counts.items()},
+    }
+
+
+def _summary(target: Store, totals: Mapping[str, Counts], files: Mapping[str, Any]) -> str:
+    total = reduce(add, totals.values())
+    size = sum(file["bytes"] for file in files.values())
+    lines = [f"{total.articles:,} articles in {len(files)} files, {size / 1e6:,.1f} MB, in {target.root}"]
+    if total.texts < total.documents:
+        lines.append(
+            f"the text of {total.documents - total.texts:,} of {total.documents:,} documents is left out, because "
+            "no licence of it is known or it was not asked for (--page-text)"
+        )
+    return "\n".join(lines)

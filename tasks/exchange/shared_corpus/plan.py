@@ -1,0 +1,108 @@
+"""The files of a shared corpus, planned before any is written: which shards go into which, how large, how long."""
+
+import io
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks.engine.inputs import StageResult
+from tasks.exchange.shared_corpus.columns import SPLITS
+from tasks.exchange.shared_corpus.shards import CorpusShards
+from tasks.exchange.shared_corpus.writing import SplitFiles
+
+_GROUP_BYTES = 256 << 20  # of shards that are written to the same files: hubs advise files of some hundred MB
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Consecutive shards and the files they are written to.
+
+    Attributes:
+        number: 0, 1, ...
+        shards: their numbers.
+        files: split -> file; a split of which the shards have no article has none.
+    """
+
+    number: int
+    shards: Sequence[int]
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be written.
+
+    Attributes:
+        groups: in order.
+        articles: split -> articles.
+        bytes: estimate for all files, from the first shard that has articles.
+        seconds: likewise.
+    """
+
+    groups: Sequence[FileGroup]
+    articles: Mapping[str, int]
+    bytes: int
+    seconds: float
+
+    def __str__(self) -> str:
+        files = {split: sum(split in group.files for group in self.groups) for split in self.articles}
+        splits = ", ".join(f"{split} {count:,} (files: {files[split]})" for split, count in self.articles.items())
+        size = f"about {self.bytes / 1e6:,.1f} MB"
+        # Reading a first file takes seconds by itself, so for a small corpus the estimate would be far too high.
+        time = f"about {self.seconds / 60:,.0f} min" if self.seconds >= 90 else "a minute at most"
+        return f"{sum(self.articles.values()):,} articles: {splits}; {size}, {time}"
+
+
+def plan_files(shards: CorpusShards, group_bytes: int = _GROUP_BYTES) -> Plan:
+    """Return the files to write. Reads the splits of all articles, and of one shard everything.
+
+    Raises:
+        ValueError: no article can be exported.
+        CorruptShardError: a file is gone, cut short or changed.
+    """
+    counts = {shard: shards.splits(shard) for shard in shards.stages["articles"].shards}
+    first = next((shard for shard, splits in counts.items() if sum(splits.values())), None)
+    if first is None:
+        raise ValueError("the build has no used article: there is nothing to export")
+    groups = _grouped(list(counts), shards.stages, group_bytes)
+    used = [{split for shard in group for split, count in counts[shard].items() if count} for group in groups]
+    totals = {split: sum(split in splits for splits in used) for split in SPLITS.values()}
+    numbers = dict.fromkeys(totals, 0)
+    planned = []
+    for number, (group, splits) in enumerate(zip(groups, used, strict=True)):
+        files = {}
+        for split in totals:
+            if split in splits:
+                files[split] = f"data/{split}-{numbers[split]:05d}-of-{totals[split]:05d}.parquet"
+                numbers[split] += 1
+        planned.append(FileGroup(number, group, files))
+    articles = {split: sum(splits[split] for splits in counts.values()) for split in totals}
+    size, seconds = _measured(shards, first)
+    share = sum(articles.values()) / sum(counts[first].values())
+    return Plan(planned, articles, round(size * share), seconds * share)
+
+
+def _grouped(shards: Sequence[int], stages: Mapping[str, StageResult], most: int) -> list[list[int]]:
+    """Return runs of shards of about `most` stored bytes each."""
+    groups: list[list[int]] = []
+    total = 0
+    for shard in shards:
+        size = sum(
+            stages[stage].records[shard].written.bytes
+            for stage in ("articles", "paragraphs", "features", "ranked", "graphs")
+            if stage in stages
+        )
+        if not groups or total + size > most:
+            groups.append([])
+            total = 0
+        groups[-1].append(shard)
+        total += size
+    return groups
+
+
+def _measured(shards: CorpusShards, shard: int) -> tuple[int, float]:
+    """Return the bytes and seconds of writing a shard to memory."""
+    started = time.monotonic()
+    with SplitFiles({split: io.BytesIO() for split in SPLITS.values()}, shards.schema) as files:
+        files.add(shards.batches(shard))
+    return sum(file["bytes"] for file in files.written.values()), time.monotonic() - started

@@ -1,0 +1,37 @@
+"""Settings of a shared corpus: what of a build is exported."""
+
+from typing import Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from tasks.engine.settings import Settings
+
+Part = Literal["summary", "urls", "documents", "labels", "ranked", "graphs"]
+PageText = Literal["licensed", "all", "none"]
+PARTS: tuple[Part, ...] = get_args(Part)
+_INSIDE: dict[Part, Part] = {"labels": "documents", "ranked": "documents", "graphs": "ranked"}
+
+
+class SharedCorpusSettings(Settings):
+    """What of a build is exported; ids, titles, licences and groups always are."""
+
+    columns: tuple[Part, ...] | None = Field(
+        None,
+        description="summary, urls (of references and search results), documents, labels (of their paragraphs), ranked "
+        "(paragraphs), graphs; null = all that the build has",
+    )
+    page_text: PageText = Field(
+        "licensed",
+        description="documents whose text is exported; of the others titles, URLs, digests and labels are. licensed: "
+        "those the source itself contains, of articles with a licence | all | none. A crawled page names no licence",
+    )
+
+    @model_validator(mode="after")
+    def _columns_go_together(self) -> Self:
+        chosen = self.columns if self.columns is not None else PARTS
+        if not chosen:
+            raise ValueError(f"columns is empty: expected some of {', '.join(PARTS)}")
+        for inner, outer in _INSIDE.items():
+            if inner in chosen and outer not in chosen:
+                raise ValueError(f"columns has {inner} without {outer}, in which they count: expected {outer} too")
+        return self

@@ -1,0 +1,154 @@
+"""The rows that one shard of a build gives to a shared corpus."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.parts import gather, whole
+from storage.store import Store
+from tasks.engine.grouping import join_by_article
+from tasks.engine.hashing import unit_interval
+from tasks.engine.inputs import StageResult
+from tasks.evaluation.values import Evidence, find_values
+from tasks.exchange.shared_corpus.columns import SPLITS
+from tasks.exchange.shared_corpus.settings import PageText
+
+_BATCH = 64  # articles: 525 paragraphs each are 15 MB
+_PARAGRAPHS = ["article_id", "paragraph_id", "url", "provenance", "position", "text", "drop_reason"]
+_ORIGIN = ["article_id", "url", "provenance", "title", "reason"]
+_DIGITS = 16  # of a paragraph's digest
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CorpusShards:
+    """The shards of a finished corpus.
+
+    Attributes:
+        store: where they are.
+        stages: the stages that are read, by name; `documents` and `given` where the build has them.
+        page_text: which documents keep their text (`SharedCorpusSettings`).
+        schema: of the rows.
+        measured: share of articles whose summary's values are looked up in their paragraphs, drawn by id.
+    """
+
+    store: Store
+    stages: Mapping[str, StageResult]
+    page_text: PageText
+    schema: pa.Schema
+    measured: float = 0.0
+
+    def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
+        """Yield split and rows of a shard's used articles, split by split and sorted by id.
+
+        Besides the columns a measured row has `values`: how many names, numbers and dates its summary has, and how
+        many of them its paragraphs contain, whether or not these are exported.
+
+        Raises:
+            CorruptShardError: a file is gone, cut short or changed.
+        """
+        tables = {name: self._read(name, shard) for name in ("articles", "paragraphs", "features", "ranked", "graphs")}
+        articles = tables["articles"].filter(pc.is_null(tables["articles"]["drop_reason"]))
+        origins = self._origins(shard) if tables["paragraphs"] is not None else {}
+        for split, shown in SPLITS.items():
+            rows = self._rows(articles.filter(pc.equal(articles["split"], split)), tables, origins)
+            while batch := list(islice(rows, _BATCH)):
+                yield shown, batch
+
+    def splits(self, shard: int) -> dict[str, int]:
+        """Return how many used articles of each split a shard has, without reading texts.
+
+        Raises:
+            CorruptShardError: the file is gone, cut short or changed.
+        """
+        counts = dict.fromkeys(SPLITS.values(), 0)
+        record = self.stages["articles"].records[shard]
+        for batch in self.store.read_batches(record.path, record.written.sha256, ["split", "drop_reason"]):
+            used = batch.filter(pc.is_null(batch["drop_reason"]))
+            for pair in pc.value_counts(used["split"]).to_pylist():
+                counts[SPLITS[pair["values"]]] += pair["counts"]
+        return counts
+
+    def _read(self, stage: str, shard: int) -> Any:
+        if stage not in self.stages:
+            return None
+        table = whole(self.stages[stage].records[shard]).read(self.store)
+        return table.select(_PARAGRAPHS) if stage == "paragraphs" else table
+
+    def _origins(self, shard: int) -> dict[tuple[str, str, str], tuple[str | None, bool]]:
+        """Return article, URL and provenance of each usable document -> its title, and whether it was crawled."""
+        origins: dict[tuple[str, str, str], tuple[str | None, bool]] = {}
+        for stage in ("given", "documents"):  # a page that was also crawled counts as crawled: its licence is unknown
+            if stage not in self.stages:
+                continue
+            for part in gather(self.stages[stage].in_order, shard):
+                rows = part.read(self.store).select(_ORIGIN)
+                usable = rows.filter(pc.is_null(rows["reason"]))
+                for article, url, provenance, title in zip(
+                    *(usable[name].to_pylist() for name in _ORIGIN[:4]), strict=True
+                ):
+                    earlier = origins.get((article, url, provenance), (None, False))[0]
+                    origins[article, url, provenance] = (earlier or title, stage == "documents")
+        return origins
+
+    def _rows(self, articles: pa.Table, tables: Mapping[str, Any], origins: Mapping[Any, Any]) -> Iterator[Row]:
+        names = [name for name in ("paragraphs", "features", "ranked", "graphs") if tables[name] is not None]
+        for _, rows, *matches in join_by_article(articles, *(tables[name] for name in names)):
+            article = rows.to_pylist()[0]
+            found = {name: match.to_pylist() for name, match in zip(names, matches, strict=True)}
+            yield self._row(article, found, origins)
+
+    def _row(self, article: Row, found: Mapping[str, Sequence[Row]], origins: Mapping[Any, Any]) -> Row:
+        row = {**article, "id": article["article_id"], "summary": article["lead"]}
+        kept: list[list[Row]] = []
+        documents = []
+        for paragraph in found.get("paragraphs", ()):
+            if paragraph["position"] == 0:  # a document begins
+                kept.append([])
+                title, crawled = origins.get(
+                    (article["article_id"], paragraph["url"], paragraph["provenance"]), (None, True)
+                )
+                documents.append(
+                    {"url": paragraph["url"], "title": title, "provenance": paragraph["provenance"], "crawled": crawled}
+                )
+            if paragraph["drop_reason"] is None:
+                kept[-1].append({**paragraph, "text": " ".join(paragraph["text"].splitlines())})
+        for document, paragraphs in zip(documents, kept, strict=True):
+            text = "\n".join(paragraph["text"] for paragraph in paragraphs)
+            shared = self._is_shared(article["licence"], crawled=document["crawled"])
+            document |= {"sha256": _sha256(text), "text": text if shared else None}
+        place = {
+            paragraph["paragraph_id"]: {"document": number, "paragraph": line, "text": paragraph["text"]}
+            for number, paragraphs in enumerate(kept)
+            for line, paragraph in enumerate(paragraphs)
+        }
+        labels = [
+            {**place[label["paragraph_id"]], **label, "sha256": _sha256(place[label["paragraph_id"]]["text"])[:_DIGITS]}
+            for label in found.get("features", ())
+        ]
+        ranked = [{**place[entry["paragraph_id"]], **entry} for entry in found.get("ranked", ())]
+        graph: Mapping[str, Any] = next(iter(found.get("graphs", ())), {"similarity": [], "discourse": []})
+        row |= {"documents": documents, "labels": labels, "ranked": ranked}
+        exported = {name: {**graph, **row}.get(name) for name in self.schema.names}
+        if "paragraphs" in found and unit_interval("values", row["id"]) < self.measured:
+            exported["values"] = _values(article, [paragraph["text"] for some in kept for paragraph in some])
+        return exported
+
+    def _is_shared(self, licence: str | None, *, crawled: bool) -> bool:
+        return self.page_text == "all" or (self.page_text == "licensed" and licence is not None and not crawled)
+
+
+def _values(article: Row, texts: Sequence[str]) -> tuple[int, int]:
+    """Return how many values the lead has, and how many of them title and paragraphs contain."""
+    sources = Evidence([article["title"], *texts])
+    values = find_values(article["lead"], Evidence([article["title"], article["lead"], *texts]))
+    return len(values), sum(value in sources for value in values)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

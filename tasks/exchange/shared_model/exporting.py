@@ -1,0 +1,95 @@
+"""Export of a summarizer: weights, configuration, vocabulary, settings and a card."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from models.exported import CONFIG, SEARCH, VOCABULARY, WEIGHTS
+from storage.errors import CorruptShardError
+from storage.store import Store
+from tasks.exchange.folder import ExportFolder
+from tasks.exchange.shared_model.card import model_card
+from tasks.exchange.shared_model.chosen import ChosenModel, choose_model
+from tasks.summarization.directory import BEST, weights_of
+from tasks.summarization.settings import DecodingSettings
+
+# What of a configuration concerns the model; the rest names its maker's folders, contacts and machines.
+_SHARED = ("seed", "words", "vocabulary", "ranking", "graphs", "examples", "summarizer", "training", "decoding")
+_LENGTHS = ("max_paragraphs", "max_paragraph_tokens", "max_source_tokens")
+
+
+def export_model(store: Store, target: Store, which: str, *, dry_run: bool = False) -> str:
+    """Write a summarizer's folder, or with `dry_run` only say what it would hold; return what happened.
+
+    Args:
+        store: where it was trained.
+        target: folder that gets it.
+        which: see `choose_model`.
+        dry_run: whether to write nothing.
+
+    Raises:
+        ValueError: the folder holds something else, or the build has no summarizer.
+        StorageError: there is no such version or build, or a file cannot be read or written.
+    """
+    chosen = choose_model(store, which)
+    record = chosen.record
+    folder = ExportFolder(target, {"format": 1, "kind": "model", "model": chosen.name, "directory": record.path})
+    folder.check()
+    if (done := folder.files) is not None:
+        return f"{target.root} holds this export already: {len(done)} files"
+    decoding = DecodingSettings(**chosen.settings.get("decoding", {}))
+    weights = WEIGHTS
+    if decoding.checkpoint:
+        weights = weights_of(record.path, json.loads(_read(store, chosen, BEST)), decoding.checkpoint)
+    size = store.sizes(f"{record.path}/{weights}".rpartition("/")[0]).get(weights.rpartition("/")[2], 0)
+    if dry_run:
+        return f"dry run: {chosen.name}, {size / 1e6:,.1f} MB of weights; nothing was written to {target.root}"
+    folder.begin()
+    config = _config(json.loads(_read(store, chosen, CONFIG)), decoding)
+    search = {
+        "search": asdict(decoding.search()),
+        "source_values": decoding.source_values,
+        "prompt_title": decoding.prompt_title,
+    }
+    settings = {name: chosen.settings[name] for name in _SHARED if name in chosen.settings}
+    texts = {
+        CONFIG: _json(config),
+        SEARCH: _json(search),
+        "settings.json": _json(settings),
+        "README.md": model_card(chosen, config, _guided(decoding)),
+    }
+    files = {
+        WEIGHTS: folder.copy(store, record, weights, WEIGHTS),
+        VOCABULARY: folder.copy(store, record, VOCABULARY, VOCABULARY),
+        **{name: folder.write(name, text.encode()) for name, text in texts.items()},
+    }
+    folder.finish(files)
+    return f"{chosen.name} in {len(files)} files, {size / 1e6:,.1f} MB of weights, in {target.root}"
+
+
+def _config(config: dict[str, Any], decoding: DecodingSettings) -> dict[str, Any]:
+    """Return a configuration that reads as much of an article as the decoding did."""
+    lengths = {name: value for name in _LENGTHS if (value := getattr(decoding, name)) is not None}
+    if decoding.max_source_tokens is not None and "source_tokens" in config["model"]:
+        config["model"]["source_tokens"] = decoding.max_source_tokens
+    return {**config, "layout": {**config["layout"], **lengths}}
+
+
+def _guided(decoding: DecodingSettings) -> list[str]:
+    """Return the settings of a search that reads more than the summarizer's own folder."""
+    guidance = decoding.guidance
+    names = {"alignment": guidance.alignment != "none", "coverage": guidance.coverage > 0,
+             "compressed_paragraphs": guidance.kept is not None}  # fmt: skip
+    return [f"{name} {getattr(decoding, name)}" for name, used in names.items() if used]
+
+
+def _read(store: Store, chosen: ChosenModel, file: str) -> bytes:
+    path = f"{chosen.record.path}/{file}"
+    try:
+        return store.read_bytes(path)
+    except FileNotFoundError as error:
+        raise CorruptShardError(path, "the file is gone") from error
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,0 +1,86 @@
+"""The command `export`: its options, checked before work starts, and the export they ask for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from pydantic import ValidationError
+
+from storage.store import Store
+from tasks.exchange.hub import HubTarget
+from tasks.exchange.shared_corpus.exporting import export_corpus
+from tasks.exchange.shared_corpus.settings import PARTS, PageText, Part, SharedCorpusSettings
+from tasks.exchange.shared_model.exporting import export_model
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What is exported, and where it goes.
+
+    Attributes:
+        root: folder or URI of the builds.
+        to: folder or URI that gets the export.
+        build: build whose corpus is exported; None = the latest.
+        columns: comma-separated parts (`SharedCorpusSettings`); None = all that the build has.
+        page_text: licensed | all | none.
+        model: whose summarizer is exported instead: a version's number, `champion`, a build's name, `latest`.
+        push: ORG/NAME on the Hugging Face hub; None = the folder stays here.
+    """
+
+    root: str
+    to: str
+    build: str | None = None
+    columns: str | None = None
+    page_text: str = "licensed"
+    model: str | None = None
+    push: str | None = None
+
+
+def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None] = lambda line: None) -> str:
+    """Export, and push where that is asked for; return what happened.
+
+    Args:
+        sharing: the options.
+        dry_run: only say how much would be written, and whether the hub would take it.
+        tell: gets a line now and then.
+
+    Raises:
+        ValueError: an option is wrong, or the folder holds something else.
+        StorageError: there is no such root, build or version, or a file or the hub does not answer.
+    """
+    if sharing.model is not None and (sharing.build, sharing.columns) != (None, None):
+        raise ValueError("--build and --columns are of a corpus: expected --model without them")
+    settings = _settings(sharing)
+    if sharing.push is not None and "://" in sharing.to:
+        raise ValueError(f"--push uploads a local folder, --to is {sharing.to}: expected a folder of this machine")
+    store, target = Store(sharing.root), Store(sharing.to)
+    store.check_exists()
+    hub = None
+    if sharing.push is not None:
+        hub = HubTarget(sharing.push, "dataset" if sharing.model is None else "model")
+        hub.check()
+    if sharing.model is None:
+        done = export_corpus(store, target, settings, build=sharing.build, dry_run=dry_run, tell=tell)
+    else:
+        done = export_model(store, target, sharing.model, dry_run=dry_run)
+    if hub is None or dry_run:
+        return done
+    tell(done)
+    return f"pushed to {hub.push(Path(target.base))}, which only its owners see until they open it"
+
+
+def _settings(sharing: Sharing) -> SharedCorpusSettings:
+    """Return the settings of a corpus."""
+    columns = None
+    if sharing.columns is not None:
+        columns = tuple(part.strip() for part in sharing.columns.split(",") if part.strip())
+        unknown = [part for part in columns if part not in PARTS]
+        if unknown:
+            raise ValueError(f"unknown column {unknown[0]!r}: expected some of {', '.join(PARTS)}")
+    try:
+        return SharedCorpusSettings(
+            columns=cast("tuple[Part, ...] | None", columns), page_text=cast(PageText, sharing.page_text)
+        )
+    except ValidationError as error:
+        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None

@@ -1,0 +1,214 @@
+"""Everything a corpus holds about one article: its URLs and why some failed, its paragraphs, its cited summaries."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from storage.errors import StorageError
+from tasks.evaluation.metrics import Summary
+from tasks.explorer.corpus import Corpus
+from tasks.reporting.reasons import meaning
+from tasks.summary.cited import Citations, Passage, Sentence
+from tasks.summary.pipeline import Page
+
+Row = Mapping[str, Any]
+
+_ARTICLE = ["article_id", "title", "lead", "split", "source", "revision", "licence", "drop_reason"]
+_FRONTIER = ["url", "host_shard", "provenance", "rank", "drop_reason"]
+_PAGE = ["url", "status", "reason", "mime", "bytes", "fetched_at"]
+_DOCUMENT = ["url", "title", "engine", "reason"]
+_READERS = 8  # files of pages and documents read at the same time
+
+
+@dataclass(frozen=True)
+class Address:
+    """A URL of an article.
+
+    Attributes:
+        url, provenance, host_shard: as in `frontier`; no shard for a document that the source holds itself.
+        status: HTTP status, or None.
+        reason: why it gives no text; None if it does.
+        meaning: the reason in words.
+        title: of the page, or None.
+        engine: which extraction engine read it, or None.
+        fetched: whether its bytes are kept.
+    """
+
+    url: str
+    provenance: str
+    host_shard: int | None
+    status: int | None = None
+    reason: str | None = None
+    meaning: str = ""
+    title: str | None = None
+    engine: str | None = None
+    fetched: bool = False
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A paragraph with its label and similarity (features), rank and score, or the reason why it was refused."""
+
+    paragraph_id: int
+    url: str
+    position: int
+    text: str
+    reason: str | None
+    meaning: str
+    label: float | None = None
+    similarity: float | None = None
+    rank: int | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """A system's summary with its citations."""
+
+    system: str
+    sentences: Sequence[Sentence]
+
+
+@dataclass(frozen=True)
+class ArticleView:
+    """An article and what the stages made of it; a stage that the build lacks leaves its part empty.
+
+    Candidates come by rank, then those that were not among the best, then refused ones.
+    """
+
+    article: Row
+    addresses: Sequence[Address]
+    candidates: Sequence[Candidate]
+    written: Sequence[Written]
+    passages: Sequence[Passage]
+
+
+def read_article(corpus: Corpus, shard: int, article_id: str) -> ArticleView:
+    """Return an article of a shard.
+
+    Raises:
+        StorageError: there is no such article, or a file cannot be read.
+    """
+    this = [("article_id", "==", article_id)]
+    found = corpus.rows("articles", shard, _ARTICLE, this).to_pylist()
+    if not found:
+        raise StorageError(f"shard {shard} of build {corpus.build.name} has no article {article_id!r}")
+    article = found[0]
+    candidates = _candidates(corpus, shard, this)
+    ranked = sorted((one for one in candidates if one.rank is not None), key=lambda one: one.rank or 0)
+    addresses = _addresses(corpus, shard, article_id)
+    numbers = {address.url: number for number, address in enumerate(addresses, 1)}
+    citations = Citations([one.text for one in ranked], [(numbers.get(one.url, 0), one.position) for one in ranked])
+    written = [
+        Written(row["system"], citations.of(article["title"], _summary(row)))
+        for stage in ("predictions", "baselines")
+        if corpus.has(stage)
+        for row in corpus.rows(stage, shard, ["system", "summary", "tokens", "attention"], this).to_pylist()
+    ]
+    return ArticleView(article, addresses, candidates, written, citations.passages)
+
+
+def read_page(corpus: Corpus, host_shard: int, url: str) -> Page | None:
+    """Return a page as it was fetched, or None if its bytes are not kept.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    rows = corpus.rows("pages", host_shard, ["mime", "charset", "body"], [("url", "==", url)]).to_pylist()
+    if not rows or rows[0]["body"] is None:
+        return None
+    return Page(rows[0]["mime"], rows[0]["charset"], rows[0]["body"])
+
+
+def _summary(row: Row) -> Summary:
+    return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
+
+
+def _candidates(corpus: Corpus, shard: int, this: list[tuple[str, str, Any]]) -> list[Candidate]:
+    features = _by_paragraph(corpus, "features", shard, ["rouge2_recall", "title_similarity"], this)
+    ranked = _by_paragraph(corpus, "ranked", shard, ["rank", "score"], this)
+    if not corpus.has("paragraphs"):
+        return []
+    columns = ["paragraph_id", "url", "position", "text", "drop_reason"]
+    candidates = []
+    for row in corpus.rows("paragraphs", shard, columns, this).to_pylist():
+        reason, number = row.pop("drop_reason"), row["paragraph_id"]
+        feature, place = features.get(number, {}), ranked.get(number, {})
+        candidates.append(
+            Candidate(
+                **row,
+                reason=reason,
+                meaning="" if reason is None else meaning("paragraphs", reason),
+                label=feature.get("rouge2_recall"),
+                similarity=feature.get("title_similarity"),
+                rank=place.get("rank"),
+                score=place.get("score"),
+            )
+        )
+    return sorted(
+        candidates, key=lambda one: (one.reason is not None, one.rank is None, one.rank or 0, one.paragraph_id)
+    )
+
+
+def _by_paragraph(
+    corpus: Corpus, stage: str, shard: int, columns: list[str], this: list[tuple[str, str, Any]]
+) -> dict[int, Row]:
+    if not corpus.has(stage):
+        return {}
+    rows = corpus.rows(stage, shard, ["paragraph_id", *columns], this).to_pylist()
+    return {row["paragraph_id"]: row for row in rows}
+
+
+def _addresses(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
+    """Return the URLs of an article, citations first, then the documents that the source holds itself."""
+    this = [("article_id", "==", article_id)]
+    rows = corpus.rows("frontier", shard, _FRONTIER, this).to_pylist() if corpus.has("frontier") else []
+    rows.sort(key=lambda row: (row["provenance"], row["rank"]))
+    fetched: dict[int, list[str]] = {}
+    for row in rows:
+        if row["drop_reason"] is None:
+            fetched.setdefault(row["host_shard"], []).append(row["url"])
+    with ThreadPoolExecutor(_READERS, thread_name_prefix="explorer") as pool:
+        parts = pool.map(lambda part: _fetched(corpus, shard, article_id, *part), fetched.items())
+        known = {url: columns for part in parts for url, columns in part.items()}
+    return [_address(row, known) for row in rows] + _given(corpus, shard, article_id)
+
+
+def _fetched(corpus: Corpus, shard: int, article_id: str, host_shard: int, urls: list[str]) -> dict[str, Row]:
+    """Return what pages and documents say about URLs of one host shard."""
+    pages = corpus.rows("pages", host_shard, _PAGE, [("url", "in", urls)]).to_pylist() if corpus.has("pages") else []
+    known = {page["url"]: page for page in pages}
+    if corpus.has("documents"):
+        filters = [("article_shard", "==", shard), ("article_id", "==", article_id)]
+        for document in corpus.rows("documents", host_shard, _DOCUMENT, filters).to_pylist():
+            reason = known.get(document["url"], {}).get("reason") or document["reason"]
+            known[document["url"]] = {**known.get(document["url"], {}), **document, "reason": reason}
+    return known
+
+
+def _address(row: Row, known: Mapping[str, Row]) -> Address:
+    if row["drop_reason"] is not None:
+        reason = row["drop_reason"]
+        return Address(row["url"], row["provenance"], None, reason=reason, meaning=meaning("frontier", reason))
+    page = known.get(row["url"], {})
+    reason = page.get("reason")
+    said = "" if reason is None else meaning("pages", reason) or meaning("documents", reason)
+    return Address(
+        row["url"], row["provenance"], row["host_shard"], page.get("status"), reason, said, page.get("title"),
+        page.get("engine"), fetched=bool(page.get("bytes")) and meaning("pages", reason or "") == "",
+    )  # fmt: skip
+
+
+def _given(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
+    if not corpus.has("given"):
+        return []
+    filters = [("article_shard", "==", shard), ("article_id", "==", article_id)]
+    return [
+        Address(row["url"], "given", None, reason=row["reason"], meaning=meaning("given", row["reason"] or ""),
+                title=row["title"])
+        for part in corpus.build.stages["given"]
+        for row in corpus.rows("given", int(part), ["url", "title", "reason"], filters).to_pylist()
+    ]  # fmt: skip

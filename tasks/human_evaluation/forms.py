@@ -1,0 +1,69 @@
+"""The form of a rater as one HTML file, which works from a disk and sends nothing anywhere."""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tasks.human_evaluation.study import FORMAT, Item, Study
+from tasks.human_evaluation.wording import COMPARED, CRITERIA, INSTRUCTIONS, LEVELS
+
+_HERE = Path(__file__).parent
+_TEMPLATE, _SCRIPT, _STYLE = "form.html.j2", "form.js", "form.css"
+_KEYS = "Keys: n for the next article, p for the previous one"
+
+
+def form_page(study: Study, rater: int) -> str:
+    """Return a rater's form: no name of a system is in it."""
+    items = study.items(rater)
+    script = (_HERE / _SCRIPT).read_text(encoding="utf-8")
+    task = study.settings.task
+    environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template(_TEMPLATE).render(
+        study=study.id,
+        rater=rater,
+        count=len(items),
+        instructions=instructions(study),
+        keys=f"{_KEYS}, 1 to {study.settings.shown} for the best text, with Shift for the worst."
+        if task == "best-worst"
+        else f"{_KEYS}.",
+        # `<` is escaped, so that no text can end the script element.
+        payload=Markup(json.dumps(_payload(study, rater, items), ensure_ascii=False).replace("<", "\\u003c")),
+        script=Markup(script),
+        script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
+        style=Markup((_HERE / _STYLE).read_text(encoding="utf-8")),
+    )
+
+
+def instructions(study: Study) -> str:
+    """Return what raters are told."""
+    compared = study.settings.task != "qa" and study.items(1)[0].reference is not None
+    return INSTRUCTIONS[study.settings.task] + (f" {COMPARED}" if compared else "")
+
+
+def _payload(study: Study, rater: int, items: list[Item]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "study": study.id,
+        "rater": rater,
+        "task": study.settings.task,
+        "criteria": [
+            {"key": key, "name": CRITERIA[key][0], "help": CRITERIA[key][1]} for key in study.settings.criteria
+        ],
+        "levels": [[level, f"{level} {name}" if level in (1, 5) else str(level)] for level, name in LEVELS.items()],
+        "items": [
+            {
+                "id": item.article.id,
+                "title": item.article.title,
+                "reference": item.reference,
+                "texts": item.texts,
+                "questions": [one.question for one in item.questions],
+                "sources": item.article.sources,
+            }
+            for item in items
+        ],
+    }

@@ -1,0 +1,113 @@
+"""Questions on a lead, drafted from its values, for people to edit before the forms are made.
+
+The papers' questions were written by hand, two to four on each gold summary (Liu & Lapata 2019, sec. 5). A draft is a
+sentence of the lead with a gap where a name, number or date stood. Values that another question of the article asks
+for are hidden too, so that no question answers another.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks.evaluation.values import Evidence, Value, find_values
+from tasks.human_evaluation.sampling import Article
+from tasks.text.sentences import split_sentences
+
+LEAST, MOST = 2, 4  # questions drafted on an article (Liu & Lapata 2019, sec. 5)
+_GAP, _HIDDEN = "____", "[…]"
+_COLUMNS = ("article", "title", "question", "answer")
+_LONGEST = 8  # words of a value
+_TOKEN = re.compile(r"\S+")
+_EDGES = ".,;:!?()[]\"'“”‘’"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question on an article, with the answer that its lead gives."""
+
+    question: str
+    answer: str
+
+
+def draft_questions(title: str, lead: str) -> list[Question]:
+    """Return up to MOST questions on the lead's values, from as many sentences as possible; names in the title are not
+    asked for.
+    """
+    context, subject = Evidence([lead]), Evidence([title])
+    asked: dict[Value, str] = {}  # with the words that stand for it
+    where: list[tuple[int, Value]] = []
+    sentences = split_sentences(lead)
+    queues = [[value for value in find_values(text, context) if value not in subject] for text in sentences]
+    while any(queues) and len(asked) < MOST:
+        for number, queue in enumerate(queues):
+            while queue and len(asked) < MOST:
+                value = queue.pop(0)
+                words = None if value in asked else _surface(sentences[number], value, context)
+                # A value within another one could not be hidden alone.
+                if words and not any(words in other or other in words for other in asked.values()):
+                    asked[value] = words
+                    where.append((number, value))
+                    break
+    return [
+        Question(f"Fill the gap: {_with_gap(sentences[number], asked[value], asked.values())}", asked[value])
+        for number, value in sorted(where, key=lambda entry: entry[0])
+    ]
+
+
+def _surface(sentence: str, value: Value, context: Evidence) -> str | None:
+    """Return the shortest run of words of a sentence that has the value, None if there is none."""
+    tokens = list(_TOKEN.finditer(sentence))
+    for length in range(1, _LONGEST + 1):
+        for first, last in zip(tokens, tokens[length - 1 :], strict=False):
+            run = sentence[first.start() : last.end()].strip(_EDGES)
+            run = re.sub(r"['’]s$", "", run)
+            if value in find_values(run, context):
+                return run
+    return None
+
+
+def _with_gap(sentence: str, words: str, hidden: Iterable[str]) -> str:
+    for other in hidden:
+        sentence = re.sub(rf"(?<!\w){re.escape(other)}(?!\w)", _GAP if other == words else _HIDDEN, sentence)
+    return sentence
+
+
+def to_csv(articles: Sequence[Article], questions: Mapping[str, Sequence[Question]]) -> str:
+    """Return the questions as a table that spreadsheets open."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for article in articles:
+        writer.writerows((article.id, article.title, one.question, one.answer) for one in questions[article.id])
+    return out.getvalue()
+
+
+def from_csv(text: str, articles: Sequence[Article], name: str) -> dict[str, list[Question]]:
+    """Read edited questions: article -> its questions.
+
+    Args:
+        text: the table.
+        articles: those of the study.
+        name: of the file, for errors.
+
+    Raises:
+        ValueError: columns are missing, a line is of another article or lacks question or answer, or an article has no
+            question.
+    """
+    rows = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    if not set(_COLUMNS) <= set(rows.fieldnames or ()):
+        raise ValueError(f"{name} has the columns {', '.join(rows.fieldnames or ())}: expected {', '.join(_COLUMNS)}")
+    questions: dict[str, list[Question]] = {article.id: [] for article in articles}
+    for number, row in enumerate(rows, start=2):
+        if row["article"] not in questions:
+            raise ValueError(f"{name}, line {number}: article {row['article']!r} is not one that was drawn")
+        question, answer = (" ".join((row[column] or "").split()) for column in ("question", "answer"))
+        if not (question and answer):
+            raise ValueError(f"{name}, line {number}: expected a question and its answer, got {question!r}, {answer!r}")
+        questions[row["article"]].append(Question(question, answer))
+    for article in articles:
+        if not questions[article.id]:
+            raise ValueError(f"{name} has no question on {article.title!r} ({article.id}): expected at least one")
+    return questions

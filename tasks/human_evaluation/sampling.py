@@ -1,0 +1,145 @@
+"""The summaries of a finished build that people can judge: which there are, and their texts for the drawn articles."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.builds import Build
+from storage.schemas import ARTICLES, PREDICTIONS, RANKED
+from storage.store import Store
+from tasks.exchange.finished import finished_stage
+from tasks.human_evaluation.settings import GOLD
+from tasks.reporting.blocks import clean
+
+_BASELINES = ("lead", "coverage")  # compared unless systems are named
+_ALL_BASELINES = frozenset({"lead", "lexrank", "coverage", "oracle"})
+_SOURCES = 10  # best ranked paragraphs shown as the input; raters do not read more
+_SOURCE_CHARACTERS = 1000
+
+
+@dataclass(frozen=True)
+class Article:
+    """A drawn article.
+
+    Attributes:
+        id: its id.
+        title: its title.
+        lead: its lead section, the gold summary.
+        texts: system -> summary.
+        sources: the best ranked input paragraphs, shortened.
+    """
+
+    id: str
+    title: str
+    lead: str
+    texts: Mapping[str, str]
+    sources: Sequence[str] = ()
+
+
+class Summaries:
+    """The summaries of a build.
+
+    Attributes:
+        systems: system -> the stage that has its summaries and its name there; `STAGE/SYSTEM` where stages of the build
+            share a name, such as champion and challenger.
+    """
+
+    def __init__(self, store: Store, build: Build) -> None:
+        """Look through the build's predictions; texts are read later.
+
+        Raises:
+            ValueError: the build has no summaries.
+            StorageError: a record is missing or damaged.
+        """
+        self._store, self._build = store, build
+        self._articles: dict[tuple[str, str], set[str]] = {}
+        for stage in self._stages_of(PREDICTIONS.name):
+            for row in self._rows(stage, ["article_id", "system"]):
+                self._articles.setdefault((stage, row["system"]), set()).add(row["article_id"])
+        if not self._articles:
+            raise ValueError(
+                f"build {build.name} has no summaries, only {', '.join(build.stages)}: expected a build of "
+                "flows.build_wikisum, flows.reproduce_tables or flows.retrain"
+            )
+        names = [system for _, system in self._articles]
+        self.systems = {
+            system if names.count(system) == 1 else f"{stage}/{system}": (stage, system)
+            for stage, system in self._articles
+        }
+
+    def chosen(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Return the systems to compare: the wanted ones, or the trained ones with the usual baselines.
+
+        Raises:
+            ValueError: there is no such system, or fewer than two.
+        """
+        unknown = [system for system in wanted if system not in self.systems and system != GOLD]
+        known = ", ".join((*self.systems, GOLD))
+        if unknown:
+            raise ValueError(f"systems has {unknown[0]!r}: expected some of {known}")
+        chosen = tuple(wanted) or tuple(
+            system for system in self.systems if system in _BASELINES or system not in _ALL_BASELINES
+        )
+        if len(chosen) < 2:
+            raise ValueError(f"systems is {', '.join(chosen)}: expected at least two of {known}")
+        return chosen
+
+    def common(self, systems: Collection[str]) -> list[str]:
+        """Return the ids of the articles that all of these systems summarized."""
+        return sorted(set.intersection(*(self._articles[self.systems[system]] for system in systems if system != GOLD)))
+
+    def read(self, ids: Collection[str], systems: Sequence[str], *, sources: bool) -> dict[str, Article]:
+        """Return articles with the texts of these systems, by id; control characters and line breaks become spaces.
+
+        Args:
+            ids: of the articles.
+            systems: whose summaries to read.
+            sources: whether the input is read too.
+
+        Raises:
+            ValueError: an article is missing, or has no lead.
+        """
+        leads = {
+            row["article_id"]: row
+            for stage in self._stages_of(ARTICLES.name)
+            for row in self._rows(stage, ["article_id", "title", "lead"], ids)
+        }
+        texts: dict[str, dict[str, str]] = {id_: {} for id_ in ids}
+        for name in systems:
+            if name != GOLD:
+                stage, system = self.systems[name]
+                for row in self._rows(stage, ["article_id", "system", "summary"], ids):
+                    if row["system"] == system:
+                        texts[row["article_id"]][name] = clean(row["summary"])
+        inputs: dict[str, dict[int, str]] = {id_: {} for id_ in ids}
+        for stage in self._stages_of(RANKED.name) if sources else ():
+            for row in self._rows(stage, ["article_id", "rank", "text"], ids):
+                if row["rank"] < _SOURCES:
+                    inputs[row["article_id"]][row["rank"]] = clean(row["text"])[:_SOURCE_CHARACTERS]
+        articles = {}
+        for id_ in ids:
+            if id_ not in leads or not clean(leads[id_]["lead"]):
+                raise ValueError(f"article {id_} of build {self._build.name} has no lead to judge summaries by")
+            title, lead = (clean(leads[id_][column]) for column in ("title", "lead"))
+            if GOLD in systems:
+                texts[id_][GOLD] = lead
+            articles[id_] = Article(id_, title, lead, texts[id_], [text for _, text in sorted(inputs[id_].items())])
+        return articles
+
+    def _stages_of(self, dataset: str) -> list[str]:
+        """Return the build's stages that have the columns of a dataset; a stage is named after it, or shares it."""
+        return [
+            stage
+            for stage, files in self._build.stages.items()
+            if any(file.partition("/")[0] == dataset for file in files.values())
+        ]
+
+    def _rows(self, stage: str, columns: list[str], ids: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
+        wanted = None if ids is None else pa.array(sorted(ids), pa.string())
+        for record in finished_stage(self._store, self._build, stage).in_order:
+            for batch in self._store.read_batches(record.path, record.written.sha256, columns):
+                rows = batch if wanted is None else batch.filter(pc.is_in(batch["article_id"], wanted))
+                yield from rows.to_pylist()

@@ -1,0 +1,158 @@
+"""A study: what each rater is shown, and the key that says which system wrote which text.
+
+Everything is decided by the build, the settings and the questions, so preparing a study again gives the same files. Its
+id is a digest of all of it; every form and every file of answers names it.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tasks.human_evaluation.design import assign
+from tasks.human_evaluation.questions import Question
+from tasks.human_evaluation.sampling import Article
+from tasks.human_evaluation.settings import GOLD, StudySettings
+
+FORMAT = 1  # of key and answers
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a rater judges at a time.
+
+    Attributes:
+        article: the article.
+        systems: those that wrote the texts, in the order shown; raters are not told.
+        texts: the texts.
+        reference: the gold summary, if it is shown.
+        questions: of the article.
+    """
+
+    article: Article
+    systems: tuple[str, ...]
+    texts: tuple[str, ...]
+    reference: str | None
+    questions: Sequence[Question]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study.
+
+    Attributes:
+        id: digest of everything below, 12 hex digits.
+        settings: see the class.
+        name: of the corpus.
+        build: from which the summaries are.
+        systems: those compared.
+        articles: the drawn ones, by id.
+        questions: on each article; empty for other tasks than qa.
+        forms: rater -> (article, systems in the order shown), in the order of the form.
+    """
+
+    id: str
+    settings: StudySettings
+    name: str
+    build: str
+    systems: tuple[str, ...]
+    articles: Mapping[str, Article]
+    questions: Mapping[str, Sequence[Question]]
+    forms: Mapping[int, Sequence[tuple[str, tuple[str, ...]]]]
+
+    def items(self, rater: int) -> list[Item]:
+        """Return what a rater judges, in the order of the form."""
+        return [self._item(article, systems) for article, systems in self.forms[rater]]
+
+    def _item(self, id_: str, systems: tuple[str, ...]) -> Item:
+        article = self.articles[id_]
+        # Questions are answered without the lead; and a lead among the texts would give itself away beside it.
+        blind = self.settings.task == "qa" or GOLD in self.systems
+        return Item(
+            article,
+            systems,
+            tuple(article.texts[system] for system in systems),
+            None if blind else article.lead,
+            self.questions.get(id_, ()),
+        )
+
+    def to_json(self) -> str:
+        """Return the key."""
+        return json.dumps({"format": FORMAT, "study": self.id, **_content(self)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def make_study(
+    settings: StudySettings,
+    *,
+    name: str,
+    build: str,
+    systems: tuple[str, ...],
+    articles: Sequence[Article],
+    questions: Mapping[str, Sequence[Question]],
+) -> Study:
+    """Assign the articles to raters; the arguments are the attributes of the study.
+
+    Raises:
+        ValueError: there are fewer systems than texts to be shown.
+    """
+    ids = [article.id for article in articles]
+    forms = assign(systems, ids, settings.shown, settings.raters, settings.seed)
+    by_id = {article.id: article for article in articles}
+    return _identified(Study("", settings, name, build, systems, by_id, questions, forms))
+
+
+def read_study(text: str, name: str) -> Study:
+    """Read a key.
+
+    Args:
+        text: the key.
+        name: of the file, for errors.
+
+    Raises:
+        ValueError: it is not the key of a study, or was changed after the forms were made.
+    """
+    try:
+        key = json.loads(text)
+        study = _identified(
+            Study(
+                "",
+                StudySettings.model_validate(key["settings"]),
+                key["name"],
+                key["build"],
+                tuple(key["systems"]),
+                {id_: Article(**article) for id_, article in key["articles"].items()},
+                {id_: [Question(**one) for one in questions] for id_, questions in key["questions"].items()},
+                {
+                    int(rater): [(article, tuple(systems)) for article, systems in items]
+                    for rater, items in key["forms"].items()
+                },
+            )
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{name} is not the key of a study: {error}") from error
+    if study.id != key.get("study"):
+        raise ValueError(
+            f"{name} was changed: its content has the id {study.id}, it says {key.get('study')!r}. Restore it, or "
+            "prepare the study again"
+        )
+    return study
+
+
+def _identified(study: Study) -> Study:
+    digest = hashlib.sha256(json.dumps(_content(study), sort_keys=True).encode()).hexdigest()[:12]
+    return replace(study, id=digest)
+
+
+def _content(study: Study) -> dict[str, Any]:
+    return {
+        "settings": study.settings.model_dump(mode="json"),
+        "name": study.name,
+        "build": study.build,
+        "systems": list(study.systems),
+        "articles": {id_: asdict(article) for id_, article in study.articles.items()},
+        "questions": {id_: [asdict(one) for one in questions] for id_, questions in study.questions.items()},
+        "forms": {
+            str(rater): [[article, list(order)] for article, order in items] for rater, items in study.forms.items()
+        },
+    }

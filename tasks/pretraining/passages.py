@@ -1,0 +1,66 @@
+"""The passages stage: consecutive sentences of a page, as token ids, that a model learns to restore."""
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from models.vocabulary import Vocabulary
+from storage.schemas import PASSAGES
+from tasks.engine.grouping import join_by_article
+from tasks.pretraining.settings import PretrainingSettings
+from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.sentences import split_sentences
+
+
+def build_passages(
+    articles: pa.Table, paragraphs: pa.Table, vocabulary: pa.Table | Vocabulary, settings: PretrainingSettings
+) -> pa.Table:
+    """Cut the kept paragraphs of training and validation articles into passages.
+
+    The test split is left out, so that a checkpoint can be judged on it later; leads, which are targets, always are.
+
+    Args:
+        articles: ARTICLES rows of a shard, sorted by article_id.
+        paragraphs: PARAGRAPHS rows of the shard, sorted by article_id.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it.
+        settings: see the class.
+
+    Returns:
+        PASSAGES rows sorted by article_id. A passage never spans two pages; a sentence longer than a passage is cut.
+
+    Raises:
+        ValueError: a table is not sorted.
+    """
+    words = read_vocabulary(vocabulary)
+    learned = pc.and_(pc.is_null(articles["drop_reason"]), pc.not_equal(articles["split"], "test"))
+    rows = []
+    texts = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(["article_id", "url", "position", "text"])
+    for article, one, own in join_by_article(articles.filter(learned).select(["article_id", "split"]), texts):
+        for page in _pages(own):
+            sentences = [sentence for text in page for sentence in split_sentences(text)]
+            encoded = (ids[: settings.passage_tokens] for ids in words.encode_batch(sentences) if ids)
+            packed = _packed(encoded, settings.passage_tokens)
+            split = one["split"][0].as_py()
+            rows += [{"article_id": article, "split": split, "sentences": passage} for passage in packed]
+    return pa.Table.from_pylist(rows, schema=PASSAGES.schema)
+
+
+def _pages(paragraphs: pa.Table) -> Iterable[list[str]]:
+    """Return the texts of each page, in the page's order."""
+    pages: dict[str | None, list[tuple[int, str]]] = {}
+    for row in paragraphs.select(["url", "position", "text"]).to_pylist():
+        pages.setdefault(row["url"], []).append((row["position"], row["text"]))
+    return [[text for _, text in sorted(texts)] for texts in pages.values()]
+
+
+def _packed(sentences: Iterable[list[int]], most: int) -> Iterator[list[list[int]]]:
+    """Yield as many sentences together as have at most `most` tokens."""
+    passage: list[list[int]] = []
+    for ids in sentences:
+        if passage and sum(map(len, passage)) + len(ids) > most:
+            yield passage
+            passage = []
+        passage.append(ids)
+    if passage:
+        yield passage

@@ -1,0 +1,208 @@
+"""Train a BART to restore passages (Lewis et al. 2020), and leave a folder that `summarizer.pretrained` takes."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from models.bart import Bart
+from models.exported import CONFIG, WEIGHTS
+from models.presets import find_preset
+from models.pretrained import save_pretrained
+from models.tokenization.huggingface_tokenizer import tokenizer_files
+from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
+from models.training.checkpoints import write_bytes_atomically
+from models.training.denoising import Denoising, Noise
+from models.training.distributed import process_group
+from models.training.layout import Layout
+from models.training.state import TrainingProgress
+from models.training.token_objective import TokenObjective
+from models.training.trainer import Trainer
+from models.training.weights import load_weights
+from models.vocabulary import Vocabulary
+from storage.schemas import PASSAGES
+from tasks.engine.torch_threads import torch_threads
+from tasks.pretraining.settings import PretrainingSettings
+from tasks.summarization.fresh_model import fresh_model, start_digest
+from tasks.summarization.settings import SummarizerSettings, TrainingSettings
+from tasks.summarization.training import fixed_settings, schedule_of, trainer_settings
+from tasks.summarization.vocabulary import read_vocabulary
+
+
+class PassageShards(Protocol):
+    """Shards of `passages`."""
+
+    def __len__(self) -> int:
+        """Number of shards."""
+        ...
+
+    def read(self, shard: int) -> tuple[pa.Table, ...]:
+        """Return the PASSAGES rows of a shard."""
+        ...
+
+
+class _Split:
+    """The passages of one split."""
+
+    def __init__(self, shards: PassageShards, split: str) -> None:
+        self._shards, self._split = shards, split
+
+    def __len__(self) -> int:
+        return len(self._shards)
+
+    def read(self, i: int) -> pa.Table:
+        (passages,) = self._shards.read(i)
+        return passages.filter(pc.equal(passages.column("split"), self._split))
+
+
+def pretrain(
+    shards: PassageShards,
+    vocabulary: pa.Table | Vocabulary,
+    settings: PretrainingSettings,
+    *,
+    summarizer: SummarizerSettings,
+    training: TrainingSettings,
+    directory: Path,
+    seed: int,
+    device: str = "cpu",
+    progress: Callable[[TrainingProgress], None] | None = None,
+) -> dict[str, Any]:
+    """Train in `directory`, or continue an interrupted training there.
+
+    Args:
+        shards: passages of the splits `train` and `valid`.
+        vocabulary: the VOCABULARY table, or the vocabulary read from it; it has a mask.
+        settings: of passages and noise.
+        summarizer: which BART, and the checkpoint to continue, if any.
+        training: how it is trained.
+        directory: becomes a folder in Hugging Face's layout, with the best weights by validation loss.
+        seed: of weights, order, noise and dropout.
+        device: where training runs: auto | cpu | cuda | cuda:N.
+        progress: called with the progress every `log_interval` steps and after a validation.
+
+    Returns:
+        Metrics of the run; `published` names the files of the folder.
+
+    Raises:
+        ValueError: the settings contradict each other or the run in `directory`, or there is no passage.
+        TrainingError: training cannot continue, see its message.
+        TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
+    """
+    words = read_vocabulary(vocabulary)
+    denoising = _denoising(words, settings, seed)
+    layout = _layout(words, settings)
+    check_budget(layout, training.batch_tokens)
+    valid = TableShards([denoising(_first(_Split(shards, "valid"), training.validation_articles), 0, len(shards))])
+    with torch_threads(training.torch_threads), process_group(device) as ranks:
+        model = fresh_model(summarizer, words, seed, dropout=training.dropout)
+        assert isinstance(model, Bart), "check_pretraining lets nothing else through"
+        stream = BatchStream(
+            _Split(shards, "train"), layout, batch_tokens=training.batch_tokens, seed=seed, rank=ranks.rank,
+            world=ranks.world, prepare=denoising,
+        )  # fmt: skip
+
+        def validation() -> Iterator[Batch]:
+            return sweep(valid, layout, batch_tokens=training.batch_tokens, rank=ranks.rank, world=ranks.world)
+
+        objective = TokenObjective(
+            model,
+            batch_tokens=training.batch_tokens,
+            label_smoothing=training.label_smoothing,
+            stream=stream,
+            ranks=ranks,
+            validation=validation if valid.tables[0].num_rows else None,
+        )
+        trainer = Trainer(
+            objective,
+            schedule_of(training, model),
+            trainer_settings(training, seed),
+            directory,
+            ranks=ranks,
+            progress=progress,
+            fingerprint=_fingerprint(settings, summarizer, training, words, seed),
+        )
+        result = trainer.run()
+        files = tokenizer_files(words.model)
+        if ranks.rank == 0:
+            load_weights(model, directory / WEIGHTS)
+            for name, data in files.items():
+                write_bytes_atomically(directory / name, data)
+            save_pretrained(model.cpu(), directory)
+    return {
+        "steps": result.step,
+        "finished": result.finished,
+        "seconds": round(result.seconds, 3),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "validation_nll": result.best,
+        "skipped_steps": result.skipped,
+        "published": [WEIGHTS, CONFIG, *files],
+    }
+
+
+def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | None) -> None:
+    """Check before work starts that the settings describe a model that can be pre-trained.
+
+    Args:
+        summarizer: which one.
+        vocabulary_type: `vocabulary.model_type`; None if a folder gives the vocabulary.
+
+    Raises:
+        ValueError: it is no plain BART, or text would have no mask.
+    """
+    architecture = find_preset(summarizer.preset).architecture
+    if architecture != "bart":
+        raise ValueError(
+            f"summarizer.preset is {summarizer.preset!r}, of architecture {architecture!r}: expected one of "
+            "architecture 'bart', such as bart-small, for denoising pre-training"
+        )
+    if vocabulary_type not in (None, "byte-bpe"):
+        raise ValueError(
+            f"vocabulary.model_type is {vocabulary_type!r}, which has no piece for hidden text: expected 'byte-bpe'"
+        )
+
+
+def _denoising(words: Vocabulary, settings: PretrainingSettings, seed: int) -> Denoising:
+    mask = words.specials.mask
+    if mask is None:
+        raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")
+    noise = Noise(mask, settings.masked_share, settings.span_tokens, settings.permute_sentences)
+    return Denoising(noise, words.target_start, words.end, seed)
+
+
+def _layout(words: Vocabulary, settings: PretrainingSettings) -> Layout:
+    """One paragraph without a title; masks of length 0 may make it longer than its passage."""
+    room = 2 * settings.passage_tokens
+    return Layout(
+        pad=words.pad,
+        title_mark=None,
+        max_paragraphs=1,
+        max_paragraph_tokens=room,
+        max_target_tokens=settings.passage_tokens + len(words.target_start) + 1,
+        source_begin=words.specials.source_begin,
+        source_end=words.specials.source_end,
+    )
+
+
+def _first(passages: _Split, rows: int) -> pa.Table:
+    """Return the first rows of a split."""
+    tables = [PASSAGES.schema.empty_table()]
+    for shard in range(len(passages)):
+        if sum(table.num_rows for table in tables) >= rows:
+            break
+        tables.append(passages.read(shard))
+    return pa.concat_tables(tables).slice(0, rows)
+
+
+def _fingerprint(
+    settings: PretrainingSettings,
+    summarizer: SummarizerSettings,
+    training: TrainingSettings,
+    words: Vocabulary,
+    seed: int,
+) -> dict[str, Any]:
+    """Settings that must not change during a run."""
+    start = None if summarizer.pretrained is None else start_digest(summarizer.pretrained)
+    parts = {**settings.recipe(), **summarizer.recipe(), **fixed_settings(training)}
+    return {**parts, "seed": seed, "vocabulary": words.digest, "pretrained": start}

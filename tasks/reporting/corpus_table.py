@@ -1,0 +1,43 @@
+"""The size of a corpus beside the published ones of Shen et al. 2023, Table 1."""
+
+from tasks.reporting.blocks import Cell, Table
+from tasks.reporting.corpus_statistics import CorpusStatistics
+
+_COLUMNS = ("corpus", "instances", "documents", "source, words", "target, words")
+# Shen et al. 2023, Table 1: instances in thousands, documents, lengths of source and target. Its unit is not stated.
+_PUBLISHED = {
+    "Multi-News": (56, 2.8, 1793, 217),
+    "WCEP-10": (10, 9.1, 3866, 28),
+    "Multi-XScience": (40, 5.1, 700, 105),
+    "Rotten Tomatoes": (3, 100, 2052, 21),
+    "MReD": (6, 3.3, 1478, 120),
+    "MReD+": (6, 6.3, 3069, 120),
+    "Film": (37, 4.5, 777, 92),
+    "MeanOfTransportation": (10, 4.1, 878, 88),
+    "Town": (16, 4.7, 582, 52),
+    "Software": (15, 4.3, 843, 113),
+}
+
+
+def statistics_table(found: CorpusStatistics, instances: int) -> Table:
+    """Return the figures of this corpus above those that Shen et al. 2023 publish.
+
+    Args:
+        found: means, of a sample of the articles if there are more.
+        instances: number of all used articles.
+    """
+    rows = [
+        _row(name, f"{instances:,}", sources.documents, sources.words, found.target_words)
+        for name, sources in (("this one", found.sources), ("this one, kept paragraphs", found.kept))
+    ]
+    rows += [
+        _row(f"{name}, published", f"{thousands} K", documents, source, target)
+        for name, (thousands, documents, source, target) in _PUBLISHED.items()
+    ]
+    sample = "" if found.articles == instances else f"; means of {found.articles:,} articles"
+    caption = f"Size of the corpus, as in Shen et al. 2023, Table 1{sample}"
+    return Table(caption, _COLUMNS, rows, frozenset(range(1, len(_COLUMNS))))
+
+
+def _row(name: str, instances: str, documents: float, source: float, target: float) -> list[Cell]:
+    return [Cell(name), Cell(instances), Cell(f"{documents:.1f}"), Cell(f"{source:,.0f}"), Cell(f"{target:,.0f}")]

@@ -1,0 +1,119 @@
+"""Published summarization corpora as a source: a row of a file is an article with its documents and its summary."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+from tasks.sources.collection.articles import article_of, split_of
+from tasks.sources.collection.files import parse_row, row_bytes, rows
+from tasks.sources.collection.layouts import SOURCE, Layout, layout_of
+from tasks.sources.collection.settings import CollectionSettings
+from tasks.sources.files import file_state, matching_files
+from tasks.sources.source import Article, Partition
+
+FORMAT_VERSION = 1  # rises when the same rows would give other articles
+_ROWS = 1000  # of a partition, whose documents are in memory: 10 MB of news, 50 MB of WCEP
+_FILE = 1 << 32  # partitions count rows through all files, as if each had so many
+
+
+class CollectionSource:
+    """Rows of files, in partitions of 1,000."""
+
+    name = "collection"
+    gives_documents = True
+
+    def __init__(self, settings: CollectionSettings, *, partition_rows: int = _ROWS) -> None:
+        self._settings = settings
+        self._partition_rows = partition_rows
+
+    def partitions(self) -> list[Partition]:
+        """Return ranges of rows; a digest covers the rows, the name of their file and the settings.
+
+        Reads every file once.
+
+        Raises:
+            FileNotFoundError: a file is missing, or nothing matches a pattern.
+            ValueError: no path was given, two files have one name, or a file is of another kind, damaged or empty, or
+                lacks a column.
+        """
+        recipe = json.dumps([FORMAT_VERSION, self._settings.model_dump(exclude={"paths"})])
+        found = []
+        for number, path in enumerate(self._files()):
+            layout = layout_of(self._settings)
+            for start, stop, digest in _ranges(path, layout, recipe, self._partition_rows, _state(path)):
+                name = f"{path} rows {start + 1}-{stop}"
+                found.append(Partition(name, digest, number * _FILE + start, number * _FILE + stop))
+        return found
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield the articles of some rows; one that is not of the layout is refused (`malformed_row`).
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: the file is damaged or has become shorter.
+        """
+        number, start = divmod(partition.start, _FILE)
+        path = self._files()[number]
+        layout, split = layout_of(self._settings), split_of(path.name)
+        place, stop = start, start + partition.stop - partition.start
+        for place, row in enumerate(islice(rows(path), start, stop), start + 1):
+            name = f"{path.name}:{place}"
+            try:
+                yield article_of(parse_row(row), layout, name, split, self._settings.paragraph_words)
+            except ValueError:
+                yield Article(f"{path.name}, row {place}", "", (), split=split, drop_reason="malformed_row", id=name)
+        if place < stop:
+            raise ValueError(f"{path}: expected rows {start + 1} to {stop}: it has become shorter")
+
+    def _files(self) -> list[Path]:
+        """Return the files in the order of the settings, those of a pattern sorted by name."""
+        files = matching_files(self._settings.paths, "source.collection.paths", "data")
+        names = [path.name for path in files]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"source.collection.paths has two files {twice!r}: expected different names, as rows are "
+                             "named by them")  # fmt: skip
+        return files
+
+
+def _state(path: Path) -> tuple[tuple[int, int, int], ...]:
+    """Return the states of a file and of what is parallel to it."""
+    parallel = path.parent.glob(f"{path.name.split(f'.{SOURCE}')[0]}.*") if f".{SOURCE}" in path.name else [path]
+    return tuple(file_state(file) for file in sorted(parallel))
+
+
+@cache
+def _ranges(
+    path: Path, layout: Layout, recipe: str, size: int, _states: tuple[tuple[int, int, int], ...]
+) -> tuple[tuple[int, int, str], ...]:
+    """Return first row, one past the last, and digest of each partition of a file; once per process and state."""
+    ranges = []
+    start = stop = 0
+    digest = hashlib.sha256()
+    for stop, row in enumerate(rows(path), 1):
+        if stop == 1:
+            _check_columns(path, row, layout)
+        if stop - 1 == start:
+            digest = hashlib.sha256(f"{recipe}|{path.name}|{start}".encode())
+        digest.update(row_bytes(row))
+        if stop - start == size:
+            ranges.append((start, stop, digest.hexdigest()))
+            start = stop
+    if stop == 0:
+        raise ValueError(f"{path}: expected rows, but it is empty")
+    if stop > start:
+        ranges.append((start, stop, digest.hexdigest()))
+    return tuple(ranges)
+
+
+def _check_columns(path: Path, row: object, layout: Layout) -> None:
+    try:
+        columns = parse_row(row)
+    except ValueError as error:
+        raise ValueError(f"{path}, row 1: {error}") from error
+    missing = [name for name in layout.needed if name not in columns]
+    if missing:
+        raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(map(str, columns)) or 'none'}")

@@ -1,0 +1,125 @@
+"""The summarizer that a training starts from: with fresh weights, or those of `summarizer.pretrained`."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from models.bart import Bart, BartConfig
+from models.contract import Summarizer
+from models.presets import find_preset
+from models.pretrained import check_pretrained, load_pretrained
+from models.registry import build_summarizer, configuration, fields_of
+from models.vocabulary import Vocabulary
+from tasks.evaluation.model_folder import folder_digest
+from tasks.summarization.folders import check_folder, folder_vocabulary
+from tasks.summarization.settings import SummarizerSettings
+
+_SETTING = "summarizer.pretrained"
+_PICKLED = (".bin",)  # loaded as tensors alone
+
+
+def fresh_model(
+    settings: SummarizerSettings, vocabulary: Vocabulary, seed: int, *, dropout: float | None = None
+) -> Summarizer:
+    """Make the summarizer with the weights that its training starts from.
+
+    Args:
+        settings: which summarizer, and the folder of its weights if it is pre-trained; what a checkpoint lacks, such
+            as the head that copies, is fresh.
+        vocabulary: of its texts.
+        seed: of fresh weights.
+        dropout: in place of the preset's.
+
+    Raises:
+        ValueError: the settings contradict each other, or the folder's weights are not of such a summarizer.
+    """
+    fields = _fields(settings, vocabulary, dropout)
+    torch.manual_seed(seed)
+    if settings.pretrained is None:
+        return build_summarizer(settings.preset, **fields)
+    with torch.device("meta"):  # so that the weights exist once
+        model = build_summarizer(settings.preset, **fields)
+    assert isinstance(model, Bart)
+    load_pretrained(model, settings.pretrained)
+    return model
+
+
+def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | None:
+    """Check that a training can start from `summarizer.pretrained`, before work starts; no weight is read.
+
+    Args:
+        settings: which summarizer.
+        vocabulary: the one that the build uses.
+
+    Returns:
+        A digest of the folder's files; None if the settings name no folder.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: it has another tokenizer, its sizes are not the preset's, or a file cannot be read.
+    """
+    folder = settings.pretrained
+    if folder is None:
+        return None
+    path = check_folder(folder, _SETTING)
+    architecture = find_preset(settings.preset).architecture
+    if architecture != "bart":
+        raise ValueError(
+            f"{_SETTING} is {folder!r}: expected a summarizer.preset of architecture 'bart' (python -m models lists "
+            f"them), got {settings.preset!r}, which is of {architecture!r}"
+        )
+    own = folder_vocabulary(folder, _SETTING)
+    if own != vocabulary:
+        raise ValueError(
+            f"{_SETTING} is {folder!r}: its tokenizer ({own.kind}, {own.size} pieces) is not the build's vocabulary "
+            f"({vocabulary.kind}, {vocabulary.size} pieces): expected no vocabulary.folder, or one of the same content"
+        )
+    config = configuration(settings.preset, **_fields(settings, vocabulary, None))
+    assert isinstance(config, BartConfig)
+    try:
+        check_pretrained(path, config)
+    except ValueError as error:
+        raise ValueError(f"{_SETTING} is {folder!r}, preset {settings.preset!r}: {error}") from error
+    return start_digest(path)
+
+
+def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> None:
+    """Check that a target or summary fits the learned positions of an architecture that has such.
+
+    Args:
+        settings: which summarizer.
+        longest: tokens that its decoder reads, special ones included.
+        setting: what asks for them, for the message.
+
+    Raises:
+        ValueError: there are fewer positions.
+    """
+    positions = fields_of(settings.preset, settings.overrides).get("max_positions")
+    if positions is not None and longest > positions:
+        raise ValueError(
+            f"{setting} needs {longest} positions of the decoder, and preset {settings.preset!r} has {positions} "
+            "(max_positions among summarizer.overrides)"
+        )
+
+
+def start_digest(folder: str | Path) -> str:
+    """Return a hash of all files of a folder that weights or tokenizer are read from."""
+    return folder_digest(str(folder), _PICKLED)
+
+
+def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float | None) -> dict[str, Any]:
+    """Return the fields of the configuration that settings and vocabulary decide."""
+    fields: dict[str, Any] = {"vocabulary_size": vocabulary.size, "pad": vocabulary.pad}
+    # Architectures that are told which tokens begin and end a text.
+    known = fields_of(settings.preset, {})
+    marks = {"begin": vocabulary.begin, "end": vocabulary.end, "source_begin": vocabulary.specials.source_begin}
+    fields |= {name: id_ for name, id_ in marks.items() if name in known and id_ is not None}
+    fields |= settings.overrides
+    if dropout is not None:
+        fields["dropout"] = dropout
+    if settings.graph != "none":
+        fields["graph"] = settings.graph
+    if settings.copying:
+        fields["copying"] = True
+    return fields

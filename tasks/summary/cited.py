@@ -1,0 +1,141 @@
+"""A summary with its evidence: sentences, the passages they cite, and the sources as read, numbered for people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tasks.evaluation.citations import CitedSentence, Citer, Verdict
+from tasks.evaluation.metrics import Summary
+from tasks.text.content_words import content_words, overlap
+from tasks.text.sentences import split_sentences
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of a source, and why it was not used; None for one that was."""
+
+    text: str
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A page or file.
+
+    Attributes:
+        number: from 1, in the order given.
+        name: URL or file name, as given.
+        title: of the page, or None.
+        refused: a sentence on why nothing of it was used; None for a source that was.
+        paragraphs: its text.
+        fetched: whether its bytes are kept, so that it can be shown as fetched.
+    """
+
+    number: int
+    name: str
+    title: str | None = None
+    refused: str | None = None
+    paragraphs: Sequence[Paragraph] = ()
+    fetched: bool = False
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A paragraph that is cited.
+
+    Attributes:
+        number: from 1, in the order of first citation.
+        source: number of the source; 0 if unknown.
+        position: 0-based position of the paragraph in it.
+        text: the paragraph.
+        quotes: the sentences of it that are closest to the sentences that cite it, each once.
+    """
+
+    number: int
+    source: int
+    position: int
+    text: str
+    quotes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of the summary.
+
+    Attributes:
+        text: as written.
+        verdict: supported | partly | not supported, by the passages.
+        passages: numbers of the cited passages.
+        quotes: of each cited passage, the sentence that is closest to this one.
+        missing: values that they do not contain.
+    """
+
+    text: str
+    verdict: Verdict
+    passages: Sequence[int] = ()
+    quotes: Sequence[str] = ()
+    missing: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class CitedSummary:
+    """A summary and everything needed to check it; JSON-able by `dataclasses.asdict`.
+
+    Attributes:
+        title: the topic.
+        system: name of the system.
+        why: a sentence on why it is this system.
+        sentences, passages, sources: see their classes.
+        notes: sentences on what a reader should know.
+        seconds: from the first fetch to the last citation.
+    """
+
+    title: str
+    system: str
+    why: str
+    sentences: Sequence[Sentence]
+    passages: Sequence[Passage]
+    sources: Sequence[Source]
+    notes: Sequence[str] = ()
+    seconds: float = 0.0
+
+
+@dataclass
+class Citations:
+    """Numbers the passages of one article as they are cited.
+
+    Attributes:
+        texts: the ranked paragraphs, best first.
+        places: (source number, position) of each.
+        passages: those cited so far.
+    """
+
+    texts: Sequence[str]
+    places: Sequence[tuple[int, int]]
+    passages: list[Passage] = field(default_factory=list)
+    _numbers: dict[int, int] = field(default_factory=dict)
+
+    def of(self, title: str, summary: Summary) -> list[Sentence]:
+        """Return the sentences of a summary with the numbers of their passages; unsupported ones stay."""
+        return [self._sentence(cited) for cited in Citer(title, self.texts).cite(summary)]
+
+    def _sentence(self, cited: CitedSentence) -> Sentence:
+        quotes = tuple(closest_sentence(self.texts[rank], cited.claim) for rank in cited.ranks)
+        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
+        return Sentence(cited.sentence, cited.verdict, numbers, quotes, cited.missing)
+
+    def _number(self, rank: int, quote: str) -> int:
+        """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""
+        number = self._numbers.setdefault(rank, len(self.passages) + 1)
+        if number > len(self.passages):
+            source, position = self.places[rank]
+            self.passages.append(Passage(number, source, position, self.texts[rank]))
+        passage = self.passages[number - 1]
+        if quote not in passage.quotes:
+            self.passages[number - 1] = replace(passage, quotes=(*passage.quotes, quote))
+        return number
+
+
+def closest_sentence(text: str, claim: str) -> str:
+    """Return the sentence of a paragraph that has most of the claim's content words; of equals, the first."""
+    words = content_words(claim)
+    return max(split_sentences(text) or [text], key=lambda sentence: overlap(words, content_words(sentence)))

@@ -1,0 +1,136 @@
+"""Summaries that people wait for: at most some at once, the others in order of arrival, the last ones kept."""
+
+import logging
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tasks.engine.closing import Closing
+from tasks.summary.cited import CitedSummary
+from tasks.summary.pipeline import Page, Progress, Report
+from tasks.summary.sources import Given
+
+_KEPT_JOBS, _KEPT_BYTES = 200, 1 << 30
+_MOST_WAITING = 50
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Job:
+    """One request and, once it is done, its summary.
+
+    Attributes:
+        id: unguessable: whoever knows it may read the summary.
+        title: of the summary.
+        given: its sources.
+        extractive: whether the trained model is not to be used.
+        state: waiting | working | done | failed.
+        progress: what is being done.
+        error: why it failed, for people.
+        summary: the result.
+        pages: the sources as fetched, by number.
+    """
+
+    id: str
+    title: str
+    given: Sequence[Given]
+    extractive: bool
+    state: Literal["waiting", "working", "done", "failed"] = "waiting"
+    progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))
+    error: str = ""
+    summary: CitedSummary | None = None
+    pages: Mapping[int, Page] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the sources kept in memory."""
+        return sum(len(source.body or b"") for source in self.given) + sum(
+            len(page.body) for page in self.pages.values()
+        )
+
+
+Work = Callable[[Job, Report], tuple[CitedSummary, dict[int, Page]]]
+
+
+class TooBusyError(Exception):
+    """So many requests wait that another one is refused."""
+
+
+class Jobs(Closing):
+    """The queue; usable from many threads."""
+
+    def __init__(self, work: Work, at_once: int) -> None:
+        """Start the workers.
+
+        Args:
+            work: makes a summary.
+            at_once: summaries made at the same time.
+        """
+        self._work = work
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="summary")
+        self._jobs: OrderedDict[str, Job] = OrderedDict()  # oldest first
+        self._lock = threading.Lock()
+
+    def submit(self, title: str, given: Sequence[Given], extractive: bool) -> Job:
+        """Add a request at the end of the queue.
+
+        Raises:
+            TooBusyError: the queue is full.
+        """
+        job = Job(secrets.token_urlsafe(16), title, given, extractive)
+        with self._lock:
+            if sum(other.state == "waiting" for other in self._jobs.values()) >= _MOST_WAITING:
+                raise TooBusyError(f"{_MOST_WAITING} summaries are waiting already: try again later")
+            self._jobs[job.id] = job
+        self._pool.submit(self._run, job)
+        return job
+
+    def get(self, id_: str) -> Job | None:
+        """Return a job, or None for one that is unknown or no longer kept."""
+        return self._jobs.get(id_)
+
+    def place(self, job: Job) -> int:
+        """Return how many requests are made before a waiting one, those in work included."""
+        with self._lock:
+            ids = list(self._jobs)
+            before = ids[: ids.index(job.id)] if job.id in self._jobs else []
+            return sum(self._jobs[id_].state in ("waiting", "working") for id_ in before)
+
+    def close(self) -> None:
+        """Forget waiting requests; those in work end with the process."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, job: Job) -> None:
+        job.state = "working"
+
+        def report(now: Progress) -> None:
+            job.progress = now
+
+        try:
+            job.summary, job.pages = self._work(job, report)
+            job.state = "done"
+        except ValueError as error:
+            job.error, job.state = str(error), "failed"
+        except Exception as error:  # one request must not end the worker that makes the others
+            logger.exception("a summary failed")
+            job.error, job.state = (
+                f"an error of this program ({type(error).__name__}); its log has the details",
+                "failed",
+            )
+        job.given = ()  # their bytes are in `pages` now
+        self._forget_old()
+
+    def _forget_old(self) -> None:
+        with self._lock:
+            ended = [job for job in self._jobs.values() if job.state in ("done", "failed")]
+            total = sum(job.bytes for job in ended)
+            for job in ended[:-1]:
+                if len(ended) <= _KEPT_JOBS and total <= _KEPT_BYTES:
+                    return
+                total -= job.bytes
+                ended = ended[1:]
+                del self._jobs[job.id]

@@ -1,0 +1,169 @@
+"""From sources to a cited summary: the stages of a build, one after another, on tables in memory."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from models.exported import VOCABULARY
+from models.extractive import lead
+from models.vocabulary import Vocabulary
+from tasks.evaluation.baselines import coverage
+from tasks.evaluation.metrics import Summary
+from tasks.extraction.documents import extract_documents
+from tasks.extraction.settings import ExtractSettings
+from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.ranking.features import compute_features
+from tasks.ranking.ranking import rank_paragraphs
+from tasks.summarization.decoding import decode_shard
+from tasks.summarization.examples import build_examples
+from tasks.summarization.graphs import build_graphs
+from tasks.summary.cited import Citations, CitedSummary, Sentence
+from tasks.summary.fetching import article, fetch
+from tasks.summary.fit import fitting
+from tasks.summary.listing import list_sources
+from tasks.summary.settings import SummarySettings
+from tasks.summary.sources import Given
+from tasks.summary.systems import System
+
+_DOUBTFUL = 0.5  # share of supported sentences below which a trained system does not suit the sources
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is being done.
+
+    Attributes:
+        text: in a few words.
+        share: of the whole work that is done, 0-1; a guess.
+    """
+
+    text: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Page:
+    """A source as it was fetched or given."""
+
+    mime: str | None
+    charset: str | None
+    body: bytes
+
+
+Report = Callable[[Progress], None]
+
+
+def summarize(
+    title: str,
+    given: Sequence[Given],
+    system: System,
+    settings: SummarySettings,
+    *,
+    progress: Report,
+    connect_to: Mapping[str, str] | None = None,
+) -> tuple[CitedSummary, dict[int, Page]]:
+    """Summarize sources under a title.
+
+    Args:
+        title: the topic; paragraphs are ranked by it.
+        given: the sources; those that cannot be used are in the result, with the reason.
+        system: what summarizes.
+        settings: limits and lengths.
+        progress: called at the start of each step, and about once a second while pages are fetched.
+        connect_to: pattern of host -> `address:port` where its connections are made instead.
+
+    Returns:
+        The summary, without sentences if no source could be used, and the pages by number of the source.
+
+    Raises:
+        ValueError: there is no title or no source, or there are too many, or the model cannot be used.
+    """
+    check_request(title, given, settings)
+    started = time.monotonic()
+    progress(Progress(f"reading {_count(len(given), 'source')}", 0.02))
+    frontier, pages = fetch(
+        title, given, settings, connect_to=connect_to or {},
+        progress=lambda now: progress(Progress(f"fetching: {now.done} of {now.total} pages", 0.05 + 0.35 * now.share)),
+    )  # fmt: skip
+    documents = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
+    progress(Progress("choosing paragraphs", 0.7))
+    topic = article(title)
+    paragraphs = build_paragraphs(
+        topic, documents, system.paragraphs.model_copy(update={"filter": settings.filter}), words=system.words
+    )
+    sources = list_sources(given, frontier, documents, paragraphs, settings.language)
+    system = fitting(system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist())
+    progress(Progress("ranking paragraphs", 0.75))
+    features = compute_features(topic, paragraphs, system.words)
+    ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
+    summary = Summary("")
+    if ranked.num_rows:
+        progress(Progress(f"writing with {system.name}", 0.8))
+        summary = _write(topic, ranked, system, settings.words)
+    progress(Progress("citing", 0.95))
+    number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
+    places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
+    citations = Citations(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
+    sentences = citations.of(title, summary)
+    cited = CitedSummary(
+        title, system.name, system.why, sentences, citations.passages, sources,
+        list(_notes(sentences, [source.refused for source in sources], system)),
+    )  # fmt: skip
+    bodies = {
+        number_of[row["url"]]: Page(row["mime"], row["charset"], row["body"])
+        for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
+        if row["body"] is not None
+    }
+    return replace(cited, seconds=round(time.monotonic() - started, 2)), bodies
+
+
+def check_request(title: str, given: Sequence[Given], settings: SummarySettings) -> None:
+    """Raise ValueError, which says what was expected, for a request that cannot be worked on."""
+    if not title.strip():
+        raise ValueError("the title is empty: expected the topic of the summary in a few words")
+    if not given:
+        raise ValueError("there is only a title: expected at least one web address or file to summarize")
+    if len(given) > settings.max_sources:
+        raise ValueError(f"{len(given)} sources are too many: expected at most {settings.max_sources}")
+
+
+def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
+    for index in range(pages.num_rows):
+        progress(Progress(f"extracting: page {index + 1} of {pages.num_rows}", 0.4 + 0.3 * index / pages.num_rows))
+        yield from pages.slice(index, 1).to_batches()
+
+
+def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Summary:
+    """Return the summary of the ranked paragraphs."""
+    if system.summarizer is None:
+        texts = ranked["text"].to_pylist()
+        # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
+        return Summary("\n".join(coverage(texts, words)) or lead("", texts, words))
+    vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
+    examples = build_examples(topic, ranked, vocabulary, system.examples)
+    (row,) = decode_shard(
+        examples, system.summarizer, system.decoding, predictor=system.predictor, ranked=ranked,
+        graphs=build_graphs(ranked, system.graphs, system.words),
+    ).to_pylist() or [{"summary": "", "tokens": [], "attention": []}]  # fmt: skip
+    return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
+
+
+def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None], system: System) -> Iterator[str]:
+    if unused := sum(reason is not None for reason in refused):
+        yield f"{_count(unused, 'source')} of {len(refused)} could not be used; the list of sources says why."
+    if not sentences:
+        yield "There is no summary, because no paragraph of the sources could be used."
+        return
+    supported = sum(sentence.verdict == "supported" for sentence in sentences)
+    if supported < len(sentences):
+        yield f"{supported} of {_count(len(sentences), 'sentence')} supported by the sources; the others are marked."
+    if system.summarizer is not None and supported < _DOUBTFUL * len(sentences):
+        yield "The model does not suit these sources: the extractive system writes only sentences that are in them."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,48 @@
+"""Settings of a summary of one's own pages."""
+
+from pydantic import Field
+
+from tasks.crawl.settings import CrawlSettings
+from tasks.engine.settings import HEADER_TEXT, Settings
+from tasks.paragraphs.settings import ParagraphFilterSettings
+
+_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
+
+
+class SummarySettings(Settings):
+    """How one's own pages are read and summarized."""
+
+    words: int = Field(150, ge=20, le=2000, description="words of an extractive summary, at most")
+    language: str | None = Field(
+        "en",
+        pattern="^[a-z]{2,3}$",
+        description="ISO 639 code: paragraphs surely in another language are refused; null = every language is kept",
+    )
+    max_sources: int = Field(100, ge=1, description="pages and files of one summary, at most")
+    max_bytes: int = Field(20_000_000, ge=1, description="limit for a file, and for a page after decompression")
+    contact: str = Field("", pattern=HEADER_TEXT, description="URL or e-mail address that fetched sites may turn to")
+    allowed_hosts: tuple[str, ...] = Field(
+        (),
+        description="patterns (*, ?) of host or host:port that may have a private address",
+    )
+
+    @property
+    def crawl(self) -> CrawlSettings:
+        """How URLs are fetched: as in the crawl, but a person is waiting, so with less patience."""
+        return CrawlSettings(
+            contact=self.contact,
+            accepted_types=_TYPES,
+            read_seconds=10.0,
+            total_seconds=30.0,
+            max_bytes=self.max_bytes,
+            allowed_hosts=self.allowed_hosts,
+            mirror_hosts=(),  # they could repeat a target, and here is none
+            max_crawl_delay_seconds=10.0,
+            retries=1,
+            max_backoff_seconds=5.0,
+        )
+
+    @property
+    def filter(self) -> ParagraphFilterSettings:
+        """Which paragraphs are prose in the language of the summary."""
+        return ParagraphFilterSettings(language=self.language)

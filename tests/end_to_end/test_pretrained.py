@@ -1,0 +1,99 @@
+"""A checkpoint of one's own: pre-trained on one corpus and fine-tuned on another, from the command line."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.end_to_end.test_build import PROJECT
+from tests.patience import PATIENCE
+
+pytestmark = pytest.mark.integration
+
+NAMES = ("Aral", "Boreth", "Cyrine", "Dovra", "Elmin", "Farow", "Golun", "Hesk", "Imber", "Jolan", "Kesta", "Lorun")
+SHAPE = json.dumps(
+    {
+        "model_size": 16, "feed_forward_size": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
+        "max_positions": 128, "source_tokens": 128,
+    }
+)  # fmt: skip
+SMALL = [
+    "--preset=records", "--shards.articles=2", "--shards.hosts=1", "--vocabulary.pieces=400",
+    "--vocabulary.lead-characters=100000", "--summarizer.preset=hed-small", "--no-summarizer.copying",
+    f"--summarizer.overrides={SHAPE}", "--summarizer.max-target-tokens=60", "--training.batch-tokens=1000",
+    "--training.steps=6", "--training.validation-interval=3", "--training.torch-threads=1",
+    "--ranking.method=similarity", "--decoding.max-length=30", "--engine.kind=threads",
+]  # fmt: skip
+
+
+def records(file: Path, first: int) -> Path:
+    """Write articles of rivers: eight for training, two for each other split."""
+    lines = []
+    for number, name in enumerate(NAMES):
+        split = "test" if number > 9 else "valid" if number > 7 else "train"
+        length = first + 10 * number
+        lead = f"The {name} is a river of {length} kilometres. It rises in the hills of {NAMES[number - 1]}."
+        texts = [
+            f"The river {name} is {length} kilometres long. It is known for its fish and its mills.",
+            f"Many boats are seen on the {name} in summer. The hills of {NAMES[number - 1]} are near its spring.",
+        ]
+        document = {"url": f"http://rivers.test/{first}/{name}", "title": name, "text": "\n".join(texts)}
+        lines.append({"title": f"{name} river", "lead": lead, "split": split, "documents": [document]})
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+def call(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ, "PREFECT_HOME": str(folder / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "", "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)], check=False, cwd=PROJECT, env=environment, capture_output=True,
+        text=True, timeout=PATIENCE,
+    )  # fmt: skip
+
+
+def worked(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_checkpoint_is_made_moved_tuned_and_judged(tmp_path: Path) -> None:
+    other, mine = records(tmp_path / "other.jsonl", 100), records(tmp_path / "mine.jsonl", 300)
+    said = worked(
+        call(tmp_path, "flows.pretrain", "--root", tmp_path / "pre", f"--source.records.paths={other}", *SMALL,
+             "--vocabulary.model-type=byte-bpe", "--training.learning-rate=0.001")
+    )  # fmt: skip
+    made = Path(said.split("--summarizer.pretrained ")[1].split()[0])
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in made.iterdir()}
+
+    # Its path does not count, its content does.
+    for place in ("here", "there"):
+        shutil.copytree(made, tmp_path / place, ignore=shutil.ignore_patterns("checkpoints"))
+    build = ("flows.build_wikisum", "--root", tmp_path / "tuned", f"--source.records.paths={mine}", *SMALL)
+    table = worked(call(tmp_path, *build, f"--summarizer.pretrained={tmp_path / 'here'}"))
+    assert "hed-small" in table
+    again = worked(call(tmp_path, *build, f"--summarizer.pretrained={tmp_path / 'there'}"))
+    assert again.splitlines()[:12] == table.splitlines()[:12]
+    (model,) = (tmp_path / "tuned" / "models" / "summarizer").glob("*.json")
+    described = json.loads(model.read_text())
+    assert described["settings"]["training"]["learning_rate"] == 5e-5  # of Shen et al. 2023
+    assert len(described["metrics"]["pretrained_sha256"]) == 64
+    (words,) = (tmp_path / "tuned" / "vocabulary").glob("*.json")
+    assert json.loads(words.read_text())["notes"]["tokenizer"] == "byte-level BPE"
+    for file in (tmp_path / "tuned" / "predictions").glob("*.parquet"):
+        for row in pq.read_table(file).to_pylist():
+            if row["system"] == "hed-small":
+                assert not any(mark in row["summary"] for mark in ("<s>", "</s>", "<pad>", "<mask>"))
+                assert len(row["attention"]) == len(row["tokens"])
+
+    refused = call(tmp_path, *build, "--summarizer.pretrained=facebook/bart-base")
+    assert refused.returncode == 1
+    assert "hf download facebook/bart-base --local-dir FOLDER" in refused.stderr

@@ -1,0 +1,198 @@
+"""The page in a real browser: paste, wait, read, click a citation, export; skipped where there is no Chromium."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from storage.store import Store
+from tasks.explorer.corpus import Corpus
+from tasks.summary.pipeline import summarize
+from tasks.summary.settings import SummarySettings
+from tasks.summary.systems import find_system
+from tests.flows.summary.page_server import page_server
+from tests.patience import PATIENCE
+from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.explorer.small_corpus import small_corpus
+from tests.tasks.summary.topic import HISTORY, TITLE, TODAY
+
+pytestmark = pytest.mark.integration
+WAIT = PATIENCE * 1000
+HOSTILE = f"""<!doctype html><title>Hostile <img src=x onerror=window.hacked=1></title><article>
+{TODAY[TODAY.index("<p>") :]}
+<p>The harbour below Skerry Point has a dozen <b onmouseover="window.hacked=1">boats</b>.</p>
+<script>parent.hacked = top.hacked = window.hacked = 1; location = "http://evil.test/"</script>
+<img src="http://evil.test/pixel.png" onerror="window.hacked=1"><iframe srcdoc="<script>top.hacked=1</script>"></iframe>
+<meta http-equiv="refresh" content="0;url=http://evil.test/">"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    corpus = Corpus(Store(small_corpus(tmp_path_factory.mktemp("corpus"))))
+    corpus.wait()
+    settings = SummarySettings(max_bytes=1_000_000)
+    with LoopbackServer({"/today": answer(TODAY.encode())}) as web:
+        connect_to = {"good.test": web.address, "closed.test": "127.0.0.1:9"}
+        with page_server(
+            work=lambda job, report: summarize(
+                job.title, job.given, find_system(None), settings, progress=report, connect_to=connect_to
+            ),
+            settings=settings, corpus=corpus,
+        ) as served:  # fmt: skip
+            yield served
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(WAIT)
+    expect.set_options(timeout=WAIT)
+    page = context.new_page()
+    faults: list[str] = []
+    foreign: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: foreign.append(request.url) if "//127.0.0.1:" not in request.url else None)
+    yield page
+    assert faults == []
+    assert [url for url in foreign if not url.startswith("data:")] == [], "the page loaded something from elsewhere"
+    context.close()
+
+
+def file(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_paste_wait_click_a_citation_and_export(page: Page, address: str, tmp_path: Path) -> None:
+    page.goto(address)
+    page.get_by_label("Title").fill(TITLE)
+    page.get_by_label("Web addresses").fill("http://good.test/today\nhttp://closed.test/\nhttp://127.0.0.1/admin")
+    page.get_by_label("Files", exact=True).set_input_files(file(tmp_path, "history.txt", HISTORY))
+    page.get_by_role("button", name="Summarize").click()
+    expect(page.get_by_role("heading", name=TITLE)).to_be_visible()
+    expect(page.locator("ol.sentences li")).to_have_count(4)
+    expect(page.locator("#heading")).to_be_focused()
+    assert page.locator(".badge.supported").count() == 4
+    expect(page.get_by_text("no connection: refused or unreachable")).to_be_visible()
+
+    sentence = page.locator("ol.sentences li").nth(2)
+    cite = sentence.locator("a.cite").first
+    passage = page.locator(cite.get_attribute("href") or "")
+    expect(passage).to_be_hidden()
+    cite.click()
+    expect(passage).to_be_in_viewport()
+    expect(passage).to_be_focused()
+    expect(passage.locator("mark:not(.other)")).to_have_text(sentence.locator(".text").inner_text())
+    passage.get_by_role("link", name="back to the sentence").click()
+    expect(cite).to_be_focused()
+
+    with page.expect_download() as download:
+        page.get_by_role("link", name="JSON").click()
+    fields = json.loads(Path(download.value.path()).read_text())
+    assert len(fields["sentences"]) == 4
+    assert download.value.suggested_filename == "summary.json"
+
+
+def test_the_keyboard_alone_is_enough(page: Page, address: str) -> None:
+    page.goto(address)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Title")).to_be_focused()
+    page.keyboard.type(TITLE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("There is only a title")
+    expect(page.get_by_label("Web addresses")).to_be_focused()
+    page.keyboard.type("http://good.test/today")
+    page.get_by_role("button", name="Summarize").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("ol.sentences li")).to_have_count(2)
+    page.locator("a.cite").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".passage.shown")).to_be_focused()
+
+
+def test_a_hostile_file_stays_inert_in_the_page_and_as_fetched(page: Page, address: str, tmp_path: Path) -> None:
+    page.goto(address)
+    page.get_by_label("Title").fill(TITLE)
+    page.get_by_label("Files", exact=True).set_input_files(file(tmp_path, "evil<b>.html", HOSTILE))
+    page.get_by_role("button", name="Summarize").click()
+    expect(page.locator("ol.sentences li").first).to_be_visible()
+    page.locator("a.cite").first.click()
+    page.get_by_role("link", name="in the page as fetched").first.click()
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("#cited-passage")).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+    assert page.url.startswith(address)
+    # The page itself, without the frame: the policy alone forbids scripts.
+    page.goto(address + (page.locator("iframe").get_attribute("src") or ""))
+    assert page.locator("script").count() == 0
+    assert page.url.startswith(address)
+
+
+def test_too_large_a_file_is_not_even_sent(page: Page, address: str, tmp_path: Path) -> None:
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.goto(address)
+    large = tmp_path / "large.txt"
+    with large.open("wb") as opened:
+        opened.truncate(2_000_000)
+    page.get_by_label("Files", exact=True).set_input_files(large)
+    expect(page.get_by_role("alert")).to_have_text("large.txt is not sent: it has 2 MB, expected at most 1 MB.")
+    assert sent == []
+
+
+def test_two_people_read_each_their_own(browser: Browser, address: str) -> None:
+    contexts = [browser.new_context() for _ in range(2)]
+    pages = [context.new_page() for context in contexts]
+    for number, one in enumerate(pages):
+        one.set_default_timeout(WAIT)
+        one.goto(address)
+        one.get_by_label("Title").fill(f"Skerry Point {number}")
+        one.get_by_text("Paste text").click()
+        one.get_by_label("Text, one paragraph a line").fill(f"The tower number {number} was built in 184{number}.")
+        one.get_by_role("button", name="Summarize").click()
+    for number, one in enumerate(pages):
+        expect(one.locator("ol.sentences .text")).to_have_text(f"The tower number {number} was built in 184{number}.")
+    assert pages[0].url != pages[1].url
+    for context in contexts:
+        context.close()
+
+
+def test_a_corpus_is_searched_and_a_sentence_followed_to_its_page(page: Page, address: str) -> None:
+    page.goto(f"{address}/corpus")
+    page.get_by_label("Title contains").fill("skerry")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Skerry Point").click()
+    expect(page.get_by_role("cell", name="http_404")).to_be_visible()
+    page.locator("a.cite").first.click()
+    page.get_by_role("link", name="in the page as fetched").click()
+    expect(page.frame_locator("iframe").locator("#cited-passage")).to_contain_text("Thomas Ridley")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "/corpus"])
+def test_a_phone_needs_no_sideways_scrolling(browser: Browser, address: str, scheme: str, path: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(address + path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(20, 24, 28)") == (scheme == "dark")
+    context.close()

@@ -1,0 +1,85 @@
+"""`python -m flows.summarize` as people call it, and its options."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.summary.options import read_options
+from tests.patience import PATIENCE
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE
+
+PROJECT = Path(__file__).parents[3]
+
+
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "flows.summarize", *arguments],
+        cwd=PROJECT, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE,
+    )  # fmt: skip
+
+
+@pytest.mark.integration
+def test_standard_input_becomes_a_markdown_file_and_progress_goes_to_the_terminal(tmp_path: Path) -> None:
+    output = tmp_path / "summary.md"
+    done = run("--title", TITLE, "--format", "md", "--output", str(output), "-", stdin=HISTORY)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[:2] == ["loading ...", "  2 %  reading 1 source"]
+    assert "writing with coverage" in done.stderr
+    assert output.read_text().startswith(f"# {TITLE}\n\nThe lighthouse at Skerry Point was built in 1847")
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("--title", "x", "nowhere.txt"),
+            "'nowhere.txt' is neither a web address (http:// or https://) nor an existing",
+        ),
+        (("--title", "x"), "there is only a title: expected at least one web address or file"),
+        (("-",), "the title is empty: expected the topic"),
+        (("--title", "x", "--model", "/no/such/root", "-"), "root '/no/such/root' does not exist"),
+    ],
+)
+def test_bad_input_is_one_line_that_names_it(arguments: tuple[str, ...], said: str) -> None:
+    done = run(*arguments, stdin=HISTORY)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.integration
+def test_nothing_usable_is_told_and_is_an_error() -> None:
+    done = run("--title", TITLE, "-", stdin=GERMAN)
+    assert done.returncode == 1
+    assert "not used: its text is not in the language of the summary, 'en'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--words", "5", "x"], "--words is '5': Input should be greater than or equal to 20"),
+        (["--language", "English", "x"], "--language is 'English': String should match pattern"),
+        (["--jobs", "0", "--serve"], "--jobs is 0: expected at least 1"),
+        (["--serve", "x"], "--serve takes sources and title on the page"),
+        (["--format", "docx", "x"], "invalid choice: 'docx'"),
+    ],
+)
+def test_a_wrong_option_is_answered_before_anything_is_loaded(arguments, said, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        read_options(arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_options_become_settings() -> None:
+    options = read_options(["--title", "T", "--words", "80", "--language", "any", "--allow-host", "wiki.lan", "a", "b"])
+    assert (options.sources, options.title) == (("a", "b"), "T")
+    assert (options.settings.words, options.settings.language, options.settings.allowed_hosts) == (
+        80, None, ("wiki.lan",),
+    )  # fmt: skip
+    assert (options.model, options.host, options.serve) == (None, "127.0.0.1", False)

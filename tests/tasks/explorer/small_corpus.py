@@ -1,0 +1,103 @@
+"""A finished build of three articles in two shards, with everything that can be looked at."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from storage import schemas
+from storage.builds import Build, save_build
+from storage.schemas import Dataset
+from storage.store import Store
+
+CITED, FAILED, MIRROR = "http://a.test/skerry", "http://b.test/gone", "http://en.wikipedia.org/wiki/Skerry"
+TEXT = "The tower was built in 1847 by Thomas Ridley."
+COPY = "Skerry Point is a lighthouse, and this is its lead."
+BODY = f"<html><script>parent.stolen = 1</script><p>{TEXT}</p><p>{COPY}</p></html>".encode()
+TITLES = {0: ["Skerry Point", "Hallow Sands"], 1: ["Orme <b>Bridge</b>"]}
+
+
+def ids(shard: int) -> list[str]:
+    return [f"{shard}{number:015x}" for number in range(len(TITLES[shard]))]
+
+
+def _rows(dataset: Dataset, *rows: dict[str, Any]) -> pa.Table:
+    filled = [{**dict.fromkeys(dataset.schema.names), **row} for row in rows]
+    return pa.Table.from_pylist(filled, schema=dataset.schema)
+
+
+def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
+    article = ids(0)[0]
+    this = {"article_id": article}
+    about = {**this, "article_shard": 0, "host_shard": 0}
+    tables = {
+        ("articles", shard): (schemas.ARTICLES, _rows(schemas.ARTICLES, *(
+            {"article_id": id_, "title": title, "lead": COPY, "split": "test", "source": "records"}
+            for id_, title in zip(ids(shard), TITLES[shard], strict=True)
+        )))
+        for shard in TITLES
+    }  # fmt: skip
+    frontier = _rows(
+        schemas.FRONTIER,
+        {**about, "url": CITED, "host": "a.test", "provenance": "citation", "rank": 0},
+        {**about, "url": FAILED, "host": "b.test", "provenance": "search", "rank": 0},
+        {**about, "url": MIRROR, "host": "en.wikipedia.org", "provenance": "citation", "rank": 1,
+         "drop_reason": "mirror_host"},
+    )  # fmt: skip
+    fetched = {"fetched_at": datetime(2026, 1, 1, tzinfo=UTC), "attempts": 1, "seconds": 0.1}
+    pages = _rows(
+        schemas.PAGES,
+        {
+            **fetched,
+            "url": CITED,
+            "host": "a.test",
+            "status": 200,
+            "mime": "text/html",
+            "bytes": len(BODY),
+            "body": BODY,
+        },
+        {**fetched, "url": FAILED, "host": "b.test", "status": 404, "reason": "http_404", "bytes": 10},
+    )
+    document = {**this, "article_shard": 0, "provenance": "citation", "rank": 0}
+    documents = _rows(
+        schemas.DOCUMENTS,
+        {**document, "url": CITED, "title": "The tower", "paragraphs": [TEXT, COPY], "boilerplate": [False, False],
+         "engine": "trafilatura"},
+        {**document, "url": FAILED, "provenance": "search", "reason": "http_404"},
+    )  # fmt: skip
+    paragraph = {**this, "url": CITED, "provenance": "citation"}
+    paragraphs = _rows(
+        schemas.PARAGRAPHS,
+        {**paragraph, "paragraph_id": 0, "position": 0, "text": TEXT},
+        {**paragraph, "paragraph_id": 1, "position": 1, "text": COPY, "drop_reason": "clone"},
+    )
+    features = _rows(schemas.FEATURES, {**this, "paragraph_id": 0, "rouge2_recall": 0.25, "title_similarity": 0.5})
+    ranked = _rows(
+        schemas.RANKED,
+        {**this, "rank": 0, "paragraph_id": 0, "url": CITED, "position": 0, "text": TEXT, "score": 0.75},
+    )
+    written = {**this, "tokens": [], "attention": []}
+    baselines = _rows(
+        schemas.PREDICTIONS,
+        {**written, "system": "coverage", "summary": f"{TEXT} It was sold to Greta Hallow in 1902."},
+    )
+    return {
+        **tables,
+        ("frontier", 0): (schemas.FRONTIER, frontier), ("pages", 0): (schemas.PAGES, pages),
+        ("documents", 0): (schemas.DOCUMENTS, documents), ("paragraphs", 0): (schemas.PARAGRAPHS, paragraphs),
+        ("features", 0): (schemas.FEATURES, features), ("ranked", 0): (schemas.RANKED, ranked),
+        ("baselines", 0): (schemas.PREDICTIONS, baselines),
+    }  # fmt: skip
+
+
+def small_corpus(root: Path) -> str:
+    """Write the build; return its root."""
+    store, stages = Store(str(root)), {}
+    for (stage, shard), (dataset, table) in _tables().items():
+        path = f"{stage}/part-{shard:05d}.{'0' * 16}.parquet"
+        store.write_table(path, table, dataset)
+        stages.setdefault(stage, {})[str(shard)] = path
+    counts = {stage: {"rows": 3, "drops": {}} for stage in stages}
+    save_build(store, Build("20260101-000000-abc", "2026-01-01T00:00:00+00:00", {}, stages, {}, counts))
+    return str(root)

@@ -1,0 +1,96 @@
+from pathlib import Path
+
+import pytest
+
+from storage.errors import StorageError
+from storage.store import Store
+from tasks.explorer.article import read_article, read_page
+from tasks.explorer.corpus import Corpus
+from tests.tasks.explorer.small_corpus import BODY, CITED, COPY, FAILED, MIRROR, TEXT, ids, small_corpus
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    opened = Corpus(Store(small_corpus(tmp_path)))
+    opened.wait()
+    return opened
+
+
+def titles(corpus: Corpus, text: str, start: int = 0, count: int = 10) -> list[str]:
+    return [row["title"] for row in corpus.find(text, start, count).articles]
+
+
+def test_titles_are_found_in_any_case_and_page_by_page(corpus: Corpus):
+    assert titles(corpus, "") == ["Skerry Point", "Hallow Sands", "Orme <b>Bridge</b>"]
+    assert titles(corpus, "  sKERRY ") == ["Skerry Point"]
+    assert titles(corpus, "", 1, 1) == ["Hallow Sands"]
+    assert titles(corpus, "", 2, 5) == ["Orme <b>Bridge</b>"]
+    assert titles(corpus, "(") == []
+    found = corpus.find("r", 1, 1)
+    assert (found.matches, found.searched, found.shards) == (2, 2, 2)
+    assert found.articles[0] | {"drop_reason": None} == {
+        "shard": 1, "article_id": ids(1)[0], "title": "Orme <b>Bridge</b>", "split": "test", "drop_reason": None,
+    }  # fmt: skip
+
+
+def test_every_url_has_its_status_and_its_reason_in_words(corpus: Corpus):
+    addresses = read_article(corpus, 0, ids(0)[0]).addresses
+    assert [(one.url, one.status, one.reason, one.meaning, one.fetched) for one in addresses] == [
+        (CITED, 200, None, "", True),
+        (MIRROR, None, "mirror_host", "the encyclopedia itself or a mirror of it: the target would be among its own "
+         "sources", False),
+        (FAILED, 404, "http_404", "the server answered with status 404", False),
+    ]  # fmt: skip
+    assert (addresses[0].title, addresses[0].engine) == ("The tower", "trafilatura")
+
+
+def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: Corpus):
+    kept, clone = read_article(corpus, 0, ids(0)[0]).candidates
+    assert (kept.text, kept.label, kept.similarity, kept.rank, kept.score) == (TEXT, 0.25, 0.5, 0, 0.75)
+    assert (clone.text, clone.reason, clone.meaning) == (COPY, "clone", "it repeats the lead section")
+    assert (clone.rank, clone.score, clone.label) == (None, None, None)
+
+
+def test_a_summary_leads_back_to_the_page_as_fetched(corpus: Corpus):
+    view = read_article(corpus, 0, ids(0)[0])
+    ((system, sentences),) = [(written.system, written.sentences) for written in view.written]
+    assert system == "coverage"
+    assert [sentence.verdict for sentence in sentences] == ["supported", "not supported"]
+    (passage,) = view.passages
+    address = view.addresses[passage.source - 1]
+    assert (passage.text, address.url) == (TEXT, CITED)
+    assert address.host_shard is not None
+    page = read_page(corpus, address.host_shard, address.url)
+    assert page is not None
+    assert (page.mime, page.body) == ("text/html", BODY)
+    assert read_page(corpus, 0, FAILED) is None
+    assert read_page(corpus, 0, "http://never.test/") is None
+
+
+def test_an_article_without_sources_is_shown_too(corpus: Corpus):
+    view = read_article(corpus, 0, ids(0)[1])
+    assert (view.addresses, view.candidates, view.passages) == ([], [], [])
+
+
+def test_what_is_not_there_is_named(corpus: Corpus, tmp_path: Path):
+    with pytest.raises(StorageError, match=r"shard 0 of build .* has no article 'x'"):
+        read_article(corpus, 0, "x")
+    with pytest.raises(StorageError, match="has no shard 7 of articles"):
+        read_article(corpus, 7, "x")
+    with pytest.raises(StorageError, match="has no build with articles"):
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        Corpus(Store(str(empty)))
+    assert Corpus.beside(str(tmp_path / "empty")) is None
+    assert Corpus.beside(f"{tmp_path}/registry") is not None
+
+
+def test_a_damaged_shard_of_titles_leaves_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    root = small_corpus(tmp_path)
+    next((tmp_path / "articles").glob("part-00000.*.parquet")).write_bytes(b"no parquet")
+    corpus = Corpus(Store(root))
+    corpus.wait()
+    assert titles(corpus, "") == ["Orme <b>Bridge</b>"]
+    assert "cannot be read" in caplog.text
+    with pytest.raises(StorageError, match="cannot be read"):
+        read_article(corpus, 0, ids(0)[0])

@@ -1,0 +1,134 @@
+"""Where a training starts: fresh weights, or a folder that is checked before work starts."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from models.bart import Bart
+from models.pretrained import save_pretrained
+from models.tokenization.huggingface_tokenizer import read_tokenizer
+from models.vocabulary import Vocabulary
+from tasks.summarization.fresh_model import check_start, fresh_model, start_digest
+from tasks.summarization.settings import SummarizerSettings
+from tasks.summarization.training import layout_of
+from tests.models.byte_level import write_folder
+from tests.tasks.summarization.summarizer_examples import vocabulary as pieces
+
+TINY = {
+    "model_size": 16, "feed_forward_size": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
+    "max_positions": 64, "source_tokens": 64,
+}  # fmt: skip
+
+
+def settings(folder: Path | str | None = None, preset: str = "bart-small", **overrides: object) -> SummarizerSettings:
+    return SummarizerSettings(
+        preset=preset, pretrained=None if folder is None else str(folder), overrides={**TINY, **overrides}
+    )
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
+    return Vocabulary(read_tokenizer(write_folder(tmp_path_factory.mktemp("tokenizer"))))
+
+
+@pytest.fixture
+def folder(words: Vocabulary, tmp_path: Path) -> Path:
+    folder = write_folder(tmp_path / "checkpoint")
+    model = fresh_model(settings(), words, seed=5)
+    assert isinstance(model, Bart)
+    save_pretrained(model, folder)
+    return folder
+
+
+def test_a_bart_is_told_its_marks_and_starts_from_the_seed(words: Vocabulary) -> None:
+    first, again, other = (fresh_model(settings(), words, seed=seed) for seed in (1, 1, 2))
+    assert isinstance(first, Bart)
+    config = first.config
+    assert (config.pad, config.begin, config.end, config.source_begin) == (1, 2, 2, 0)
+    assert (config.vocabulary_size, config.dropout) == (words.size, 0.1)
+    weights = [model.state_dict()["model.shared.weight"] for model in (first, again, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
+def test_a_sentencepiece_vocabulary_serves_a_bart_too() -> None:
+    model = fresh_model(settings(), pieces(), seed=1)
+    assert isinstance(model, Bart)
+    assert (model.config.begin, model.config.end, model.config.source_begin) == (2, 3, 2)
+
+
+def test_a_folder_gives_all_weights_but_those_of_copying(words: Vocabulary, folder: Path) -> None:
+    saved = fresh_model(settings(), words, seed=5).state_dict()
+    copying = settings(folder).model_copy(update={"copying": True})
+    model = fresh_model(copying, words, seed=9, dropout=0.25)
+    own = model.state_dict()
+    assert all(torch.equal(own[name], tensor) for name, tensor in saved.items())
+    assert {name.partition(".")[0] for name in own.keys() - saved.keys()} == {"copying"}
+    assert not any(tensor.is_meta for tensor in own.values())
+    assert isinstance(model, Bart)
+    assert model.config.dropout == 0.25
+
+
+def test_a_folder_is_known_by_its_content(words: Vocabulary, folder: Path, tmp_path: Path) -> None:
+    assert check_start(settings(), words) is None
+    digest = check_start(settings(folder), words)
+    shutil.copytree(folder, tmp_path / "copy")
+    assert check_start(settings(tmp_path / "copy"), words) == digest
+    assert settings(folder).recipe() == settings().recipe()
+    weights = tmp_path / "copy" / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert start_digest(tmp_path / "copy") != digest
+
+
+def test_a_hub_id_is_refused_with_the_way_to_fetch_it(words: Vocabulary) -> None:
+    with pytest.raises(FileNotFoundError, match=r"hf download facebook/bart-base --local-dir FOLDER"):
+        check_start(settings("facebook/bart-base"), words)
+
+
+def test_another_architecture_or_size_is_refused_before_work_starts(words: Vocabulary, folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"expected a summarizer.preset of architecture 'bart' .* got 'ht-small'"):
+        check_start(SummarizerSettings(preset="ht-small", pretrained=str(folder)), words)
+    with pytest.raises(ValueError, match=r"preset 'bart-small': expected model_size 16, .* got 32"):
+        check_start(settings(folder, model_size=32), words)
+    with pytest.raises(ValueError, match=r"expected encoder_layers 1, .* got 2"):
+        check_start(settings(folder, encoder_layers=2), words)
+
+
+def test_another_vocabulary_than_the_folders_is_refused(words: Vocabulary, folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"its tokenizer \(byte-level BPE, \d+ pieces\) is not the build's vocabulary"):
+        check_start(settings(folder), pieces())
+
+
+def test_files_that_cannot_be_read_are_refused(words: Vocabulary, folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"summarizer.pretrained is .* expected a whole safetensors file"):
+        check_start(settings(folder), words)
+    weights.write_bytes(whole)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "t5"}))
+    with pytest.raises(ValueError, match=r"expected model_type 'bart' .* got 't5'"):
+        check_start(settings(folder), words)
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ValueError, match=r"expected a tokenizer\.json in it"):
+        check_start(settings(folder), words)
+
+
+@pytest.mark.parametrize(("preset", "each"), [("bart-small", False), ("hed-small", True)])
+def test_marks_are_before_the_article_or_before_each_document(preset: str, each: bool, words: Vocabulary) -> None:
+    layout = layout_of(settings(preset=preset), words)
+    assert (layout.source_begin, layout.source_end, layout.begins_each) == (0, 2, each)
+    assert layout.max_source_tokens == 64
+
+
+def test_other_architectures_get_no_marks(words: Vocabulary) -> None:
+    layout = layout_of(SummarizerSettings(preset="ht-small", truncation="each"), words)
+    assert (layout.source_begin, layout.source_end, layout.begins_each) == (None, None, False)
+    assert layout.title_mark == words.title_mark
+    assert layout.shared_limit

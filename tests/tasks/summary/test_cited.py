@@ -1,0 +1,56 @@
+import numpy as np
+
+from tasks.evaluation.metrics import Summary
+from tasks.summary.cited import Citations, closest_sentence
+
+TEXTS = [
+    "Thomas Ridley built the tower in 1847. It stands on granite.",
+    "The lamp burned whale oil. The keeper Ann Molloy left in March 1986.",
+]
+PLACES = [(2, 4), (1, 0)]
+
+
+def test_passages_are_numbered_as_they_are_cited_and_quote_the_closest_sentence():
+    citations = Citations(TEXTS, PLACES)
+    first, second, third = citations.of(
+        "Skerry Point", Summary("Ann Molloy left in 1986. Thomas Ridley built it in 1847. Ann Molloy was the keeper.")
+    )
+    assert (first.passages, second.passages, third.passages) == ((1,), (2,), (1,))
+    assert [(p.number, p.source, p.position, p.quotes) for p in citations.passages] == [
+        (1, 1, 0, ("The keeper Ann Molloy left in March 1986.",)),
+        (2, 2, 4, ("Thomas Ridley built the tower in 1847.",)),
+    ]
+
+
+def test_a_sentence_without_support_stays_and_names_what_is_missing():
+    invented, partly = Citations(TEXTS, PLACES).of(
+        "Skerry Point", Summary("The tower was sold to Greta Hallow in 1902. Ann Molloy left in 1990.")
+    )
+    assert (invented.verdict, invented.passages) == ("not supported", ())
+    assert "Greta Hallow" in invented.missing
+    assert (partly.verdict, partly.passages, partly.missing) == ("partly", (1,), ("1990",))
+
+
+def test_attention_decides_between_passages_with_the_same_values():
+    texts = ["The tower was built in 1847.", "In 1847 the tower was built."]
+    attention = np.array([[0.1, 0.9]] * 7, np.float32)
+    tokens = ["▁The", "▁tower", "▁was", "▁built", "▁in", "▁1847", "."]
+    (sentence,) = (citations := Citations(texts, [(1, 0), (2, 0)])).of(
+        "Skerry", Summary("The tower was built in 1847.", tokens=tokens, attention=attention)
+    )
+    assert sentence.verdict == "supported"
+    assert citations.passages[0].source == 2
+
+
+def test_the_closest_sentence_is_the_first_of_equals_and_the_text_itself_without_sentences():
+    assert closest_sentence("A tower. A tower.", "the tower") == "A tower."
+    assert closest_sentence("", "the tower") == ""
+
+
+def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():
+    citations = Citations(TEXTS, PLACES)
+    first, second = citations.of("Skerry", Summary("The lamp burned whale oil. Ann Molloy left in 1986."))
+    assert first.passages == second.passages == (1,)
+    assert first.quotes == ("The lamp burned whale oil.",)
+    assert second.quotes == ("The keeper Ann Molloy left in March 1986.",)
+    assert citations.passages[0].quotes == (*first.quotes, *second.quotes)

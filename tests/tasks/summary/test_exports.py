@@ -1,0 +1,65 @@
+import json
+
+from lxml import html
+
+from tasks.summary.cited import CitedSummary, Paragraph, Passage, Sentence, Source
+from tasks.summary.exports import FORMATS, to_html, to_json, to_markdown, to_text
+
+EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
+SUMMARY = CitedSummary(
+    title=f"Skerry {EVIL}",
+    system="coverage",
+    why="No model was given.",
+    sentences=[
+        Sentence("The tower was built in 1847.", "supported", (1,)),
+        Sentence("Ann Molloy left in 1990.", "partly", (2,), (), ("1990",)),
+        Sentence(f"It was sold {EVIL}.", "not supported", (), (), ("Greta Hallow",)),
+    ],
+    passages=[
+        Passage(1, 1, 3, f"{EVIL} It was built in 1847.", ("It was built in 1847.",)),
+        Passage(2, 2, 0, "Ann Molloy left in 1986.", ("Ann Molloy left in 1986.",)),
+    ],
+    sources=[
+        Source(1, "https://example.org/tower", "The tower", None, (Paragraph("It was built in 1847."),), True),
+        Source(2, "notes.txt", None, None, (Paragraph("Ann Molloy left in 1986."),), True),
+        Source(3, "javascript:alert(1)", None, "neither http nor https"),
+    ],
+    notes=["1 source of 3 could not be used; the list of sources says why."],
+)
+
+
+def test_markdown_marks_doubt_lists_passages_and_escapes_everything():
+    text = to_markdown(SUMMARY)
+    assert "The tower was built in 1847\\. \\[1\\]" in text
+    assert "**(partly supported\\, missing\\: 1990)**" in text
+    assert "**(not supported\\, missing\\: Greta Hallow)**" in text
+    assert "<script" not in text
+    assert "](javascript" not in text
+    assert "[example.org/tower](https://example.org/tower)" in text
+    assert text.index("## Passages") < text.index("## Sources")
+
+
+def test_json_has_every_field_and_reads_back():
+    fields = json.loads(to_json(SUMMARY))
+    assert [sentence["verdict"] for sentence in fields["sentences"]] == ["supported", "partly", "not supported"]
+    assert fields["passages"][0]["position"] == 3
+    assert fields["sources"][2]["refused"] == "neither http nor https"
+
+
+def test_html_has_no_script_and_each_citation_leads_to_its_passage():
+    page = to_html(SUMMARY)
+    tree = html.document_fromstring(page)
+    assert tree.xpath("//script") == []
+    for link in tree.xpath("//p/a/@href"):
+        assert tree.xpath(f"//*[@id='{link[1:]}']"), f"{link} leads nowhere"
+    assert tree.xpath("//a[starts-with(@href, 'javascript')]") == []
+    assert [mark.text for mark in tree.xpath("//span[@class='doubt']")][:2] == [
+        "(partly supported, missing: 1990)", "(not supported, missing: Greta Hallow)",
+    ]  # fmt: skip
+
+
+def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
+    text = to_text(SUMMARY)
+    assert "Ann Molloy left in 1990. [2]  <- partly supported, missing: 1990" in text
+    assert "source 3  javascript:alert(1)  <- not used: neither http nor https" in text
+    assert set(FORMATS) == {"md", "json", "html", "txt"}

@@ -1,0 +1,99 @@
+import threading
+
+import pytest
+
+from tasks.summary import jobs as jobs_module
+from tasks.summary.cited import CitedSummary
+from tasks.summary.jobs import Job, Jobs, TooBusyError
+from tasks.summary.pipeline import Page, Progress, Report
+from tasks.summary.sources import file_source
+from tests.patience import wait_until
+
+GIVEN = [file_source("a.txt", b"The tower was built in 1847.")]
+
+
+def done(job: Job) -> bool:
+    return job.state in ("done", "failed")
+
+
+class Gate:
+    """Work that waits until it is let through."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.titles: list[str] = []
+
+    def __call__(self, job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        self.titles.append(job.title)
+        report(Progress("writing", 0.8))
+        self.open.wait(60)
+        return CitedSummary(job.title, "coverage", "", [], [], []), {1: Page("text/plain", None, b"0123456789")}
+
+
+def test_two_at_once_and_the_others_know_how_many_come_before():
+    gate = Gate()
+    with Jobs(gate, 2) as jobs:
+        first, second, third, fourth = (jobs.submit(str(number), GIVEN, False) for number in range(4))
+        wait_until(lambda: len(gate.titles) == 2, "two summaries in work")
+        assert (first.state, second.state, third.state, fourth.state) == ("working", "working", "waiting", "waiting")
+        assert (jobs.place(third), jobs.place(fourth)) == (2, 3)
+        assert first.progress == Progress("writing", 0.8)
+        gate.open.set()
+        wait_until(lambda: done(fourth), "the last summary")
+    assert gate.titles == ["0", "1", "2", "3"]
+    assert fourth.summary is not None
+    assert fourth.bytes == 10
+
+
+def test_an_error_fails_its_own_summary_alone():
+    def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        if job.title == "bad":
+            raise ValueError("the title is bad: expected another")
+        if job.title == "broken":
+            raise KeyError("secret detail")
+        return CitedSummary(job.title, "coverage", "", [], [], []), {}
+
+    with Jobs(work, 1) as jobs:
+        bad, broken, good = (jobs.submit(title, GIVEN, False) for title in ("bad", "broken", "good"))
+        wait_until(lambda: done(good), "the good summary")
+    assert (bad.state, bad.error) == ("failed", "the title is bad: expected another")
+    assert (broken.state, broken.error) == (
+        "failed", "an error of this program (KeyError); its log has the details",
+    )  # fmt: skip
+    assert good.state == "done"
+
+
+def test_a_full_queue_refuses_and_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(jobs_module, "_MOST_WAITING", 1)
+    gate = Gate()
+    with Jobs(gate, 1) as jobs:
+        jobs.submit("working", GIVEN, False)
+        wait_until(lambda: gate.titles, "work")
+        jobs.submit("waiting", GIVEN, False)
+        with pytest.raises(TooBusyError, match="1 summaries are waiting already"):
+            jobs.submit("refused", GIVEN, False)
+        gate.open.set()
+
+
+@pytest.mark.parametrize(("name", "value"), [("_KEPT_JOBS", 2), ("_KEPT_BYTES", 20)])
+def test_the_oldest_summaries_are_forgotten_and_the_last_never(monkeypatch: pytest.MonkeyPatch, name, value):
+    monkeypatch.setattr(jobs_module, name, value)
+    gate = Gate()
+    gate.open.set()
+    with Jobs(gate, 1) as jobs:
+        made = []
+        for number in range(4):
+            made.append(jobs.submit(str(number), GIVEN, False))
+            wait_until(lambda: done(made[-1]), "a summary")
+        wait_until(lambda: jobs.get(made[1].id) is None, "the second one to be forgotten")
+        assert [jobs.get(job.id) is not None for job in made] == [False, False, True, True]
+
+
+def test_ids_cannot_be_guessed_and_unknown_ones_are_none():
+    gate = Gate()
+    gate.open.set()
+    with Jobs(gate, 1) as jobs:
+        ids = {jobs.submit("x", GIVEN, False).id for _ in range(5)}
+        assert len(ids) == 5
+        assert min(map(len, ids)) >= 20
+        assert jobs.get("x") is None

@@ -1,0 +1,102 @@
+import pytest
+
+from tasks.sources.miniweb.pdf import render_pdf
+from tasks.summary.cited import Passage
+from tasks.summary.sources import Given, file_source
+from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, TODAY, files, summarized
+
+pytestmark = pytest.mark.integration  # each summary starts an extracting process
+
+
+def test_every_sentence_cites_the_paragraph_it_was_taken_from():
+    said = []
+    summary, pages = summarized(files(history_txt=HISTORY, today_html=TODAY), said=said)
+    by_number = {passage.number: passage for passage in summary.passages}
+    assert len(summary.sentences) == 4
+    for sentence in summary.sentences:
+        assert sentence.verdict == "supported"
+        (number,) = sentence.passages
+        assert sentence.text in by_number[number].quotes
+        source = summary.sources[by_number[number].source - 1]
+        assert source.paragraphs[by_number[number].position].text == by_number[number].text
+    assert [source.title for source in summary.sources] == [None, "Skerry Point today"]
+    assert pages[2].body == TODAY.encode()
+    shares = [now.share for now in said]
+    assert shares == sorted(shares)
+    assert summary.notes == []
+
+
+def test_numbers_of_passages_follow_the_order_of_citation():
+    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY))
+    cited = [number for sentence in summary.sentences for number in sentence.passages]
+    assert list(dict.fromkeys(cited)) == [passage.number for passage in summary.passages]
+    assert all(isinstance(passage, Passage) for passage in summary.passages)
+
+
+def test_sources_that_cannot_be_used_say_why_and_the_others_are_summarized():
+    given = [
+        Given("http://closed.test/"),
+        Given("http://good.test/today"),
+        Given("ftp://old.test/file"),
+        Given("http://good.test/robots-say-no"),
+        Given("http://127.0.0.1/admin"),
+        *files(german_txt=GERMAN, copy_html=TODAY, menu_txt="Home\nNews\nContact\n"),
+        file_source("scan.pdf", render_pdf("", [])),
+        Given("large.txt", reason="it has 2,000 MB: expected at most 20 MB"),
+    ]
+    pages = {
+        "/robots.txt": answer(b"User-agent: *\nDisallow: /robots-say-no\n", Content_Type="text/plain"),
+        "/today": answer(TODAY.encode()),
+    }
+    with LoopbackServer(pages) as server:
+        summary, _ = summarized(given, connect_to={"good.test": server.address, "closed.test": "127.0.0.1:9"})
+    assert [source.refused for source in summary.sources] == [
+        "no connection: refused or unreachable",
+        None,
+        "neither http nor https",
+        "robots.txt forbids it",
+        "the host has no public address (private, loopback, link-local, metadata, ...)",
+        "its text is not in the language of the summary, 'en'",
+        "it says nothing that an earlier source does not say: every usable paragraph is a repetition",
+        "none of its text is prose that can be used; 3 of its 3 paragraphs: fewer words than the settings ask for",
+        "the PDF has no text, only pictures of pages: it needs text recognition (OCR) first",
+        "it has 2,000 MB: expected at most 20 MB",
+    ]
+    assert [sentence.verdict for sentence in summary.sentences] == ["supported", "supported"]
+    assert {passage.source for passage in summary.passages} == {2}
+    assert summary.notes[0] == "9 sources of 10 could not be used; the list of sources says why."
+
+
+def test_ten_copies_of_one_page_are_one_source():
+    summary, _ = summarized(files(**{f"copy{number}_html": TODAY for number in range(10)}))
+    assert summary.sources[0].refused is None
+    assert {source.refused for source in summary.sources[1:]} == {
+        "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
+    }
+    assert len(summary.sentences) == 2
+
+
+def test_every_language_is_kept_if_asked_for():
+    summary, _ = summarized(files(german_txt=GERMAN), language=None)
+    assert summary.sources[0].refused is None
+    assert summary.sentences
+
+
+def test_nothing_usable_gives_no_sentence_and_says_so():
+    summary, _ = summarized(files(german_txt=GERMAN))
+    assert summary.sentences == []
+    assert summary.notes[-1] == "There is no summary, because no paragraph of the sources could be used."
+
+
+@pytest.mark.parametrize(
+    ("title", "given", "message"),
+    [
+        (TITLE, [], "there is only a title: expected at least one web address or file"),
+        (" ", [Given("http://a.test/")], "the title is empty: expected the topic"),
+        (TITLE, [Given("http://a.test/")] * 3, "3 sources are too many: expected at most 2"),
+    ],
+)
+def test_a_request_that_cannot_be_worked_on_names_what_was_expected(title, given, message):
+    with pytest.raises(ValueError, match=message):
+        summarized(given, title=title, max_sources=2)

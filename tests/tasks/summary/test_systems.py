@@ -1,0 +1,143 @@
+"""Which system is taken, and trained models through the whole pipeline; the models are tiny and untrained."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from models.ranker import ParagraphRanker, RankerConfig
+from models.registry import build_summarizer
+from models.training.layout import Layout
+from models.training.weights import save_weights
+from models.vocabulary import Vocabulary
+from storage.builds import Build, save_build
+from storage.directories import publish_directory, working_directory
+from storage.errors import StorageError
+from storage.store import Store
+from tasks.ranking.directory import describe_ranker
+from tasks.summarization.directory import describe_summarizer
+from tasks.summarization.settings import DecodingSettings
+from tasks.summary import fit
+from tasks.summary.fit import fitting, pieces_per_word
+from tasks.summary.systems import EXTRACTIVE, System, find_system
+from tests.models.systems import tiny_fields
+from tests.tasks.summarization.summarizer_examples import vocabulary
+from tests.tasks.summary.topic import HISTORY, TODAY, files, summarized
+
+DECODING = DecodingSettings(beam=2, min_length=4, max_length=12, source_values=True)
+CONFIG: dict[str, Any] = {
+    "words": "unicode", "decoding": DECODING.model_dump(mode="json"), "ranking": {"method": "ranking", "keep": 3},
+    "paragraphs": {}, "graphs": {}, "examples": {"paragraphs": 3, "paragraph_tokens": 40},
+}  # fmt: skip
+
+
+def summarizer_in(folder: Path, words: Vocabulary) -> None:
+    torch.manual_seed(1)
+    model = build_summarizer("ht-small", vocabulary_size=words.size, pad=words.pad, **tiny_fields("ht-small"))
+    save_weights(model, folder / "model.safetensors")
+    layout = Layout(words.pad, words.title_mark, 3, 40, None, 60)
+    describe_summarizer(folder, model, words, layout, graph="similarity", preset="ht-small")
+
+
+def ranker_in(folder: Path, words: Vocabulary) -> None:
+    torch.manual_seed(1)
+    config = RankerConfig(words.size, words.pad, embedding=8, hidden=6)
+    save_weights(ParagraphRanker(config), folder / "model.safetensors")
+    describe_ranker(folder, config, words, title_tokens=8, paragraph_tokens=40)
+
+
+def root_with(path: Path, *models: str, **config: Any) -> str:
+    """A root whose latest build has models."""
+    store, paths = Store(str(path)), {}
+    for name in models:
+        folder = working_directory(store, f"models/{name}", "0" * 16)
+        {"summarizer": summarizer_in, "ranker": ranker_in}[name](folder, vocabulary())
+        record = publish_directory(
+            store, folder, name=f"models/{name}", key="0" * 16, published=[], settings={}, inputs={}, metrics={},
+            seconds=1.0,
+        )  # fmt: skip
+        paths[f"models/{name}"] = record.path
+    save_build(store, Build("20260101-000000-abc", "2026-01-01", {**CONFIG, **config}, {}, paths, {}))
+    return str(path)
+
+
+def test_without_a_model_sentences_are_chosen():
+    system = find_system(None)
+    assert (system.name, system.summarizer, system.ranking.method) == (EXTRACTIVE, None, "similarity")
+    assert system.why == "No model was given, so whole sentences of the sources are chosen."
+
+
+def test_a_root_gives_its_models_with_the_settings_they_were_made_with(tmp_path: Path):
+    system = find_system(root_with(tmp_path, "summarizer", "ranker"))
+    assert system.name == "ht-small+similarity"
+    assert system.summarizer is not None
+    assert system.ranker is not None
+    assert (system.decoding, system.ranking.keep) == (DECODING, 3)
+    assert system.why == f"ht-small+similarity is the summarizer of build 20260101-000000-abc of {tmp_path}."
+
+
+def test_a_registry_is_that_of_its_root(tmp_path: Path):
+    root = root_with(tmp_path, "summarizer")
+    assert find_system(f"{root}/registry/").summarizer == find_system(root).summarizer
+
+
+@pytest.mark.parametrize(
+    ("models", "config", "why"),
+    [
+        (("ranker",), {}, "There is no trained summarizer in build"),
+        (("summarizer",), {"decoding": {"alignment": "predicted"}}, "decodes with an attention predictor and has none"),
+        (("summarizer",), {"decoding": {"no_such_setting": 1}}, "are those of another version of this program"),
+    ],
+)
+def test_where_nothing_fits_the_extractive_system_says_why(tmp_path: Path, models, config, why):
+    system = find_system(root_with(tmp_path, *models, **config))
+    assert (system.name, system.summarizer) == (EXTRACTIVE, None)
+    assert why in system.why
+    assert (system.ranker is not None) == ("ranker" in models)
+
+
+def test_what_is_no_root_is_an_error_that_names_it(tmp_path: Path):
+    with pytest.raises(StorageError, match="nowhere"):
+        find_system(str(tmp_path / "nowhere"))
+    with pytest.raises(StorageError, match="is neither a root with a build nor a trained model's folder"):
+        find_system(str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps({"preset": "ht"}))
+    (tmp_path / "model.safetensors").touch()
+    with pytest.raises(StorageError, match=r"config\.json does not describe a summarizer"):
+        find_system(str(tmp_path))
+
+
+@pytest.mark.parametrize("models", [("summarizer",), ("summarizer", "ranker")])
+@pytest.mark.integration
+def test_a_trained_model_writes_from_sources_and_invents_no_value(tmp_path: Path, monkeypatch, models):
+    monkeypatch.setattr(fit, "MOST_PIECES", 100.0)
+    system = find_system(root_with(tmp_path, *models))
+    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system)
+    assert summary.system == "ht-small+similarity"
+    assert summary.sentences
+    assert not any("19" in value for sentence in summary.sentences for value in sentence.missing)
+
+
+@pytest.mark.integration
+def test_a_models_folder_alone_is_ranked_by_similarity(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(fit, "MOST_PIECES", 100.0)
+    summarizer_in(tmp_path, vocabulary())
+    system = find_system(str(tmp_path))
+    assert (system.ranker, system.ranking.method, system.decoding.source_values) == (None, "similarity", True)
+    assert summarized(files(today_html=TODAY), system=system)[0].system == "ht-small+similarity"
+
+
+def test_a_model_of_other_texts_is_replaced_and_its_ranker_too(tmp_path: Path):
+    system = find_system(root_with(tmp_path, "summarizer", "ranker"))
+    known = ["Aral is a river in the north of Tavia.", "Boreth is a city on the southern coast."]
+    rate = pieces_per_word(vocabulary(), known)
+    other = fitting(system, ["Xylophonists zigzagged quizzically past Ouagadougou's flamboyant weathervanes."])
+    assert (other.name, other.summarizer, other.ranker, other.ranking.method) == (EXTRACTIVE, None, None, "similarity")
+    assert "was trained on other texts" in other.why
+    assert other.ranking.keep == 3
+    assert fitting(System("x", ""), known).name == "x"
+    assert fitting(system, []) is system
+    assert rate < pieces_per_word(vocabulary(), ["Xylophonists zigzagged quizzically."])
+    assert pieces_per_word(vocabulary(), [""]) == 0

@@ -1,0 +1,33 @@
+"""A topic of our own writing with sources that tests summarize."""
+
+from tasks.summary.cited import CitedSummary
+from tasks.summary.pipeline import Page, Progress, summarize
+from tasks.summary.settings import SummarySettings
+from tasks.summary.sources import Given, file_source
+from tasks.summary.systems import System, find_system
+
+TITLE = "Skerry Point Lighthouse"
+HISTORY = """The lighthouse at Skerry Point was built in 1847 by Thomas Ridley, after two ships were lost there.
+Its lamp burned whale oil until 1871, when the keeper changed it to paraffin.
+"""
+TODAY = """<!doctype html><title>Skerry Point today</title><article>
+<p>Skerry Point Lighthouse was automated in 1986, and its last keeper, Ann Molloy, left in March of that year.</p>
+<p>The tower is 31 metres high, stands on granite, and has about 12,000 visitors a year.</p></article>"""
+GERMAN = """Der Leuchtturm von Skerry Point wurde im Jahr 1847 gebaut, nachdem dort zwei Schiffe gesunken waren.
+Heute kommen jedes Jahr etwa zwölftausend Besucher zu dem Turm, der auf einem Felsen aus Granit steht.
+"""
+
+
+def files(**texts: str) -> list[Given]:
+    """Sources by name; an underscore stands for the dot."""
+    return [file_source(name.replace("_", "."), text.encode()) for name, text in texts.items()]
+
+
+def summarized(
+    given: list[Given], *, title: str = TITLE, system: System | None = None, said: list[Progress] | None = None,
+    connect_to: dict[str, str] | None = None, **settings: object,
+) -> tuple[CitedSummary, dict[int, Page]]:  # fmt: skip
+    return summarize(
+        title, given, system or find_system(None), SummarySettings.model_validate(settings),
+        progress=[].append if said is None else said.append, connect_to=connect_to,
+    )  # fmt: skip
