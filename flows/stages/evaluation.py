@@ -56,16 +56,14 @@ def predictions(
     # The beginning of a summary is one token, or two in BART's vocabulary.
     check_lengths(session.config.summarizer, settings.max_length + 2, "decoding.max_length")
     inputs: dict[str, Input] = {"examples": same(examples), "directory": contents(summarizer)}
-    if graphs is not None:
-        inputs["graphs"] = same(graphs)
+    inputs |= {} if graphs is None else {"graphs": same(graphs)}
     if predictor is not None:
         inputs["predictor"] = contents(predictor)
     if settings.guidance.reads_scores:
         inputs["ranked"] = same(ranked)
+    arguments = {} if system is None else {"system": system}
     return session.run.stage(
-        Recipe(
-            schemas.PREDICTIONS, decode_shard, settings=settings, arguments={} if system is None else {"system": system}
-        ),
+        Recipe(schemas.PREDICTIONS, decode_shard, settings=settings, arguments=arguments),
         shards=len(examples.shards),
         inputs=inputs,
         context={"progress": session.progress(progress), "device": session.config.engine.device},
