@@ -52,7 +52,8 @@ test-all: lint types ## every test, faults and full tables included
 	$(PYTEST) $(ARGS)
 
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
-	for name in labels crawl recrawl lexrank ranker beam_search dropout summarize training stage_memory; do \
+	for name in labels crawl recrawl lexrank ranker beam_search bart_search hed_step pretrained_loading dropout \
+	  summarize training stage_memory; do \
 	  echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.extraction $(DATA)/extraction
 

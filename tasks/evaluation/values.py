@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from tasks.text.sentences import split_sentences
 
 Kind = Literal["name", "number", "date"]
+Date = tuple[int, int, int | None]
+_REMEMBERED = 2048  # texts: several metrics and systems read the paragraphs of an article, which are some 600
 
 _MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
@@ -66,7 +69,7 @@ class Value:
     """
 
     kind: Kind
-    key: tuple[str, ...] | Decimal | tuple[int, int, int | None]
+    key: tuple[str, ...] | Decimal | Date
 
     def __str__(self) -> str:
         if isinstance(self.key, Decimal):
@@ -74,6 +77,31 @@ class Value:
         if self.kind == "date":
             return "-".join(f"{part:02}" for part in self.key if part is not None)
         return " ".join(map(str, self.key))
+
+
+class _Read(NamedTuple):
+    """What `Evidence` holds of one text."""
+
+    line: str
+    lower: frozenset[str]
+    inner_names: frozenset[str]
+    numbers: frozenset[Decimal]
+    dates: frozenset[Date]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read(text: str) -> _Read:
+    words = _words(text)
+    dates = _dates(text)[0]
+    inner = (word for sentence in split_sentences(text) for word in _words(sentence)[1:] if word[:1].isupper())
+    parts = (Decimal(part) for year, _, day in dates for part in (year, day) if part is not None)
+    return _Read(
+        line=f" {' '.join(map(_folded, words))} ",
+        lower=frozenset(_folded(word) for word in words if word[:1].islower()),
+        inner_names=frozenset(map(_folded, inner)),
+        numbers=frozenset((*parts, *_numbers(text))),
+        dates=frozenset(date for year, month, day in dates for date in ((year, month, day), (year, month, None))),
+    )
 
 
 class Evidence:
@@ -84,25 +112,12 @@ class Evidence:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        texts = list(texts)
-        words = [_words(text) for text in texts]
-        self._line = "\n".join(f" {' '.join(map(_folded, text_words))} " for text_words in words)
-        self.lower = frozenset(_folded(word) for text_words in words for word in text_words if word[:1].islower())
-        self.inner_names = frozenset(
-            _folded(word)
-            for text in texts
-            for sentence in split_sentences(text)
-            for word in _words(sentence)[1:]
-            if word[:1].isupper()
-        )
-        self._numbers: set[Decimal] = set()
-        self._dates: set[tuple[int, int, int | None]] = set()
-        for text in texts:
-            for date in _dates(text)[0]:
-                year, month, day = date
-                self._dates |= {date, (year, month, None)}
-                self._numbers |= {Decimal(year)} | ({Decimal(day)} if day is not None else set())
-            self._numbers |= set(_numbers(text))
+        read = [_read(text) for text in texts]
+        self._line = "\n".join(text.line for text in read)
+        self.lower = frozenset[str]().union(*(text.lower for text in read))
+        self.inner_names = frozenset[str]().union(*(text.inner_names for text in read))
+        self._numbers = frozenset[Decimal]().union(*(text.numbers for text in read))
+        self._dates = frozenset[Date]().union(*(text.dates for text in read))
 
     def __contains__(self, value: Value) -> bool:
         if value.kind == "date":
@@ -182,7 +197,7 @@ def _opens_only(word: str, inner: frozenset[str], lower: frozenset[str]) -> bool
     return word not in inner and (word in lower or _INFLECTED.search(word) is not None)
 
 
-def _dates(text: str) -> tuple[list[tuple[int, int, int | None]], str]:
+def _dates(text: str) -> tuple[list[Date], str]:
     """Return the dates of a text, and the text without them."""
     dates = []
     for match in _DATE.finditer(text):
