@@ -32,7 +32,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; settings in ARGS='--source.miniweb.topics 1000'
 	$(BIN)/python -m flows.build_wikisum $(ARGS)
 
-serve: $(VENV)/.runtime ## Prefect server, deployments and a worker on this machine; ARGS='--port 4300', DATABASE_URL for PostgreSQL
+serve: $(VENV)/.runtime ## Prefect server, deployments, a worker, a page for summaries; ARGS='--port 4300', DATABASE_URL for PostgreSQL
 	@exec $(BIN)/python -m flows.serve $(ARGS)
 
 lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
@@ -52,7 +52,8 @@ test-all: lint types ## every test, faults and full tables included
 	$(PYTEST) $(ARGS)
 
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
-	for name in labels crawl recrawl lexrank ranker beam_search dropout training stage_memory; do \
+	for name in labels crawl recrawl lexrank ranker beam_search bart_search hed_step pretrained_loading dropout \
+	  summarize training stage_memory; do \
 	  echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.extraction $(DATA)/extraction
 

@@ -37,6 +37,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 from prefect import flow
 
 from flows.config import name_of
+from flows.running.graph import tagged
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.store import Store
@@ -54,7 +55,8 @@ def human_evaluation(study: str, answers: list[str]) -> str:
         ValueError: files are inconsistent with the study or with each other.
     """
     results = score_study(Path(study), *read_folder(Path(study), [Path(file) for file in answers]))
-    publish_study(results.study, results.markdown)
+    with tagged(results.study.name):
+        publish_study(results.study, results.markdown)
     return results.text
 
 

@@ -187,8 +187,6 @@ def _opened(described: Mapping[str, Any]) -> tokenizers.Tokenizer:
             f"{', '.join(sorted(kinds)) or 'neither'}"
         )
     tokenizer.encode_special_tokens = True
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
     return tokenizer
 
 

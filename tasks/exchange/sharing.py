@@ -83,4 +83,8 @@ def _settings(sharing: Sharing) -> SharedCorpusSettings:
             columns=cast("tuple[Part, ...] | None", columns), page_text=cast(PageText, sharing.page_text)
         )
     except ValidationError as error:
-        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+        first = error.errors()[0]
+        message = first["msg"].removeprefix("Value error, ")
+        if not first["loc"]:  # of several fields: the message names them
+            raise ValueError(message) from None
+        raise ValueError(f"{first['loc'][0]}: {message}, got {first['input']!r}") from None

@@ -59,7 +59,8 @@ def to_text(summary: CitedSummary) -> str:
     for sentence in summary.sentences:
         mark = "" if sentence.verdict == "supported" else f"  <- {_doubt(sentence)}"
         lines.append(f"{clean(sentence.text)} {''.join(f'[{number}]' for number in sentence.passages)}{mark}".rstrip())
-    lines += ["", *(clean(note) for note in summary.notes), clean(f"Written by {summary.system}. {summary.why}"), ""]
+    lines += ["", *(clean(note) for note in summary.notes), clean(f"Written by {summary.system}. {summary.why}")]
+    lines += [MEANING, ""]
     for passage in summary.passages:
         lines.append(f"[{passage.number}] source {passage.source}: {' ... '.join(map(clean, passage.quotes))}")
     lines.append("")

@@ -68,7 +68,8 @@ def test_gradients_reach_every_parameter(preset: str) -> None:
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
-        assert parameter.grad.ne(0).any(), name
+        # A bias of keys shifts all logits of a query alike, so its gradient is zero but for rounding.
+        assert name.endswith("k_proj.bias") or parameter.grad.ne(0).any(), name
 
 
 @pytest.mark.usefixtures("float64")

@@ -64,6 +64,14 @@ def test_results_of_a_crowd_platform_are_those_of_the_forms(task: str) -> None:
         assert sorted(map(str, judgements(results))) == sorted(map(str, judgements(forms)))
 
 
+def test_texts_are_no_markup_in_a_page_that_takes_columns_as_they_are() -> None:
+    of = study(articles=2, raters=1)
+    table = platform_files(of)["crowd/rater-01.csv"]
+    assert all("<b>" in text for item in of.items(1) for text in item.texts)
+    assert "<b>" not in table
+    assert "&lt;b&gt;" in table
+
+
 def test_lines_of_another_form_or_without_columns() -> None:
     of = study(articles=2, raters=1)
     table = crowd_results(of, "best-worst")

@@ -19,6 +19,8 @@ from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tests.models.byte_level import TEXTS, write_folder
 from tests.tasks.summarization.summarizer_examples import InMemory, vocabulary
 
+pytestmark = pytest.mark.integration
+
 SETTINGS = PretrainingSettings(passage_tokens=32)
 TINY = SummarizerSettings(
     preset="bart-small",

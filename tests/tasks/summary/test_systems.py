@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import torch
 
@@ -15,6 +16,9 @@ from models.vocabulary import Vocabulary
 from storage.builds import Build, save_build
 from storage.directories import publish_directory, working_directory
 from storage.errors import StorageError
+from storage.recipes import ShardRecord, save_record, shard_path
+from storage.registry import Version, promote_version, save_version
+from storage.schemas import VOCABULARY
 from storage.store import Store
 from tasks.ranking.directory import describe_ranker
 from tasks.summarization.directory import describe_summarizer
@@ -76,6 +80,25 @@ def test_a_root_gives_its_models_with_the_settings_they_were_made_with(tmp_path:
     assert system.ranker is not None
     assert (system.decoding, system.ranking.keep) == (DECODING, 3)
     assert system.why == f"ht-small+similarity is the summarizer of build 20260101-000000-abc of {tmp_path}."
+
+
+def test_the_champion_comes_before_the_latest_build_and_a_roll_back_is_followed(tmp_path: Path):
+    store = Store(root_with(tmp_path, "summarizer", "ranker"))
+    words = pa.table({"model": [vocabulary().model], "pieces": [1], "sentences": [1]}, schema=VOCABULARY.schema)
+    record = ShardRecord(
+        "vocabulary", 0, "0" * 16, store.write_table(shard_path("vocabulary", 0, "0" * 16), words, VOCABULARY),
+        {}, {}, {}, 1, 1.0, 1,
+    )  # fmt: skip
+    save_record(store, record)
+    models = {f"models/{name}": f"models/{name}/{'0' * 16}" for name in ("summarizer", "ranker")}
+    for number, beam in ((1, 3), (2, 4)):
+        settings = {**CONFIG, "decoding": {**CONFIG["decoding"], "beam": beam}}
+        save_version(store, Version(number, "", "", "20260101-000000-abc", None, models, record.path, settings, {}, {}))
+    for number, beam in ((2, 4), (1, 3)):
+        promote_version(store, number, at="2026-01-01", why="")
+        system = find_system(store.root)
+        assert system.decoding.beam == beam
+        assert f"version {number}, the champion of" in system.why
 
 
 def test_a_registry_is_that_of_its_root(tmp_path: Path):
