@@ -3,6 +3,7 @@
 from flows.running.session import Session
 from storage import schemas
 from tasks.across.buckets import match_sketches
+from tasks.across.compared import COMPARED
 from tasks.across.lead_ngrams import collect_lead_ngrams
 from tasks.across.overlaps import find_overlaps
 from tasks.across.refusals import refuse_overlaps
@@ -55,5 +56,5 @@ def compared(session: Session, paragraphs: StageResult, overlaps: StageResult | 
         Recipe(schemas.PARAGRAPHS, refuse_overlaps, settings=settings),
         shards=len(paragraphs.shards),
         inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
-        name="compared",
+        name=COMPARED,
     )
