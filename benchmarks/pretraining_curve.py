@@ -1,6 +1,6 @@
 """What denoising pre-training is worth, by the number of articles that a summarizer is then trained on.
 
-    python -m benchmarks.pretraining_curve FOLDER [--real scisummnet_mds.jsonl.gz] [--steps 250] [--sizes 50,200,800]
+    python -m benchmarks.pretraining_curve FOLDER [--real scisummnet_mds.jsonl.gz] [--steps 200] [--sizes 50,200,800]
 
 One small BART with copying is pre-trained on paragraphs of other mini webs and, with --real, of scientific papers
 (ScisummNet, Yasunaga et al. 2019); it is then fine-tuned on articles of a mini web that it has not seen, beside the
@@ -187,10 +187,9 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
             scores = score_predictions(
                 articles, summaries, ranked, paragraphs, ScoringSettings(metrics=METRICS), world, device="cpu"
             )
-            means = [
-                100 * (pc.mean(scores.filter(pc.equal(scores["metric"], m))["value"]).as_py() or 0) for m in METRICS
-            ]
-            shown = " ".join(f"{mean:16.2f}" for mean in means)
+            means = [pc.mean(scores.filter(pc.equal(scores["metric"], name))["value"]).as_py() for name in METRICS]
+            # A metric is undefined where no summary has what it counts, such as a sentence that states a fact.
+            shown = " ".join(f"{'-' if mean is None else format(100 * mean, '.2f'):>16}" for mean in means)
             print(f"{size:8} {start:10} {metrics['validation_nll']:7.3f} {shown} {time.process_time() - began:4.0f}",
                   flush=True)  # fmt: skip
 
@@ -200,9 +199,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="for checkpoints and summaries")
     parser.add_argument("--real", type=Path, help="scisummnet_mds.jsonl.gz, whose papers are pre-trained on too")
-    parser.add_argument("--topics", type=int, default=300, help="of each of the two other worlds")
-    parser.add_argument("--steps", type=int, default=250, help="of pre-training")
-    parser.add_argument("--tuning-steps", type=int, default=80, help="of each fine-tuning")
+    parser.add_argument("--topics", type=int, default=150, help="of each of the two other worlds")
+    parser.add_argument("--steps", type=int, default=200, help="of pre-training")
+    parser.add_argument("--tuning-steps", type=int, default=60, help="of each fine-tuning")
     parser.add_argument("--sizes", default="50,200,800", help="training articles")
     options = parser.parse_args()
     began = time.process_time()

@@ -51,6 +51,11 @@ PARAGRAPH_REASONS = {
     "over_limit": "the article has more candidates than the settings allow",
 }
 
+ACROSS_REASONS = {
+    "leak": "of a training article, and it contains what a validation or test article has as its lead or source",
+    "near_duplicate": "nearly equal to an earlier paragraph, or in a document nearly equal to an earlier one",
+}
+
 _OF_STAGE: Mapping[str, Mapping[str, str]] = {
     "intake": ARTICLE_REASONS,
     "articles": ARTICLE_REASONS,
@@ -62,6 +67,7 @@ _OF_STAGE: Mapping[str, Mapping[str, str]] = {
     "documents": {**PAGE_REASONS, **DOCUMENT_REASONS},
     "given": GIVEN_REASONS,
     "paragraphs": PARAGRAPH_REASONS,
+    "compared": {**PARAGRAPH_REASONS, **ACROSS_REASONS},
 }
 
 

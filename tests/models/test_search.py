@@ -85,6 +85,25 @@ def test_equals_the_reference(name: str, seed: int) -> None:
     check_equal(found, expected)
 
 
+@pytest.mark.parametrize("seed", [27, 36, 51])
+def test_a_search_that_ends_as_transformers_finds_what_ours_stops_before(seed: int) -> None:
+    model, batch = tiny(seed), source(seed)
+    texts = []
+    for as_transformers in (True, False):
+        settings = SearchSettings(
+            beam=2,
+            normalisation="average",
+            min_length=2,
+            max_length=14,
+            block_ngrams=3,
+            as_transformers=as_transformers,
+        )
+        found = beam_search(model, batch, settings, begin=BEGIN, end=END, unknown=UNKNOWN)
+        check_equal(found, reference_search(model, batch, settings, Rules(BEGIN, END, NEVER)))
+        texts.append([one.tokens for one in found])
+    assert texts[0] != texts[1]
+
+
 @pytest.mark.parametrize("when", ["step", "end"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_attention_alignment_equals_the_reference(when: str, seed: int) -> None:
