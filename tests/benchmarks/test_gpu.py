@@ -48,7 +48,7 @@ def test_the_largest_batch_is_found(limit: int) -> None:
 
 def test_it_needs_few_packages() -> None:
     """A GPU machine has neither Prefect nor what `tasks` needs."""
-    files = [*(PROJECT / "benchmarks/gpu").glob("*.py"), PROJECT / "benchmarks/peers/plain_design.py"]
+    files = [*(PROJECT / "benchmarks/gpu").glob("*.py"), *(PROJECT / "benchmarks/peers").glob("*.py")]
     files += [PROJECT / "benchmarks/training.py", PROJECT / "benchmarks/beam_search.py"]
     allowed = LEAN | {"benchmarks", "models", "storage"} | sys.stdlib_module_names
     assert {name for path in files for _, name in imported(path)} <= allowed
@@ -59,8 +59,8 @@ def test_it_needs_few_packages() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("benchmarks.")
     }
-    ours = {"benchmarks.training", "benchmarks.beam_search", "benchmarks.peers.plain_design"}
-    assert {name for name in names if not name.startswith("benchmarks.gpu")} == ours
+    ours = {"benchmarks.training", "benchmarks.beam_search"}
+    assert {name for name in names if not name.startswith(("benchmarks.gpu", "benchmarks.peers."))} == ours
 
 
 def gpu(*options: object) -> subprocess.CompletedProcess[str]:
@@ -68,6 +68,7 @@ def gpu(*options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.integration
 def test_every_part_is_measured(tmp_path: Path) -> None:
     done = gpu("--json", tmp_path / "gpu.json", "--parts", "training", "memory", "decoding", "precision")
