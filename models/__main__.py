@@ -5,6 +5,7 @@ import sys
 import torch
 
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
+from models.presets import check_library
 from models.registry import PRESETS, build_summarizer
 
 
@@ -15,13 +16,13 @@ def count_parameters(preset: str, vocabulary_size: int | None = None) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def describe(ledger: int | tuple[int, int] | None, counted: int) -> str:
-    """Return the published number of parameters and, where `counted` differs from it, by how much."""
+def describe(ledger: int | tuple[int, int] | None, counted: int | None) -> str:
+    """Return the published number of parameters and, where `counted` is known and differs, by how much."""
     if ledger is None:
         return "-"
     low, high = (ledger, ledger) if isinstance(ledger, int) else ledger
     published = f"{low:,}" if low == high else f"{low:,}-{high:,}"
-    if low <= counted <= high:
+    if counted is None or low <= counted <= high:
         return published
     nearest = low if counted < low else high
     return f"{published} ({(counted - nearest) / nearest:+.1%})"
@@ -29,21 +30,22 @@ def describe(ledger: int | tuple[int, int] | None, counted: int) -> str:
 
 def listing() -> str:
     """Return the table that the command prints."""
-    rows: list[tuple[str, int, int | tuple[int, int] | None, str, str, tuple[str, ...]]] = [
+    rows: list[tuple[str, int | None, int | tuple[int, int] | None, str, str, tuple[str, ...]]] = [
         (
             name,
-            count_parameters(name),
+            None if (lacking := _lacking(preset.architecture)) else count_parameters(name),
             preset.parameters,
             preset.paper,
             preset.note,
-            (preset.differences, preset.reading),
+            (lacking, preset.differences, preset.reading),
         )
         for name, preset in PRESETS.items()
     ]
     rows.append(_predictor())
     cells = [("preset", "parameters", "ledger", "paper", "what it is")]
     cells += [
-        (name, f"{count:,}", describe(ledger, count), paper, note) for name, count, ledger, paper, note, _ in rows
+        (name, "-" if count is None else f"{count:,}", describe(ledger, count), paper, note)
+        for name, count, ledger, paper, note, _ in rows
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
@@ -51,6 +53,15 @@ def listing() -> str:
         lines.append(f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  " + _rest(row[2:], widths[2:]))
         lines += [f"{'':<{widths[0]}}    {remark}" for remark in remarks if remark]
     return "\n".join(lines)
+
+
+def _lacking(architecture: str) -> str:
+    """Return what a preset of this architecture cannot be counted for; "" = nothing."""
+    try:
+        check_library(architecture)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _predictor() -> tuple[str, int, int, str, str, tuple[str, ...]]:

@@ -1,5 +1,6 @@
 """Every summarizer of the papers by name, each number with its source, and a small one of each kind for laptops."""
 
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -116,8 +117,9 @@ _PTGEN_COV = f"{_PTGEN}; coverage from the first step, theirs in the last 3,000 
 # Hie-BART's [BOS] one row more than the 50,264 of the checkpoint that it began from.
 _BART_PIECES = 50_264
 _BART_BASE = {"model_size": 768, "feed_forward_size": 3072, "heads": 12, "encoder_layers": 6, "decoder_layers": 6}
+_SMALL_LAYERS = {"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3}
 _BART_SMALL = {
-    **{"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
+    **_SMALL_LAYERS,
     **{"attention_dropout": 0.0, "activation_dropout": 0.0},  # the fused kernel of CPUs has no dropout
 }
 # Shen et al. 2023, sec. 5.3: 4,096 source tokens, by repeating the positions.
@@ -144,6 +146,13 @@ _HIE_TUNING = Recipe(
 )  # fmt: skip
 _BART = "ours: weights drawn as in this project's other systems, unless they are loaded"
 _HIE_BART = "ours: [BOS] counts as a word of its sentence, text before the first one belongs to the first sentence"
+
+# Beltagy et al. 2020, sec. 7, Xiao et al. 2022, sec. 2.1, and their published configurations; a `<doc-sep>` is one row
+# more. Shen et al. 2023, app. B and C compare them at 4,096 source tokens.
+_PRIMERA = {"document_begin": True, "max_source_positions": 4096, "source_tokens": 4096, "window": 512}
+_LED_SMALL = {**_SMALL_LAYERS, "max_source_positions": 4096, "source_tokens": 4096, "window": 64}
+_LIBRARY = "the layers of the library transformers"
+_LED_SIZE = "Shen et al. 2023, Table 2 prints 435M"
 
 _GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
 
@@ -415,12 +424,72 @@ PRESETS: dict[str, Preset] = {
         None,
         _HIE_BART,
     ),
+    "led": Preset(
+        "led",
+        {},
+        "Beltagy et al. 2020, sec. 7",
+        "LED-large of 12 + 12 layers, 16,384 tokens",
+        459_801_600,
+        _LIBRARY,
+        _LED_SIZE,
+        _LONG_TUNING,
+        _BART_PIECES + 1,
+    ),
+    "primera": Preset(
+        "led",
+        _PRIMERA,
+        "Xiao et al. 2022, sec. 2",
+        "PRIMERA: LED, 4,096 tokens, <doc-sep>",
+        447_219_712,
+        _LIBRARY,
+        recipe=_LONG_TUNING,
+        words=_BART_PIECES + 2,
+    ),
+    "led-small": Preset(
+        "led",
+        _LED_SMALL,
+        "Beltagy et al. 2020, sec. 7",
+        "LED for laptops: d=256, 3 + 3",
+        None,
+        _LIBRARY,
+        recipe=_TUNING,
+    ),
+    "primera-small": Preset(
+        "led",
+        {**_LED_SMALL, "document_begin": True},
+        "Xiao et al. 2022, sec. 2",
+        "PRIMERA for laptops: d=256, 3 + 3",
+        None,
+        _LIBRARY,
+        recipe=_TUNING,
+    ),
+    "longt5-base": Preset(
+        "longt5",
+        {},
+        "Guo et al. 2022, sec. 3.1.2",
+        "LongT5 of 12 + 12 layers, d=768, transient global",
+        222_913_152,
+        _LIBRARY,
+        recipe=_TUNING,
+        words=32_128,
+    ),
+    "longt5-small": Preset(
+        "longt5",
+        {**_SMALL_LAYERS, "radius": 31},
+        "Guo et al. 2022, sec. 3.1.2",
+        "LongT5 for laptops: d=256, 3 + 3",
+        None,
+        _LIBRARY,
+        recipe=_TUNING,
+    ),
 }
 
 # Architectures whose memory holds paragraph embeddings (keys of `models.registry.ARCHITECTURES`).
 PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
 COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
+# Architectures whose layers are those of transformers.
+OF_TRANSFORMERS = ("led", "longt5")
 
 
 def find_preset(name: str) -> Preset:
@@ -444,4 +513,16 @@ def check_predictable(architecture: str) -> None:
         raise ValueError(
             f"attention can be predicted for summarizers with paragraph embeddings, those of architecture "
             f"{' or '.join(PREDICTABLE)} (PHT, GraphSum), not for one of {architecture!r}"
+        )
+
+
+def check_library(architecture: str) -> None:
+    """Check that the library of an architecture is there, by its key.
+
+    Raises:
+        ValueError: it is missing.
+    """
+    if architecture in OF_TRANSFORMERS and importlib.util.find_spec("transformers") is None:
+        raise ValueError(
+            f"architecture {architecture!r} needs the library transformers, found none: pip install -e '.[backbones]'"
         )

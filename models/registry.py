@@ -10,6 +10,8 @@ from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
+from models.huggingface import Led, LongT5
+from models.huggingface_configs import LedConfig, LongT5Config
 from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
@@ -50,6 +52,8 @@ ARCHITECTURES: dict[str, Architecture] = {
     "graphsum": Architecture(GraphSumConfig, GraphSum),
     "pointer-generator": Architecture(PointerGeneratorConfig, PointerGenerator),
     "bart": Architecture(BartConfig, Bart),
+    "led": Architecture(LedConfig, Led),
+    "longt5": Architecture(LongT5Config, LongT5),
 }
 
 

@@ -19,6 +19,7 @@ class Specials:
         source_begin, source_end: around a source, for architectures that were trained with them.
         target_begin: what follows `begin` in a target (BART's `<s>`).
         title_mark, paragraph_mark, sentence_mark: end a title, a paragraph and a sentence in flat inputs.
+        separator: is between documents (PRIMERA's `<doc-sep>`).
         mask: what stands for hidden text in denoising (Lewis et al. 2020).
     """
 
@@ -33,13 +34,14 @@ class Specials:
     paragraph_mark: int | None = None
     sentence_mark: int | None = None
     mask: int | None = None
+    separator: int | None = None
 
     @property
     def marks(self) -> frozenset[int]:
         """The ids that spell no text; the unknown piece, which stands for some, is not among them."""
         ids = (
             self.pad, self.begin, self.end, self.source_begin, self.source_end, self.target_begin, self.title_mark,
-            self.paragraph_mark, self.sentence_mark, self.mask,
+            self.paragraph_mark, self.sentence_mark, self.mask, self.separator,
         )  # fmt: skip
         return frozenset(id_ for id_ in ids if id_ is not None)
 

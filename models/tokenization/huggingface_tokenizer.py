@@ -24,6 +24,7 @@ _ROLES = {
     "bos": ("bos_token", "<s>"),
     "eos": ("eos_token", "</s>"),
     "mask": ("mask_token", "<mask>"),
+    "separator": ("doc_sep_token", "<doc-sep>"),  # PRIMERA's, which its files name among other added pieces
 }
 
 
@@ -157,6 +158,7 @@ def _specials(ids: Mapping[str, int | None], start: int | None) -> Specials:
         source_end=end,
         target_begin=bos if begin != bos else None,
         mask=ids["mask"],
+        separator=ids["separator"],
     )
 
 

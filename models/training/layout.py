@@ -39,6 +39,7 @@ class Layout:
         graph: whether batches carry the paragraph graph (column `graph`).
         source_begin: id before the source, or None.
         begins_each: whether `source_begin` is before each paragraph, not only the first.
+        separator: id before each paragraph but the first in place of `source_begin`, if `begins_each`; None = none.
         source_end: id after the source, or None.
         shared_limit: whether `max_source_tokens` is divided equally among an article's paragraphs, each of which is cut
             at its end, and not the end of all of them (Shen et al. 2023, app. C).
@@ -56,6 +57,7 @@ class Layout:
     begins_each: bool = False
     source_end: int | None = None
     shared_limit: bool = False
+    separator: int | None = None
 
     def __post_init__(self) -> None:
         for name, minimum in (("max_paragraphs", 1), ("max_paragraph_tokens", 1), ("max_target_tokens", 2)):
@@ -153,7 +155,7 @@ class ExampleTable:
         layout = self.layout
         before: list[int] = []
         if layout.source_begin is not None and (rank == 0 or layout.begins_each):
-            before.append(layout.source_begin)
+            before.append(layout.source_begin if rank == 0 or layout.separator is None else layout.separator)
         if rank == 0 and layout.title_mark is not None:
             before += [*title.tolist(), layout.title_mark]
         return np.array(before, dtype=title.dtype)

@@ -7,7 +7,9 @@ import torch
 
 from models.bart import Bart, BartConfig
 from models.contract import Summarizer
-from models.presets import find_preset
+from models.huggingface import LibrarySummarizer
+from models.huggingface_folder import check_huggingface, load_huggingface
+from models.presets import OF_TRANSFORMERS, find_preset
 from models.pretrained import check_pretrained, load_pretrained
 from models.registry import build_summarizer, configuration, fields_of
 from models.vocabulary import Vocabulary
@@ -16,6 +18,7 @@ from tasks.summarization.folders import check_folder, folder_vocabulary
 from tasks.summarization.settings import SummarizerSettings
 
 _SETTING = "summarizer.pretrained"
+_LOADED = ("bart", *OF_TRANSFORMERS)
 _PICKLED = (".bin",)  # loaded as tensors alone
 
 
@@ -40,8 +43,11 @@ def fresh_model(
         return build_summarizer(settings.preset, **fields)
     with torch.device("meta"):  # so that the weights exist once
         model = build_summarizer(settings.preset, **fields)
-    assert isinstance(model, Bart)
-    load_pretrained(model, settings.pretrained)
+    if isinstance(model, LibrarySummarizer):
+        load_huggingface(model, settings.pretrained)
+    else:
+        assert isinstance(model, Bart)
+        load_pretrained(model, settings.pretrained)
     return model
 
 
@@ -64,10 +70,10 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
         return None
     path = check_folder(folder, _SETTING)
     architecture = find_preset(settings.preset).architecture
-    if architecture != "bart":
+    if architecture not in _LOADED:
         raise ValueError(
-            f"{_SETTING} is {folder!r}: expected a summarizer.preset of architecture 'bart' (python -m models lists "
-            f"them), got {settings.preset!r}, which is of {architecture!r}"
+            f"{_SETTING} is {folder!r}: expected a summarizer.preset of architecture {' or '.join(map(repr, _LOADED))} "
+            f"(python -m models lists them), got {settings.preset!r}, which is of {architecture!r}"
         )
     own = folder_vocabulary(folder, _SETTING)
     if own != vocabulary:
@@ -76,9 +82,11 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
             f"({vocabulary.kind}, {vocabulary.size} pieces): expected no vocabulary.folder, or one of the same content"
         )
     config = configuration(settings.preset, **_fields(settings, vocabulary, None))
-    assert isinstance(config, BartConfig)
     try:
-        check_pretrained(path, config)
+        if isinstance(config, BartConfig):
+            check_pretrained(path, config)
+        else:
+            check_huggingface(path, config)
     except ValueError as error:
         raise ValueError(f"{_SETTING} is {folder!r}, preset {settings.preset!r}: {error}") from error
     return start_digest(path)
@@ -113,7 +121,12 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
     fields: dict[str, Any] = {"vocabulary_size": vocabulary.size, "pad": vocabulary.pad}
     # Architectures that are told which tokens begin and end a text.
     known = fields_of(settings.preset, {})
-    marks = {"begin": vocabulary.begin, "end": vocabulary.end, "source_begin": vocabulary.specials.source_begin}
+    marks = {
+        "begin": vocabulary.begin,
+        "end": vocabulary.end,
+        "source_begin": vocabulary.specials.source_begin,
+        "separator": vocabulary.specials.separator,
+    }
     fields |= {name: id_ for name, id_ in marks.items() if name in known and id_ is not None}
     fields |= settings.overrides
     if dropout is not None:

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from models.presets import COPYING, find_preset
+from models.presets import COPYING, OF_TRANSFORMERS, check_library, find_preset
 from models.search.settings import Guidance, SearchSettings
 from tasks.engine.settings import Settings, tuning
 from tasks.text.discourse import MarkerScope
@@ -175,10 +175,14 @@ class SummarizerSettings(Settings):
                 f"preset {self.preset!r} with these overrides has heads that see sentences (Hie-BART), and examples "
                 "have no mark before a sentence: expected one without sentence_heads"
             )
-        if self.graph != "none" and architecture == "bart":
+        try:
+            check_library(architecture)
+        except ValueError as error:
+            raise ValueError(f"preset {self.preset!r}: {error}") from error
+        if self.graph != "none" and architecture in ("bart", *OF_TRANSFORMERS):
             raise ValueError(
-                f"graph is {self.graph!r}: preset {self.preset!r} is of architecture 'bart', which reads no graph, "
-                "expected 'none'"
+                f"graph is {self.graph!r}: preset {self.preset!r} is of architecture {architecture!r}, which reads no "
+                "graph, expected 'none'"
             )
         if self.overrides:
             from models.registry import check_configuration  # here, because it loads torch, which takes seconds

@@ -178,7 +178,8 @@ def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
     """
     limits = (settings.max_source_tokens, source_limit(settings.preset, settings.overrides))
     # Architectures pre-trained with marks around a source say whether one is before each paragraph.
-    begins_each = fields_of(settings.preset, settings.overrides).get("document_begin")
+    fields = fields_of(settings.preset, settings.overrides)
+    begins_each = fields.get("document_begin")
     specials = vocabulary.specials
     return Layout(
         pad=vocabulary.pad,
@@ -186,6 +187,7 @@ def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
         source_begin=None if begins_each is None else specials.source_begin,
         source_end=None if begins_each is None else specials.source_end,
         begins_each=bool(begins_each),
+        separator=specials.separator if begins_each and "separator" in fields else None,
         shared_limit=settings.truncation == "each",
         max_paragraphs=settings.max_paragraphs,
         max_paragraph_tokens=settings.max_paragraph_tokens,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from models.presets import find_preset
+from models.presets import check_library, find_preset
 from models.registry import source_limit
 from storage.schemas import PREDICTIONS
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
@@ -44,6 +44,8 @@ def systems_to_run(
             continue
         if system.lacks_weights(small=settings.size == "small"):
             reason = f"{NEEDS_WEIGHTS}: {system.weights}"
+        elif lacking := _lacks_library(system, settings):
+            reason = lacking
         elif _sees_sentences(system, settings):
             reason = _UNMARKED
         elif system.kind == "extractive":
@@ -56,6 +58,16 @@ def systems_to_run(
         else:
             run.append(name)
     return run, reasons
+
+
+def _lacks_library(system: System, settings: TableSettings) -> str:
+    """Return what is missing for a system's layers; "" = nothing."""
+    preset = system.small if settings.size == "small" else system.preset
+    try:
+        check_library(find_preset(preset).architecture if preset else "")
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _sees_sentences(system: System, settings: TableSettings) -> bool:

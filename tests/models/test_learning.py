@@ -46,7 +46,7 @@ def learner(preset: str, vocabulary: int, size: int) -> Summarizer:
     if PRESETS[preset].architecture == "memory-compressed":
         fields["block"] = 64
     heads = {} if preset == "ht-one-head" else {"heads": 4}
-    return build_summarizer(preset, vocabulary_size=vocabulary, pad=PAD, **fields, **heads)
+    return build_summarizer(preset, vocabulary_size=vocabulary, pad=PAD, **{**fields, **heads})
 
 
 def train(

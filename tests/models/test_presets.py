@@ -166,6 +166,42 @@ VALUES: dict[str, Values] = {
         "copying": False,  # in none of the papers
         "gradient_checkpointing": False,
     },
+    "led": {  # led-large-16384's published configuration (Beltagy et al. 2020)
+        "pad": 0,
+        "begin": 2,
+        "end": 2,
+        "source_begin": 0,
+        "separator": None,
+        "model_size": 1024,
+        "feed_forward_size": 4096,
+        "heads": 16,
+        "encoder_layers": 12,
+        "decoder_layers": 12,
+        "max_positions": 1024,
+        "max_source_positions": 16_384,
+        "source_tokens": 16_384,
+        "window": 1024,
+        "dropout": 0.1,
+        "attention_dropout": 0.0,
+        "activation_dropout": 0.0,
+        "document_begin": False,
+    },
+    "longt5": {  # long-t5-tglobal-base's published configuration (Guo et al. 2022)
+        "pad": 0,
+        "begin": 0,
+        "end": 1,
+        "model_size": 768,
+        "feed_forward_size": 2048,
+        "heads": 12,
+        "head_size": 64,
+        "encoder_layers": 12,
+        "decoder_layers": 12,
+        "source_tokens": 4096,  # the longest inputs of its pre-training
+        "radius": 127,
+        "global_block": 16,
+        "dropout": 0.1,
+        "document_begin": False,
+    },
 }
 PRINTED: Values = {  # Liu & Lapata's (2019) equations
     "norm": "post",  # eq. 11
@@ -192,6 +228,10 @@ SMALL_BART: Values = {  # ours, for laptops
     **{"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
     **{"attention_dropout": 0.0, "activation_dropout": 0.0},
 }
+SMALL_LAYERS: Values = {
+    **{"model_size": 256, "feed_forward_size": 1024, "heads": 4, "encoder_layers": 3, "decoder_layers": 3},
+}
+SMALL_LED: Values = {**SMALL_LAYERS, "max_source_positions": 4096, "source_tokens": 4096, "window": 64}
 
 # Preset -> architecture, and what differs from the values above.
 CHANGES: dict[str, tuple[str, Values]] = {
@@ -253,6 +293,16 @@ CHANGES: dict[str, tuple[str, Values]] = {
     "hie-bart-9-7": ("bart", {"sentence_heads": 7}),
     "hie-bart-8-8": ("bart", {"sentence_heads": 8}),
     "hie-bart-small": ("bart", {**SMALL_BART, "sentence_heads": 1}),
+    "led": ("led", {}),
+    # Xiao et al. 2022: 4,096 tokens, windows of 512, a mark for each document
+    "primera": (
+        "led",
+        {"document_begin": True, "max_source_positions": 4096, "source_tokens": 4096, "window": 512},
+    ),
+    "led-small": ("led", SMALL_LED),
+    "primera-small": ("led", {**SMALL_LED, "document_begin": True}),
+    "longt5-base": ("longt5", {}),
+    "longt5-small": ("longt5", {**SMALL_LAYERS, "radius": 31}),
 }
 
 
@@ -272,7 +322,7 @@ def test_small_presets_say_so() -> None:
     small = {
         name
         for name, preset in PRESETS.items()
-        if preset.settings.get("model_size") == (256 if preset.architecture == "bart" else 128)
+        if preset.settings.get("model_size") == (256 if preset.architecture in ("bart", "led", "longt5") else 128)
     }
     assert small == {name for name in CHANGES if "small" in name}
 

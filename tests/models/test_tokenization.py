@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,24 @@ def test_the_files_of_a_tokenizer_give_it_back(vocabulary: Vocabulary, tmp_path:
         (tmp_path / name).write_bytes(data)
     (tmp_path / "config.json").write_text('{"decoder_start_token_id": 2}')
     assert read_tokenizer(tmp_path) == vocabulary.model
+
+
+def test_a_mark_between_documents_is_found_and_kept(folder: Path, tmp_path: Path) -> None:
+    """PRIMERA's, an added piece whose role no file names."""
+    shutil.copytree(folder, tmp_path / "primera")
+    file = tmp_path / "primera" / "tokenizer.json"
+    described = json.loads(file.read_text())
+    found = Vocabulary(read_tokenizer(folder))
+    assert found.specials.separator is None
+    mark = {**described["added_tokens"][0], "id": found.size, "content": "<doc-sep>", "special": True}
+    file.write_text(json.dumps({**described, "added_tokens": [*described["added_tokens"], mark]}))
+    vocabulary = Vocabulary(read_tokenizer(tmp_path / "primera"))
+    assert (vocabulary.specials.separator, vocabulary.size) == (found.size, found.size + 1)
+    assert found.size not in vocabulary.encode("a <doc-sep> b")
+    (tmp_path / "again").mkdir()
+    for name, content in tokenizer_files(vocabulary.model).items():
+        (tmp_path / "again" / name).write_bytes(content)
+    assert Vocabulary(read_tokenizer(tmp_path / "again")).specials.separator == found.size
 
 
 def test_names_in_a_folder_count_before_usual_ones(tmp_path: Path) -> None:

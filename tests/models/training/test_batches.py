@@ -82,6 +82,8 @@ MARKED = {"source_begin": 7, "source_end": 8}
     [
         ({}, [[7, 50, MARK, 10], [20, 21, 22], [30, 8]]),
         ({"begins_each": True}, [[7, 50, MARK, 10], [7, 20, 21, 22], [7, 30, 8]]),
+        ({"begins_each": True, "separator": 9}, [[7, 50, MARK, 10], [9, 20, 21, 22], [9, 30, 8]]),
+        ({"separator": 9}, [[7, 50, MARK, 10], [20, 21, 22], [30, 8]]),
         ({"max_paragraph_tokens": 2}, [[7, 50], [20, 21], [30, 8]]),
         ({"max_source_tokens": 5}, [[7, 50, MARK, 10], [8]]),  # the mark takes the place of the last token
         ({"max_source_tokens": 6, "begins_each": True}, [[7, 50, MARK, 10], [7, 8]]),

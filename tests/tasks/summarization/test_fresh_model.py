@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from models.bart import Bart
+from models.huggingface import Led
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
@@ -125,6 +126,40 @@ def test_marks_are_before_the_article_or_before_each_document(preset: str, each:
     layout = layout_of(settings(preset=preset), words)
     assert (layout.source_begin, layout.source_end, layout.begins_each) == (0, 2, each)
     assert layout.max_source_tokens == 64
+
+
+def test_documents_of_a_primera_are_separated_as_its_vocabulary_has_it(words: Vocabulary, tmp_path: Path) -> None:
+    chosen = settings(preset="primera-small")
+    assert layout_of(chosen, words).separator is None
+    assert layout_of(chosen, words).begins_each
+    described = json.loads(words.model)
+    mark = {**described["tokenizer"]["added_tokens"][0], "id": words.size, "content": "<doc-sep>"}
+    described["tokenizer"]["added_tokens"].append(mark)
+    described["specials"]["separator"] = words.size
+    separated = Vocabulary(json.dumps(described).encode())
+    assert layout_of(chosen, separated).separator == words.size
+    assert layout_of(settings(preset="led-small"), separated).separator is None
+    assert layout_of(settings(preset="hed-small"), separated).separator is None
+    pytest.importorskip("transformers", reason="needs the extra `backbones`")
+    model = fresh_model(chosen, separated, seed=1)
+    assert isinstance(model, Led)
+    assert (model.config.separator, model.config.source_begin, model.config.begin) == (words.size, 0, 2)
+
+
+def test_a_led_starts_from_a_folder(words: Vocabulary, tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="needs the extra `backbones`")
+    saved = fresh_model(settings(preset="led-small"), words, seed=5)
+    assert isinstance(saved, Led)
+    folder = write_folder(tmp_path / "led")
+    saved.led.save_pretrained(folder)
+    chosen = settings(folder, preset="led-small")
+    assert check_start(chosen, words) is not None
+    model = fresh_model(chosen, words, seed=9)
+    assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in saved.state_dict().items())
+    with pytest.raises(ValueError, match=r"preset 'led-small': expected encoder_layers 2 in .*, got 1"):
+        check_start(settings(folder, preset="led-small", encoder_layers=2), words)
+    with pytest.raises(ValueError, match=r"preset 'bart-small': expected model_type 'bart' in .* got 'led'"):
+        check_start(settings(folder), words)
 
 
 def test_other_architectures_get_no_marks(words: Vocabulary) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from models.presets import find_preset
+from models.presets import OF_TRANSFORMERS, find_preset
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.significance import Significance
 from tasks.ranking.settings import RankingSettings
@@ -66,7 +66,7 @@ def test_every_table_has_its_rows_and_every_row_its_system() -> None:
 def test_every_system_names_presets_of_one_architecture(name: str) -> None:
     system = SYSTEMS[name]
     large, small = find_preset(system.preset), find_preset(system.small)
-    assert small.settings["model_size"] == (256 if small.architecture == "bart" else 128)
+    assert small.settings["model_size"] == (256 if small.architecture in ("bart", *OF_TRANSFORMERS) else 128)
     assert large.architecture == small.architecture
     assert system.model in ("", *SYSTEMS)
 
@@ -281,14 +281,31 @@ def test_cds_is_told_relative_to_bart() -> None:
 
 def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
     run, reasons = systems_to_run(SMALL.model_copy(update={"tables": ("003-2", "003-5", "004-1")}), ["lead"])
-    assert run == ["lead", "bart", "hed", "hed-base", "hed-1", "hed-2", "hed-3", "hed-4", "ptgen",
-                   "ptgen-cov"]  # fmt: skip
-    assert reasons["primera"] == "needs weights: allenai/PRIMERA"
+    assert [name for name in run if name not in LIBRARY] == [
+        "lead", "bart", "hed", "hed-base", "hed-1", "hed-2", "hed-3", "hed-4", "ptgen", "ptgen-cov"
+    ]  # fmt: skip
+    assert reasons["hed-cnn"] == "needs weights: facebook/bart-large-cnn"
     assert reasons["hie-bart"] == "its heads see sentences, and examples have no mark before a sentence"
     assert systems_to_run(SMALL.model_copy(update={"tables": ("004-2",)}), [])[0] == ["hie-bart-16-0"]
     run, reasons = systems_to_run(TableSettings(tables=("003-5", "004-1")), ["lead"])
     assert run == ["lead", "ptgen", "ptgen-cov"]
     assert reasons["hed"] == "needs weights: facebook/bart-large"
+
+
+LIBRARY = ["led", "longt5", "primera"]
+
+
+def test_systems_of_an_optional_library_are_run_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = SMALL.model_copy(update={"tables": ("003-2",)})
+    monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda _name: object())
+    assert [name for name in systems_to_run(chosen, [])[0] if name in LIBRARY] == LIBRARY
+    assert systems_to_run(TableSettings(tables=("003-2",)), [])[1]["led"] == "needs weights: allenai/led-large-16384"
+    monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda _name: None)
+    run, reasons = systems_to_run(chosen, [])
+    assert not set(run) & set(LIBRARY)
+    assert reasons["primera"] == "architecture 'led' needs the library transformers, found none: " + (
+        "pip install -e '.[backbones]'"
+    )
 
 
 def test_the_ratios_of_heads_differ_in_the_ratio_alone() -> None:

@@ -1,0 +1,210 @@
+"""LED (Beltagy et al. 2020), PRIMERA (Xiao et al. 2022), which is LED, and LongT5 (Guo et al. 2022): summarizers whose
+layers are those of the library transformers (extra `backbones`).
+
+The library is imported where such a model is made, so that this file needs it no earlier. Each module holds the
+library's model without its output layer, and is called as the library's checkpoints call it. The marks of a source
+arrive with it, as `models.bart` says.
+
+Shapes: B articles, K hypotheses an article, R = B*K, S source tokens of an article, T target tokens, P paragraphs,
+D model size, V vocabulary.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.huggingface_configs import LedConfig, LongT5Config, led_config, longt5_config
+from models.layers.attention import KeyValueCache, split_heads
+from models.layers.decoder import TokenMemory
+from models.layers.library_cache import library_cache
+from models.layers.paragraphs import ParagraphRows
+from models.layers.precision import widened
+from models.presets import check_library
+
+
+class LibrarySummarizer(Summarizer):
+    """A summarizer around an encoder and a decoder of transformers.
+
+    Attributes:
+        config: our configuration.
+        prefix: the attribute that holds the library's model.
+    """
+
+    config: LedConfig | LongT5Config
+    prefix: ClassVar[str]
+
+    @property
+    def library(self) -> nn.Module:
+        """The library's model: embeddings, encoder and decoder."""
+        model: nn.Module = getattr(self, self.prefix)
+        return model
+
+    @abstractmethod
+    def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
+        """Return the encoder's states [B, S, D] of tokens."""
+
+    @abstractmethod
+    def cross_projections(self) -> Iterator[tuple[nn.Module, nn.Module]]:
+        """Yield the projections of keys and of values of each decoder layer's cross-attention."""
+
+    def encode(self, source: SourceBatch) -> Memory:
+        """Encode B articles: their first `source_tokens` tokens, best documents first."""
+        rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
+        flat = rows.flat(rows.tokens)
+        states_BSD = self.read(flat.values.masked_fill(~flat.mask, self.config.pad), flat.mask)
+        heads, pairs = self.config.heads, list(self.cross_projections())
+        return TokenMemory(
+            keys=tuple(split_heads(key(states_BSD), heads).contiguous() for key, _ in pairs),
+            values=tuple(split_heads(value(states_BSD), heads).contiguous() for _, value in pairs),
+            mask=flat.mask,
+            paragraph=flat.paragraph,
+            paragraphs=rows.paragraphs,
+        )
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64).
+
+        Raises:
+            ValueError: there are more tokens than positions.
+        """
+        assert isinstance(memory, TokenMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        self._check_length(target_in.shape[1] + (0 if cache is None else cache.length))
+        rows = len(target_in)
+        mask_RS = memory.mask.repeat_interleave(rows // memory.articles, dim=0)
+        result = self.library.get_submodule("decoder")(
+            input_ids=target_in,
+            # Their shape and type alone are looked at, as keys and values are known already.
+            encoder_hidden_states=memory.keys[0].new_zeros(1).expand(*mask_RS.shape, 1),
+            encoder_attention_mask=mask_RS,
+            past_key_values=library_cache(memory, cache, rows),
+            use_cache=True,
+            output_attentions=attention,
+            return_dict=True,
+        )
+        if cache is not None:
+            cache.advance(target_in.shape[1])
+        if not attention:
+            return Decoded(result.last_hidden_state, None)
+        weights_RTS = torch.stack([widened(layer).mean(dim=1) for layer in result.cross_attentions]).mean(dim=0)
+        return Decoded(
+            result.last_hidden_state, memory.by_paragraph(weights_RTS.masked_fill(~mask_RS.unsqueeze(1), 0.0))
+        )
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+        return F.linear(hidden, *self.projection())
+
+    @abstractmethod
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight [V, D] and bias [V] of `logits`."""
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens.
+
+        Raises:
+            ValueError: there are fewer positions.
+        """
+        self._check_length(length)
+        return KeyValueCache(self.config.decoder_layers, memory.articles * hypotheses, length)
+
+    def tie(self) -> None:
+        """Make the embeddings of encoder and decoder the shared ones, once weights were assigned."""
+        words = self.projection()[0]
+        for stack in ("encoder", "decoder"):
+            self.library.get_submodule(f"{stack}.embed_tokens").weight = words
+
+    def _check_length(self, length: int) -> None:
+        positions: int | None = getattr(self.config, "max_positions", None)
+        if positions is not None and length > positions:
+            raise ValueError(f"expected at most max_positions {positions} target tokens, got {length}")
+
+
+class Led(LibrarySummarizer):
+    """LED or PRIMERA, by its configuration."""
+
+    config: LedConfig
+    prefix = "led"
+    final_logits_bias: Tensor
+
+    def __init__(self, config: LedConfig) -> None:
+        """Make a fresh model, its weights drawn by the library.
+
+        Raises:
+            ValueError: the library is missing.
+        """
+        check_library("led")
+        from transformers import LEDModel
+
+        super().__init__()
+        self.config = config
+        self.led = LEDModel(led_config(config))
+        self.register_buffer("final_logits_bias", torch.zeros(1, config.vocabulary_size))
+
+    def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
+        """Return the encoder's states [B, S, D] of tokens; marks have global attention."""
+        length = tokens_BS.shape[1]
+        more = -length % self.config.window
+        tokens_BS, mask_BS = F.pad(tokens_BS, (0, more), value=self.config.pad), F.pad(mask_BS, (0, more))
+        marks_BS = tokens_BS == self.config.source_begin
+        if self.config.separator is not None:
+            marks_BS = marks_BS | (tokens_BS == self.config.separator)
+        states_BSD: Tensor = self.led.encoder(
+            input_ids=tokens_BS,
+            attention_mask=mask_BS.long(),
+            global_attention_mask=(marks_BS & mask_BS).long(),
+            return_dict=True,
+        ).last_hidden_state
+        return states_BSD[:, :length]
+
+    def cross_projections(self) -> Iterator[tuple[nn.Module, nn.Module]]:
+        """Yield the projections of keys and of values of each decoder layer's cross-attention."""
+        for layer in self.led.decoder.layers:
+            yield layer.encoder_attn.k_proj, layer.encoder_attn.v_proj
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of `logits`."""
+        return self.led.shared.weight, self.final_logits_bias[0]
+
+
+class LongT5(LibrarySummarizer):
+    """LongT5 with transient global attention."""
+
+    config: LongT5Config
+    prefix = "model"
+
+    def __init__(self, config: LongT5Config) -> None:
+        """Make a fresh model, its weights drawn by the library.
+
+        Raises:
+            ValueError: the library is missing.
+        """
+        check_library("longt5")
+        from transformers import LongT5Model
+
+        super().__init__()
+        self.config = config
+        self.model = LongT5Model(longt5_config(config))
+
+    def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
+        """Return the encoder's states [B, S, D] of tokens."""
+        states_BSD: Tensor = self.model.encoder(
+            input_ids=tokens_BS, attention_mask=mask_BS.long(), return_dict=True
+        ).last_hidden_state
+        return states_BSD
+
+    def cross_projections(self) -> Iterator[tuple[nn.Module, nn.Module]]:
+        """Yield the projections of keys and of values of each decoder layer's cross-attention."""
+        for block in self.model.decoder.block:
+            yield block.layer[1].EncDecAttention.k, block.layer[1].EncDecAttention.v
+
+    def projection(self) -> tuple[Tensor, None]:
+        """Return weight [V, D] of `logits`, which has no bias."""
+        return self.model.shared.weight, None

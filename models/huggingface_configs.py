@@ -1,0 +1,166 @@
+"""The configurations of LED, PRIMERA and LongT5: ours, and how the library transformers states them.
+
+Shapes: D model size, E size of a head.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from models.layers.config import TransformerConfig, check_positive
+from models.layers.paragraphs import LENGTH_STEP
+
+
+@dataclass(frozen=True)
+class LedConfig(TransformerConfig):
+    """The size of LED; the defaults are those of led-large-16384.
+
+    Attributes:
+        begin: id from which the decoder starts.
+        end: id that ends a summary and a source.
+        source_begin: id with which a source and the text of a target begin; such tokens of a source attend to all
+            others and are seen by all (global attention, Beltagy et al. 2020, sec. 3.1).
+        separator: id before each document but the first, with global attention too (Xiao et al. 2022, sec. 2.1);
+            None = `source_begin`.
+        model_size: D.
+        feed_forward_size: hidden size of feed-forward layers.
+        heads: attention heads.
+        encoder_layers: layers of the encoder.
+        decoder_layers: layers of the decoder.
+        max_positions: learned positions of the decoder, in tokens.
+        max_source_positions: learned positions of the encoder, a multiple of `window` and of 32.
+        source_tokens: maximum number of tokens read of an article, best documents first.
+        window: tokens that a token without global attention sees, half on either side.
+        dropout: of embeddings and sub-layer outputs.
+        attention_dropout: of attention weights.
+        activation_dropout: of the inner feed-forward layers.
+        document_begin: whether each document is marked, not only the article (PRIMERA).
+    """
+
+    begin: int = 2
+    end: int = 2
+    source_begin: int = 0
+    separator: int | None = None
+    model_size: int = 1024
+    feed_forward_size: int = 4096
+    heads: int = 16
+    encoder_layers: int = 12
+    decoder_layers: int = 12
+    max_positions: int = 1024
+    max_source_positions: int = 16_384
+    source_tokens: int = 16_384
+    window: int = 1024
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    activation_dropout: float = 0.0
+    document_begin: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self, "encoder_layers", "decoder_layers", "max_positions", "source_tokens", "window")
+        if self.window % 2:
+            raise ValueError(f"window must be even, half of it on either side of a token, got {self.window}")
+        # The library pads a source to whole windows, and padding has positions too.
+        for multiple in (self.window, LENGTH_STEP):
+            if self.max_source_positions % multiple or self.max_source_positions < multiple:
+                raise ValueError(
+                    f"max_source_positions must be a multiple of {multiple}, got {self.max_source_positions}"
+                )
+        if self.source_tokens > self.max_source_positions:
+            raise ValueError(
+                f"source_tokens must be at most max_source_positions {self.max_source_positions}, got "
+                f"{self.source_tokens}"
+            )
+
+
+@dataclass(frozen=True)
+class LongT5Config(TransformerConfig):
+    """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base.
+
+    Attributes:
+        begin: id from which the decoder starts.
+        end: id that ends a summary and a source.
+        model_size: D.
+        feed_forward_size: hidden size of feed-forward layers, which are gated.
+        heads: attention heads.
+        head_size: E.
+        encoder_layers: layers of the encoder.
+        decoder_layers: layers of the decoder.
+        source_tokens: maximum number of tokens read of an article, best documents first.
+        radius: tokens that a token sees on either side (Guo et al. 2022, sec. 3.1.1).
+        global_block: tokens whose mean is one global token, which all tokens see (Guo et al. 2022, sec. 3.1.2).
+        dropout: of embeddings, sub-layer outputs, attention weights and inner feed-forward layers.
+        document_begin: whether each document begins with the vocabulary's mark of a source, where it has one.
+    """
+
+    begin: int = 0
+    end: int = 1
+    model_size: int = 768
+    feed_forward_size: int = 2048
+    heads: int = 12
+    head_size: int = 64
+    encoder_layers: int = 12
+    decoder_layers: int = 12
+    source_tokens: int = 4096
+    radius: int = 127
+    global_block: int = 16
+    dropout: float = 0.1
+    document_begin: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(
+            self, "head_size", "encoder_layers", "decoder_layers", "source_tokens", "radius", "global_block"
+        )  # fmt: skip
+
+
+def led_config(config: LedConfig) -> Any:
+    """Return the library's configuration of a LED."""
+    from transformers import LEDConfig
+
+    return LEDConfig(
+        vocab_size=config.vocabulary_size,
+        d_model=config.model_size,
+        encoder_layers=config.encoder_layers,
+        decoder_layers=config.decoder_layers,
+        encoder_ffn_dim=config.feed_forward_size,
+        decoder_ffn_dim=config.feed_forward_size,
+        encoder_attention_heads=config.heads,
+        decoder_attention_heads=config.heads,
+        max_encoder_position_embeddings=config.max_source_positions,
+        max_decoder_position_embeddings=config.max_positions,
+        attention_window=[config.window] * config.encoder_layers,
+        dropout=config.dropout,
+        attention_dropout=config.attention_dropout,
+        activation_dropout=config.activation_dropout,
+        init_std=config.model_size**-0.5,  # as this project's BART is drawn; the library's .02 is for d = 1,024
+        pad_token_id=config.pad,
+        bos_token_id=config.source_begin,
+        eos_token_id=config.end,
+        decoder_start_token_id=config.begin,
+        attn_implementation="eager",
+    )
+
+
+def longt5_config(config: LongT5Config) -> Any:
+    """Return the library's configuration of a LongT5."""
+    from transformers import LongT5Config as Theirs
+
+    return Theirs(
+        vocab_size=config.vocabulary_size,
+        d_model=config.model_size,
+        d_kv=config.head_size,
+        d_ff=config.feed_forward_size,
+        num_layers=config.encoder_layers,
+        num_decoder_layers=config.decoder_layers,
+        num_heads=config.heads,
+        local_radius=config.radius,
+        global_block_size=config.global_block,
+        dropout_rate=config.dropout,
+        feed_forward_proj="gated-gelu",
+        encoder_attention_type="transient-global",
+        tie_word_embeddings=False,  # to the library: outputs are not scaled; the embeddings are shared all the same
+        pad_token_id=config.pad,
+        eos_token_id=config.end,
+        decoder_start_token_id=config.begin,
+        attn_implementation="eager",
+    )
