@@ -434,6 +434,16 @@ def find_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
+    """Tell whether a preset, with these fields of its configuration changed, has heads that see sentences
+    (Akiyama et al. 2021, sec. 3.3).
+
+    Raises:
+        ValueError: there is no such preset.
+    """
+    return bool({**find_preset(name).settings, **overrides}.get("sentence_heads"))
+
+
 def check_predictable(architecture: str) -> None:
     """Check that the attention of an architecture can be predicted, by its key.
 

@@ -38,6 +38,7 @@ _FUNNEL = {
     "ranked": "ranked paragraphs",
     "graphs": "articles with a graph",
     "examples": "examples",
+    "sentence-examples": "examples",
 }
 # The rows that the first stage keeps are the rows of the second.
 _HANDED_ON = {"frontier": "documents", "paragraphs": "features"}

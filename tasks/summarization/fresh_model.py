@@ -27,7 +27,7 @@ def fresh_model(
     Args:
         settings: which summarizer, and the folder of its weights if it is pre-trained; what a checkpoint lacks, such
             as the head that copies, is fresh.
-        vocabulary: of its texts.
+        vocabulary: of its texts, with `sentence_begin` for heads that see sentences.
         seed: of fresh weights.
         dropout: in place of the preset's.
 
@@ -41,7 +41,8 @@ def fresh_model(
     with torch.device("meta"):  # so that the weights exist once
         model = build_summarizer(settings.preset, **fields)
     assert isinstance(model, Bart)
-    load_pretrained(model, settings.pretrained)
+    added = vocabulary.size - folder_vocabulary(settings.pretrained, _SETTING).size if settings.sees_sentences else 0
+    load_pretrained(model, settings.pretrained, added=added)
     return model
 
 
@@ -75,10 +76,11 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
             f"{_SETTING} is {folder!r}: its tokenizer ({own.kind}, {own.size} pieces) is not the build's vocabulary "
             f"({vocabulary.kind}, {vocabulary.size} pieces): expected no vocabulary.folder, or one of the same content"
         )
-    config = configuration(settings.preset, **_fields(settings, vocabulary, None))
+    words = vocabulary.with_sentence_begin() if settings.sees_sentences else vocabulary
+    config = configuration(settings.preset, **_fields(settings, words, None))
     assert isinstance(config, BartConfig)
     try:
-        check_pretrained(path, config)
+        check_pretrained(path, config, added=words.size - own.size)
     except ValueError as error:
         raise ValueError(f"{_SETTING} is {folder!r}, preset {settings.preset!r}: {error}") from error
     return start_digest(path)
@@ -113,7 +115,12 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
     fields: dict[str, Any] = {"vocabulary_size": vocabulary.size, "pad": vocabulary.pad}
     # Architectures that are told which tokens begin and end a text.
     known = fields_of(settings.preset, {})
-    marks = {"begin": vocabulary.begin, "end": vocabulary.end, "source_begin": vocabulary.specials.source_begin}
+    marks = {
+        "begin": vocabulary.begin,
+        "end": vocabulary.end,
+        "source_begin": vocabulary.specials.source_begin,
+        "sentence_begin": vocabulary.sentence_begin,
+    }
     fields |= {name: id_ for name, id_ in marks.items() if name in known and id_ is not None}
     fields |= settings.overrides
     if dropout is not None:

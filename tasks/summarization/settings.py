@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from models.presets import COPYING, find_preset
+from models.presets import COPYING, find_preset, sees_sentences
 from models.search.settings import Guidance, SearchSettings
 from tasks.engine.settings import Settings, tuning
 from tasks.text.discourse import MarkerScope
@@ -155,6 +155,11 @@ class SummarizerSettings(Settings):
     )
     max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
 
+    @property
+    def sees_sentences(self) -> bool:
+        """Whether the summarizer reads examples with `[BOS]` before each sentence (Akiyama et al. 2021)."""
+        return sees_sentences(self.preset, self.overrides)
+
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide what is trained; `truncation` only where it is chosen, as it came later."""
         fields = super().recipe()
@@ -169,11 +174,6 @@ class SummarizerSettings(Settings):
             raise ValueError(
                 f"copying: preset {self.preset!r} is of architecture {architecture!r}, which cannot copy, expected one "
                 f"of: {', '.join(COPYING)}"
-            )
-        if {**find_preset(self.preset).settings, **self.overrides}.get("sentence_heads"):
-            raise ValueError(
-                f"preset {self.preset!r} with these overrides has heads that see sentences (Hie-BART), and examples "
-                "have no mark before a sentence: expected one without sentence_heads"
             )
         if self.graph != "none" and architecture == "bart":
             raise ValueError(

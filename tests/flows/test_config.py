@@ -118,7 +118,8 @@ def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> 
         ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "bart-base", "pretrained": "c"}},
          "summarizer.pretrained is 'c', but imported shards have a vocabulary of their own"),
         ({"summarizer": {"preset": "bart-base", "graph": "similarity"}}, "'bart', which reads no graph"),
-        ({"summarizer": {"preset": "hie-bart", "graph": "none"}}, "heads that see sentences"),
+        ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "hie-bart", "graph": "none"}},
+         "'hie-bart' has heads that see sentences .* expected a summarizer without sentence_heads"),
     ],
 )  # fmt: skip
 def test_what_a_checkpoint_cannot_do_is_named(given: dict[str, object], complaint: str) -> None:
