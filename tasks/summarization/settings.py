@@ -295,6 +295,12 @@ class DecodingSettings(Settings):
         description="no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, "
         "sec. 4.2: 2)",
     )
+    as_transformers: bool = Field(
+        False,
+        description="whether a search ends as generate of the transformers library does, with which Shen et al. 2023 "
+        "searched: only once no live hypothesis beats the worst of the best that ended, and with an end token that "
+        "costs nothing at max_length",
+    )
     alignment: Literal["none", "predicted", "ranked"] = Field(
         "none",
         description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
@@ -333,6 +339,13 @@ class DecodingSettings(Settings):
         description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
     )
 
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide what is written; `as_transformers` only where it is set, as it came later."""
+        fields = super().recipe()
+        if not self.as_transformers:
+            del fields["as_transformers"]
+        return fields
+
     @model_validator(mode="after")
     def _lengths_leave_room(self) -> Self:
         if self.min_length > self.max_length:
@@ -361,5 +374,8 @@ class DecodingSettings(Settings):
         Raises:
             ValueError: min_length is above max_length.
         """
-        names = ("beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent")
+        names = (
+            "beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent",
+            "as_transformers",
+        )  # fmt: skip
         return SearchSettings(**{name: getattr(self, name) for name in names})

@@ -8,7 +8,7 @@ import pytest
 from tasks.engine.settings import Settings
 from tasks.ranking.settings import RankerSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
-from tasks.summarization.training import _trainer_settings
+from tasks.summarization.training import trainer_settings
 
 DEFAULTS: dict[type[Settings], dict[str, object]] = {
     SummarizerSettings: {
@@ -96,6 +96,6 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
         "validation_interval": 16, "checkpoint_interval": 17, "keep_best": 18, "max_seconds": 20.0,
         "precision": "bfloat16", "compile": True,
     }  # fmt: skip
-    found = _trainer_settings(TrainingSettings(**told), seed=21, initial=None)
+    found = trainer_settings(TrainingSettings(**told), seed=21)
     assert {name: getattr(found, name) for name in told} == told
     assert (found.seed, found.validate_start) == (21, False)
