@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from flows.running.settings import EngineSettings, NotificationSettings
 from models.presets import PRESETS as SUMMARIZERS
 from models.presets import Recipe, check_predictable, find_preset
+from tasks.across.settings import AcrossSettings
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import Settings, tuning
 from tasks.evaluation.settings import BaselineSettings, ScoringSettings
@@ -85,6 +86,7 @@ class BuildConfig(Settings):
     crawl: CrawlSettings = CrawlSettings()
     extraction: ExtractSettings = ExtractSettings()
     paragraphs: ParagraphSettings = ParagraphSettings()
+    across: AcrossSettings = AcrossSettings()
     vocabulary: VocabularySettings = VocabularySettings()
     ranker: RankerSettings = RankerSettings()
     ranking: RankingSettings = RankingSettings()
@@ -193,6 +195,15 @@ class BuildConfig(Settings):
     def _attention_can_be_predicted(self) -> Self:
         if self.decoding.guidance.reads_predictor:
             check_predictable(find_preset(self.summarizer.preset).architecture)
+        return self
+
+    @model_validator(mode="after")
+    def _paragraphs_can_be_compared(self) -> Self:
+        if self.imported is not None and self.across.on:
+            raise ValueError(
+                "across.near_duplicates or across.leakage is set, but imported paragraphs are ranked and encoded "
+                "already: expected off"
+            )
         return self
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from functools import cached_property as stage  # walked once, on first access
 
 from flows.running.session import Session
 from flows.stages import archives, crawling, evaluation, examples, imported, intake, ranking, reporting, texts, training
+from flows.stages.across import compared, overlaps
 from tasks.engine.inputs import DirectoryResult, Input
 
 
@@ -36,9 +37,12 @@ class Dag:
     # Their paragraphs with labels, and the vocabulary.
     documents = stage(lambda dag: texts.documents(dag.session, dag.frontier, dag.pages))
     paragraphs = stage(lambda dag: texts.paragraphs(dag.session, dag.articles, dag.documents, dag.given))
-    features = stage(lambda dag: texts.features(dag.session, dag.articles, dag.paragraphs))
-    vocabulary = stage(lambda dag: texts.vocabulary(dag.session, dag.articles, dag.paragraphs))
-    corpus = stage(lambda dag: texts.Corpus(dag.articles, dag.paragraphs, dag.features, dag.vocabulary))
+    # What articles share, where the settings ask for it, and the paragraphs without it.
+    overlaps = stage(lambda dag: overlaps(dag.session, dag.articles, dag.paragraphs))
+    compared = stage(lambda dag: compared(dag.session, dag.paragraphs, dag.overlaps))
+    features = stage(lambda dag: texts.features(dag.session, dag.articles, dag.compared))
+    vocabulary = stage(lambda dag: texts.vocabulary(dag.session, dag.articles, dag.compared))
+    corpus = stage(lambda dag: texts.Corpus(dag.articles, dag.compared, dag.features, dag.vocabulary))
     # The best paragraphs of each article in order, their graphs and token ids.
     ranker: stage[DirectoryResult | None] = stage(lambda dag: ranking.ranker(dag.session, dag.corpus))
     ranked = stage(lambda dag: ranking.ranked(dag.session, dag.corpus, dag.ranker))
@@ -75,8 +79,8 @@ class Dag:
     )
     report = stage(
         lambda dag: reporting.report(
-            dag.session, dag.corpus, dag.ranker, dag.ranked, dag.ranking_scores, dag.graphs, dag.summarizer,
-            dag.baselines, dag.baseline_scores, dag.predictions, dag.scores,
+            dag.session, dag.corpus, dag.overlaps, dag.ranker, dag.ranked, dag.ranking_scores, dag.graphs,
+            dag.summarizer, dag.baselines, dag.baseline_scores, dag.predictions, dag.scores,
         )
     )  # fmt: skip
 

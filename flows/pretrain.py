@@ -39,7 +39,7 @@ def pretrain(config: BuildConfig = DEFAULT) -> str:
 def build(session: Session) -> str:
     """Walk the corpus, cut it into passages and train; name all in a manifest, so that pruning keeps the checkpoint."""
     dag, run, config = dag_of(session), session.run, session.config
-    cut = passages(session, dag.articles, dag.paragraphs, dag.vocabulary)
+    cut = passages(session, dag.articles, dag.compared, dag.vocabulary)
     trained = pretrained(session, cut, dag.vocabulary)
     if trained.record is None:
         return ""

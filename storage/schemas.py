@@ -226,6 +226,61 @@ PARAGRAPHS = Dataset(
     reason="drop_reason",
 )
 
+LEAD_NGRAMS = Dataset(
+    name="lead_ngrams",
+    version=1,
+    schema=pa.schema(
+        [_column("ngram", pa.uint64(), "hash of 13 words in a row of a validation or test lead; sorted and unique")]
+    ),
+    sharded_by="-",
+)
+
+SKETCHES = Dataset(
+    name="sketches",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("bucket_shard", pa.int32(), "destination shard: decided by the bucket"),
+            _column("bucket", pa.uint64(), "hash of one band of the MinHash; equal in near-duplicates"),
+            _column("whole", pa.bool_(), "whether it is of a whole document, not of a paragraph"),
+            _column("article", pa.uint64(), "article_id as a number"),
+            _column("article_shard", pa.int32(), "shard of the article"),
+            _column("held_out", pa.bool_(), "whether the article is of the valid or test split"),
+            _column("paragraph_id", pa.int32(), "kept paragraph, or the first kept one of the document"),
+        ]
+    ),
+    sharded_by="article",
+    grouped_by="bucket_shard",
+)
+
+_TWIN_COLUMNS = [
+    _column("article", pa.uint64(), "article_id as a number"),
+    _column("paragraph_id", pa.int32(), "paragraph, or the first kept one of the document"),
+    _column("whole", pa.bool_(), "whether the row is on a whole document, not on a paragraph"),
+    _column("in_article", pa.bool_(), "nearly equal to an earlier one of the same article"),
+    _column("in_other", pa.bool_(), "nearly equal to an earlier one of another article; held-out articles come first"),
+    _column("in_held_out", pa.bool_(), "of a training article, and nearly equal to one of a valid or test article"),
+    _column("of_article", pa.uint64(), "article of the first one it is nearly equal to, as a number; null = none"),
+    _column("of_paragraph", pa.int32(), "paragraph_id of that one; null = none"),
+]
+
+TWINS = Dataset(
+    name="twins",
+    version=1,
+    schema=pa.schema([_column("article_shard", pa.int32(), "destination shard"), *_TWIN_COLUMNS]),
+    sharded_by="bucket",
+    grouped_by="article_shard",
+)
+
+OVERLAPS = Dataset(
+    name="overlaps",
+    version=1,
+    schema=pa.schema(
+        [*_TWIN_COLUMNS, _column("lead", pa.bool_(), "of a training article, with 13 words of a valid or test lead")]
+    ),
+    sharded_by="article",
+)
+
 FEATURES = Dataset(
     name="features",
     version=1,
@@ -392,7 +447,7 @@ SCORES = Dataset(
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
-        INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS, FEATURES, VOCABULARY,
-        RANKED, RANKING_SCORES, GRAPHS, EXAMPLES, PASSAGES, PREDICTIONS, SCORES,
+        INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS, LEAD_NGRAMS, SKETCHES,
+        TWINS, OVERLAPS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES, GRAPHS, EXAMPLES, PASSAGES, PREDICTIONS, SCORES,
     )
 }  # fmt: skip

@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +56,7 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
-        return ProcessPool(max_workers=settings.parallel, initializer=_start_worker, initargs=(os.getpid(),))
+        return ProcessPool(max_workers=settings.parallel, initializer=start_worker, initargs=(os.getpid(),))
     try:
         from prefect_dask import DaskTaskRunner
     except ImportError as error:
@@ -69,8 +70,10 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     )
 
 
-def _start_worker(parent: int) -> None:
+def start_worker(parent: int) -> None:
     """Prepare a worker process before its first shard."""
+    # Ctrl-C in a terminal reaches every process: the run stops its workers itself, so that a training saves its state.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)
     end_when_output_is_lost()
 

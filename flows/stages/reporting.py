@@ -11,6 +11,7 @@ from tasks.reporting.report import write_report
 def report(
     session: Session,
     corpus: Corpus,
+    overlaps: StageResult | None,
     ranker: DirectoryResult | None,
     ranked: StageResult,
     ranking_scores: StageResult,
@@ -37,6 +38,7 @@ def report(
             "scores": every(baseline_scores, scores, ranking_scores),
             "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
             "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
+            **({} if overlaps is None else {"overlaps": every(overlaps)}),
             **({} if ranker is None else {"ranker": contents(ranker)}),
             "summarizer": contents(summarizer),
         },

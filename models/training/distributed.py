@@ -4,6 +4,7 @@ A process started by `torchrun` reads its rank from the variables that `torchrun
 process started alone has a world of 1, and nothing here costs anything.
 """
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+
+_log = logging.getLogger(__name__)
 
 # Long, because rank 0 decodes validation articles while the others wait for it in a sum.
 TIMEOUT = timedelta(hours=2)
@@ -64,6 +67,41 @@ def process_group(device: str = "auto") -> Iterator[Ranks]:
         yield Ranks(resolved, rank, world)
     finally:
         dist.destroy_process_group()
+
+
+def launched_together() -> bool:
+    """Return whether `torchrun` started this process."""
+    return "WORLD_SIZE" in os.environ
+
+
+def process_count(processes: int | None, accumulation: int, device: str) -> int:
+    """Return on how many processes of this machine to train.
+
+    Args:
+        processes: how many are asked for; None = as many as there are GPUs and divide `accumulation`, 1 on a CPU.
+        accumulation: batches of an update, which the processes share equally.
+        device: "auto", "cpu", "cuda" or a device's name.
+
+    Raises:
+        ValueError: so many are not possible here.
+    """
+    many = find_device(device).type == "cuda" and device in ("auto", "cuda")
+    gpus = torch.cuda.device_count() if many else 1
+    if processes is None:
+        chosen = max(number for number in range(1, gpus + 1) if accumulation % number == 0)
+        if chosen < gpus:
+            _log.warning(
+                "training on %d of %d GPUs: an update has %d batches (training.accumulation)",
+                chosen,
+                gpus,
+                accumulation,
+            )
+        return chosen
+    if processes > 1 and find_device(device).type == "cuda" and processes > gpus:
+        raise ValueError(
+            f"training.processes is {processes}: expected at most {gpus}, the GPUs that device {device!r} means here"
+        )
+    return processes
 
 
 def find_device(device: str, local: int = 0) -> torch.device:

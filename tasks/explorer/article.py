@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from storage.errors import StorageError
+from tasks.across.compared import compared_paragraphs
 from tasks.evaluation.metrics import Summary
 from tasks.explorer.corpus import Corpus
 from tasks.reporting.reasons import meaning
@@ -130,18 +131,19 @@ def _summary(row: Row) -> Summary:
 def _candidates(corpus: Corpus, shard: int, this: list[tuple[str, str, Any]]) -> list[Candidate]:
     features = _by_paragraph(corpus, "features", shard, ["rouge2_recall", "title_similarity"], this)
     ranked = _by_paragraph(corpus, "ranked", shard, ["rank", "score"], this)
-    if not corpus.has("paragraphs"):
+    stage = compared_paragraphs(corpus.build.stages)
+    if not corpus.has(stage):
         return []
     columns = ["paragraph_id", "url", "position", "text", "drop_reason"]
     candidates = []
-    for row in corpus.rows("paragraphs", shard, columns, this).to_pylist():
+    for row in corpus.rows(stage, shard, columns, this).to_pylist():
         reason, number = row.pop("drop_reason"), row["paragraph_id"]
         feature, place = features.get(number, {}), ranked.get(number, {})
         candidates.append(
             Candidate(
                 **row,
                 reason=reason,
-                meaning="" if reason is None else meaning("paragraphs", reason),
+                meaning="" if reason is None else meaning(stage, reason),
                 label=feature.get("rouge2_recall"),
                 similarity=feature.get("title_similarity"),
                 rank=place.get("rank"),

@@ -87,7 +87,8 @@ def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, li
         rescue_below: share of the best agreement below which the first engine's text is rejected; 0 = never.
     """
     first = next((name for name, lines in texts.items() if lines), next(iter(texts)))
-    if rescue_below and len(texts) > 2:
+    differ = any(lines != texts[first] for lines in texts.values())  # on plain pages they do not
+    if rescue_below and len(texts) > 2 and differ:
         agreements = agreement(texts)
         best = max(texts, key=agreements.__getitem__)
         if agreements[first] < rescue_below * agreements[best]:

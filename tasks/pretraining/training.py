@@ -15,7 +15,7 @@ from models.tokenization.huggingface_tokenizer import tokenizer_files
 from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
 from models.training.checkpoints import write_bytes_atomically
 from models.training.denoising import Denoising, Noise
-from models.training.distributed import process_group
+from models.training.distributed import launched_together, process_count, process_group
 from models.training.layout import Layout
 from models.training.state import TrainingProgress
 from models.training.token_objective import TokenObjective
@@ -23,6 +23,7 @@ from models.training.trainer import Trainer
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
+from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
@@ -94,6 +95,11 @@ def pretrain(
     denoising = _denoising(words, settings, seed)
     layout = _layout(words, settings)
     check_budget(layout, training.batch_tokens)
+    processes = 1 if launched_together() else process_count(training.processes, training.accumulation, device)
+    if processes > 1:
+        arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "summarizer": summarizer}
+        arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}
+        return run_together(pretrain, arguments, processes, progress)
     valid = TableShards([denoising(_first(_Split(shards, "valid"), training.validation_articles), 0, len(shards))])
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         model = fresh_model(summarizer, words, seed, dropout=training.dropout)
@@ -117,7 +123,7 @@ def pretrain(
         trainer = Trainer(
             objective,
             schedule_of(training, model),
-            trainer_settings(training, seed),
+            trainer_settings(training, seed, processes=ranks.world),
             directory,
             ranks=ranks,
             progress=progress,

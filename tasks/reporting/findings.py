@@ -34,14 +34,15 @@ _FUNNEL = {
     "documents": "documents",
     "given": "documents the source gives",
     "paragraphs": "paragraphs",
+    "compared": "paragraphs, compared across articles",
     "features": "labelled paragraphs",
     "ranked": "ranked paragraphs",
     "graphs": "articles with a graph",
     "examples": "examples",
     "sentence-examples": "examples",
 }
-# The rows that the first stage keeps are the rows of the second.
-_HANDED_ON = {"frontier": "documents", "paragraphs": "features"}
+# The rows that the first stage keeps are the rows of the second; of two givers of one reader the last is read.
+_HANDED_ON = {"frontier": "documents", "paragraphs": "features", "compared": "features"}
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,8 @@ def imbalances(rows: Iterable[FunnelRow]) -> list[str]:
         for row in by_stage.values()
         if row.refused > row.rows
     ]
-    for giver, taker in _HANDED_ON.items():
+    read = {taker: giver for giver, taker in _HANDED_ON.items() if giver in by_stage}
+    for taker, giver in read.items():
         source, reader = by_stage.get(giver), by_stage.get(taker)
         if source and reader and source.kept != reader.rows:
             problems.append(f"{giver} keeps {source.kept:,} rows, but {taker} has {reader.rows:,}.")

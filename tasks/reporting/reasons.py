@@ -10,6 +10,16 @@ ARTICLE_REASONS = {
     "no_sources": "neither a reference nor a search result nor a document",
     "duplicate_title": "there is already an article with that title or name; the first one is kept",
     "malformed_row": "the row is not of its corpus's layout",
+    "missing_page": "the wiki has no page of that title",
+    "revision_gone": "that revision was hidden or deleted after it was planned",
+    "no_content": "the shards have URLs for it, but no text",
+    "redirect": "the page only leads to another one",
+    "other_namespace": "the page is not an article: a discussion, a template, a file",
+    "not_wikitext": "the page is not written in wikitext",
+    "list": "a list, by its title",
+    "disambiguation": "the page only tells apart pages of like titles, by its title, templates or categories",
+    "short_lead": "the lead has fewer words than the settings ask for",
+    "apparatus": "a section of references or links",
     "frozen_test_article": "it has the title or the lead of a test article on which models are judged",
 }
 
@@ -51,6 +61,11 @@ PARAGRAPH_REASONS = {
     "over_limit": "the article has more candidates than the settings allow",
 }
 
+ACROSS_REASONS = {
+    "leak": "of a training article, and it contains what a validation or test article has as its lead or source",
+    "near_duplicate": "nearly equal to an earlier paragraph, or in a document nearly equal to an earlier one",
+}
+
 _OF_STAGE: Mapping[str, Mapping[str, str]] = {
     "intake": ARTICLE_REASONS,
     "articles": ARTICLE_REASONS,
@@ -62,6 +77,7 @@ _OF_STAGE: Mapping[str, Mapping[str, str]] = {
     "documents": {**PAGE_REASONS, **DOCUMENT_REASONS},
     "given": GIVEN_REASONS,
     "paragraphs": PARAGRAPH_REASONS,
+    "compared": {**PARAGRAPH_REASONS, **ACROSS_REASONS},
 }
 
 

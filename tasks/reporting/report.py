@@ -7,6 +7,7 @@ from typing import Any
 from tasks.engine.inputs import Shards
 from tasks.engine.settings import Settings
 from tasks.reporting import sections as words
+from tasks.reporting.across import across_section, count_overlaps
 from tasks.reporting.blocks import Block, Section, Text
 from tasks.reporting.corpus_statistics import SAMPLED_SHARDS
 from tasks.reporting.curves import model_curves, ranker_curves, summarizer_curves
@@ -32,7 +33,7 @@ from tasks.reporting.verdicts import headline_sentence
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
-    "report-funnel": ("funnel", "costs"),
+    "report-funnel": ("funnel", "across", "costs"),
     "report-hosts": ("hosts",),
     "report-table1": ("table1",),
     "report-scores": ("scores",),
@@ -49,6 +50,7 @@ def write_report(
     scores: Shards,
     samples: Shards,
     texts: Shards,
+    overlaps: Shards | None = None,
     ranker: Path | None = None,
     summarizer: Path,
     settings: ReportSettings,
@@ -66,6 +68,7 @@ def write_report(
         scores: (baseline scores, scores of the trained systems, ranking scores) of each article shard.
         samples: (articles, ranked, baseline predictions, predictions of the trained systems[, graphs]) of each.
         texts: (articles, paragraphs, features) of each.
+        overlaps: (overlaps,) of each article shard; None if articles were not compared.
         ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
         settings: see the class.
@@ -94,6 +97,7 @@ def write_report(
     written = [
         words.built(facts),
         words.funnel_section(stages),
+        *([] if overlaps is None else [across_section(count_overlaps(overlaps), counts)]),
         words.hosts_section(failing_hosts(counts)),
         words.table1_section(recalls),
         words.scores_section(ranking),
@@ -109,7 +113,7 @@ def write_report(
     by_key = {section.key: section for section in written}
     files[SUMMARY] = summary(_terminal(by_key["table1"], ranking))
     for key, shown in _ARTIFACTS.items():
-        files[f"{ARTIFACTS}/{key}.md"] = artifact([by_key[name] for name in shown])
+        files[f"{ARTIFACTS}/{key}.md"] = artifact([by_key[name] for name in shown if name in by_key])
     for name, text in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)

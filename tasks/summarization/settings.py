@@ -196,7 +196,14 @@ class TrainingSettings(Settings):
         ge=16,
         description="source tokens, and target tokens, of a batch, padding included (released HT: 10,500)",
     )
-    accumulation: int = Field(4, ge=1, description="batches an update sees on each process (released HT: 4)")
+    accumulation: int = Field(4, ge=1, description="batches an update sees, on all processes together (released HT: 4)")
+    processes: int | None = Field(
+        None,
+        ge=1,
+        description="processes that train together and share the batches of an update equally; None = one for each GPU "
+        "of the machine, as far as they divide accumulation, 1 on a CPU. Each draws its own dropout, so the result "
+        "depends on it",
+    )
     schedule: Literal["noam", "linear", "constant"] = Field(
         "noam",
         description="learning rate after the warm-up: noam falls with the square root of steps (Vaswani et al. 2017), "
@@ -240,6 +247,15 @@ class TrainingSettings(Settings):
         8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
     )
     compile: bool = tuning(False, "compile the model with torch.compile")
+
+    @model_validator(mode="after")
+    def _processes_share_equally(self) -> Self:
+        if self.processes is not None and self.accumulation % self.processes:
+            raise ValueError(
+                f"processes is {self.processes}: expected a divisor of accumulation, which is {self.accumulation}, so "
+                "that each process has as many batches of an update"
+            )
+        return self
 
 
 class AttentionSettings(Settings):

@@ -15,7 +15,7 @@ from models.registry import fields_of, source_limit, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
-from models.training.distributed import Ranks, process_group
+from models.training.distributed import Ranks, launched_together, process_count, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.schedule import Schedule, constant, linear, noam
 from models.training.state import TrainerSettings, TrainingProgress
@@ -24,6 +24,7 @@ from models.training.trainer import Trainer
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
+from tasks.engine.together import run_together
 from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
@@ -75,8 +76,9 @@ def train_summarizer(
 ) -> dict[str, Any]:
     """Train a summarizer in `directory`, or continue an interrupted training there.
 
-    A window of training examples and the validation examples are in memory. Under `torchrun` every process calls this,
-    and they train one model together.
+    A window of training examples and the validation examples are in memory of each process. With several processes
+    (`training.processes`) this one only starts them and passes their progress on. Under `torchrun` every process calls
+    this, and they train one model together.
 
     Args:
         shards: see the class; rows of the split `train` are for training, those of `valid` choose the best checkpoints.
@@ -102,6 +104,11 @@ def train_summarizer(
     words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
+    processes = 1 if launched_together() else process_count(training.processes, training.accumulation, device)
+    if processes > 1:
+        arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "training": training}
+        arguments |= {"directory": directory, "seed": seed, "initial": initial, "device": device}
+        return run_together(train_summarizer, arguments, processes, progress)
     valid = validation_examples(shards, settings.graph, training.validation_articles)
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         if initial is None:
@@ -131,7 +138,7 @@ def train_summarizer(
         trainer = Trainer(
             objective,
             schedule_of(training, model),
-            trainer_settings(training, seed, continued=initial is not None),
+            trainer_settings(training, seed, processes=ranks.world, continued=initial is not None),
             directory,
             ranks=ranks,
             progress=progress,
@@ -209,11 +216,17 @@ def schedule_of(training: TrainingSettings, model: Summarizer) -> Schedule:
     return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
 
 
-def trainer_settings(training: TrainingSettings, seed: int, *, continued: bool = False) -> TrainerSettings:
-    """Return what the trainer wants to know; `continued` means that the weights are those of a trained summarizer."""
+def trainer_settings(
+    training: TrainingSettings, seed: int, *, processes: int = 1, continued: bool = False
+) -> TrainerSettings:
+    """Return what the trainer wants to know, for each of `processes`.
+
+    `continued` means that the weights are those of a trained summarizer.
+    """
     names = {field.name for field in fields(TrainerSettings)}
     # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss.
-    return TrainerSettings(**training.model_dump(include=names), seed=seed, validate_start=continued)
+    fields_ = training.model_dump(include=names) | {"accumulation": training.accumulation // processes}
+    return TrainerSettings(**fields_, seed=seed, validate_start=continued)
 
 
 def _fingerprint(

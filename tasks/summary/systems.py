@@ -23,6 +23,7 @@ from tasks.text.ngrams import WordRule
 EXTRACTIVE = "coverage"
 _PREDICTOR = "models/attention-summarizer"
 _BY_TITLE = RankingSettings(method="similarity")
+_WITHOUT_JUNK = ParagraphSettings(quality=0.7)  # as in the preset `records`, which is for pages of the real web too
 # A folder alone does not say how its model is to be decoded: only names and numbers of the input are sure to be safe.
 _CAREFULLY = DecodingSettings(source_values=True, block_ngrams=3, max_length=200)
 
@@ -47,7 +48,7 @@ class System:
     ranker: Path | None = None
     predictor: Path | None = None
     words: WordRule = "unicode"
-    paragraphs: ParagraphSettings = field(default_factory=ParagraphSettings)
+    paragraphs: ParagraphSettings = _WITHOUT_JUNK
     ranking: RankingSettings = _BY_TITLE
     graphs: GraphSettings = field(default_factory=GraphSettings)
     examples: ExampleSettings = field(default_factory=ExampleSettings)

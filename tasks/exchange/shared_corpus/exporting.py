@@ -9,6 +9,7 @@ from typing import Any
 
 from storage.builds import Build
 from storage.store import Store
+from tasks.across.compared import compared_paragraphs
 from tasks.exchange.finished import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card
@@ -96,7 +97,8 @@ def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any
     names = {"articles", *(stage for part, stages in STAGES.items() if part in parts for stage in stages)}
     if "paragraphs" in names:
         names |= {"documents", "given"} & build.stages.keys()
-    return {name: finished_stage(store, build, name) for name in sorted(names)}
+    made_by = {"paragraphs": compared_paragraphs(build.stages)}
+    return {name: finished_stage(store, build, made_by.get(name, name)) for name in sorted(names)}
 
 
 def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mapping[str, Any]:

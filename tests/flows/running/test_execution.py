@@ -5,8 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,7 +23,7 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_API_URL
 
-from flows.running.execution import PrefectExecutor, is_transient
+from flows.running.execution import PrefectExecutor, is_transient, start_worker
 from flows.running.settings import EngineSettings
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
@@ -144,6 +146,11 @@ def test_a_job_on_a_thread_that_cannot_be_told_ends_with_the_process() -> None:
     )
     assert done.returncode == 130
     assert "finished work is kept" in done.stderr
+
+
+def test_workers_leave_ctrl_c_to_the_run() -> None:
+    with ProcessPoolExecutor(1, get_context("spawn"), start_worker, (os.getpid(),)) as pool:
+        assert pool.submit(signal.getsignal, signal.SIGINT).result(PATIENCE) is signal.SIG_IGN
 
 
 _shared: list[PrefectExecutor] = []

@@ -99,3 +99,5 @@ def test_what_training_is_told_reaches_the_trainer() -> None:
     found = trainer_settings(TrainingSettings(**told), seed=21)
     assert {name: getattr(found, name) for name in told} == told
     assert (found.seed, found.validate_start) == (21, False)
+    shared = trainer_settings(TrainingSettings(**told), seed=21, processes=3, continued=True)
+    assert (shared.accumulation, shared.validate_start) == (4, True)

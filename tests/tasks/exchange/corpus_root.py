@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from storage.builds import Build, record_build
 from storage.recipes import ShardRecord, save_record, shard_path
-from storage.schemas import ARTICLES, DATASETS, DOCUMENTS, GIVEN, GRAPHS, RANKED
+from storage.schemas import ARTICLES, DATASETS, DOCUMENTS, GIVEN, GRAPHS, PARAGRAPHS, RANKED
 from storage.store import Store
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.settings import ParagraphSettings
@@ -60,8 +60,10 @@ RANKS = {1: [(1, 0.9), (3, 0.5)], 2: [(1, 0.25)]}  # article -> paragraph and sc
 EDGE = {"i": 0, "j": 1, "weight": 0.5}
 
 
-def make_corpus(root: Path, *, ranked: bool = True, config: dict[str, Any] | None = None) -> Build:
-    """Write the build below `root`."""
+def make_corpus(
+    root: Path, *, ranked: bool = True, config: dict[str, Any] | None = None, near_duplicate: str | None = None
+) -> Build:
+    """Write the build below `root`; a paragraph with the text `near_duplicate` is refused across articles."""
     store = Store(str(root))
     tables: dict[str, list[pa.Table]] = {
         "articles": [pa.Table.from_pylist(rows, ARTICLES.schema) for rows in SHARDS],
@@ -73,7 +75,10 @@ def make_corpus(root: Path, *, ranked: bool = True, config: dict[str, Any] | Non
         build_paragraphs(articles, _of(documents, shard), ParagraphSettings(), given=_of(given, shard))
         for shard, articles in enumerate(tables["articles"])
     ]
-    tables["features"] = list(map(compute_features, tables["articles"], tables["paragraphs"]))
+    if near_duplicate is not None:
+        tables["compared"] = [_without(near_duplicate, table) for table in tables["paragraphs"]]
+    compared = tables.get("compared", tables["paragraphs"])
+    tables["features"] = list(map(compute_features, tables["articles"], compared))
     if ranked:
         tables["ranked"] = [_ranked(SHARDS[shard], tables["paragraphs"][shard]) for shard in range(2)]
         tables["graphs"] = [_graphs(SHARDS[shard]) for shard in range(2)]
@@ -86,6 +91,11 @@ def make_corpus(root: Path, *, ranked: bool = True, config: dict[str, Any] | Non
 
 def _of(documents: pa.Table, shard: int) -> pa.Table:
     return documents.filter(pa.compute.equal(documents["article_shard"], shard))
+
+
+def _without(text: str, paragraphs: pa.Table) -> pa.Table:
+    rows = [{**row, "drop_reason": "near_duplicate"} if row["text"] == text else row for row in paragraphs.to_pylist()]
+    return pa.Table.from_pylist(rows, paragraphs.schema)
 
 
 def _ranked(articles: list[dict[str, Any]], paragraphs: pa.Table) -> pa.Table:
@@ -108,7 +118,7 @@ def _graphs(articles: list[dict[str, Any]]) -> pa.Table:
 
 
 def _write(store: Store, stage: str, shard: int, table: pa.Table) -> ShardRecord:
-    dataset, key = DATASETS[stage], f"{shard:016x}"
+    dataset, key = PARAGRAPHS if stage == "compared" else DATASETS[stage], f"{shard:016x}"
     written = store.write_table(shard_path(stage, shard, key), table, dataset)
     drops = [] if dataset.reason is None else table[dataset.reason].drop_null().to_pylist()
     counts = {reason: drops.count(reason) for reason in sorted(set(drops))}

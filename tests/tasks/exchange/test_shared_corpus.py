@@ -91,6 +91,15 @@ def test_an_article_is_a_row(root: Path, tmp_path: Path) -> None:
     assert (others[0]["labels"], others[0]["ranked"]) == ([], [])
 
 
+def test_what_was_refused_across_articles_is_not_exported(tmp_path: Path) -> None:
+    corpus_root.make_corpus(tmp_path / "root", ranked=False, near_duplicate=WIDE)
+    export(tmp_path / "root", tmp_path / "to", page_text="all", columns=("summary", "documents", "labels"))
+    first, test = rows(tmp_path / "to", "train")[0], rows(tmp_path / "to", "test")[0]
+    assert [document["text"] for document in first["documents"]] == [WALES, SALMON, BORE]
+    assert [label["sha256"] for label in first["labels"]] == [digest(text)[:16] for text in (WALES, SALMON, BORE)]
+    assert [document["text"] for document in test["documents"]] == [BORE]
+
+
 def test_text_without_a_known_licence_is_left_out_unless_it_is_asked_for(root: Path, tmp_path: Path) -> None:
     def texts(folder: str, **settings: Any) -> list[list[str | None]]:
         told = export(root, tmp_path / folder, **settings)

@@ -91,10 +91,14 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
     }  # fmt: skip
 
 
-def small_corpus(root: Path) -> str:
-    """Write the build; return its root."""
-    store, stages = Store(str(root)), {}
-    for (stage, shard), (dataset, table) in _tables().items():
+def small_corpus(root: Path, *, leak: bool = False) -> str:
+    """Write the build, its kept paragraph refused across articles if it is a `leak`; return its root."""
+    store, stages, tables = Store(str(root)), {}, _tables()
+    if leak:
+        dataset, paragraphs = tables["paragraphs", 0]
+        kept, clone = paragraphs.to_pylist()
+        tables["compared", 0] = dataset, _rows(dataset, {**kept, "drop_reason": "leak"}, clone)
+    for (stage, shard), (dataset, table) in tables.items():
         path = f"{stage}/part-{shard:05d}.{'0' * 16}.parquet"
         store.write_table(path, table, dataset)
         stages.setdefault(stage, {})[str(shard)] = path

@@ -51,6 +51,13 @@ def test_every_paragraph_has_its_label_rank_and_score_or_its_reason(corpus: Corp
     assert (clone.rank, clone.score, clone.label) == (None, None, None)
 
 
+def test_what_was_refused_across_articles_says_so(tmp_path: Path):
+    corpus = Corpus(Store(small_corpus(tmp_path, leak=True)))
+    corpus.wait()
+    reasons = {one.text: one.reason for one in read_article(corpus, 0, ids(0)[0]).candidates}
+    assert reasons == {TEXT: "leak", COPY: "clone"}
+
+
 def test_a_summary_leads_back_to_the_page_as_fetched(corpus: Corpus):
     view = read_article(corpus, 0, ids(0)[0])
     ((system, sentences),) = [(written.system, written.sentences) for written in view.written]

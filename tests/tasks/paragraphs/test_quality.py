@@ -42,7 +42,8 @@ def test_references_and_comments_are_told_from_prose() -> None:
 
 
 def test_a_refused_paragraph_is_not_judged() -> None:
-    assert junk_probabilities(PAGE, [True] * len(PAGE)) == [0.0] * len(PAGE)
+    refused = [text in COMMENTS for text in PAGE]
+    assert [probability == 0 for probability in junk_probabilities(PAGE, refused)] == refused
 
 
 def test_pages_in_other_languages_are_not_judged() -> None:

@@ -28,6 +28,7 @@ from tasks.reporting.reasons import meaning
 from tasks.reporting.sections import scores_section, table1_section
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.verdicts import headline_sentence
+from tasks.sources.dump import articles as dump_articles
 from tests.tasks.reporting.reporting_tables import count
 
 COUNTS = {
@@ -87,9 +88,9 @@ def test_costs_keep_what_was_not_recorded_apart_from_nothing() -> None:
     assert (second.rows, second.megabytes, second.seconds, second.peak_megabytes) == (None, None, 7.0, None)
 
 
-@pytest.mark.parametrize("module", [articles, clones, paragraph_filter])
+@pytest.mark.parametrize("module", [articles, dump_articles, clones, paragraph_filter])
 def test_every_reason_a_module_returns_has_a_meaning(module: object) -> None:
-    stage = "articles" if module is articles else "paragraphs"
+    stage = "articles" if module in (articles, dump_articles) else "paragraphs"
     tree = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "_split"]
     returned = {

@@ -17,6 +17,7 @@ from storage.schemas import (
     ARTICLES,
     FEATURES,
     GRAPHS,
+    OVERLAPS,
     PARAGRAPHS,
     PREDICTIONS,
     RANKED,
@@ -138,6 +139,25 @@ def write(folder: Path, given: Mapping[str, Any], **changes: Any) -> tuple[Path,
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a report of the two shards."""
     return write(tmp_path_factory.mktemp("plain"), shards())[0]
+
+
+def test_what_articles_share_is_a_section_where_they_were_compared(tmp_path: Path, report: Path) -> None:
+    off = {"in_article": False, "in_other": False, "in_held_out": False, "lead": False}
+    rows = [
+        off | {"article": 1, "paragraph_id": 1, "whole": False, "in_article": True},
+        off | {"article": 1, "paragraph_id": 2, "whole": False, "in_article": True, "lead": True},
+        off | {"article": 2, "paragraph_id": 0, "whole": True, "in_other": True},
+    ]
+    tables = [(pa.Table.from_pylist(rows, OVERLAPS.schema),), (OVERLAPS.schema.empty_table(),)]
+    counts = COUNTS | {"paragraphs": {"rows": 10, "drops": {"too_short": 2}}}
+    counts["compared"] = {"rows": 10, "drops": {"too_short": 2, "near_duplicate": 1234}}
+    directory, _ = write(tmp_path, shards(), overlaps=tables, counts=counts)
+    text = Page((directory / "report.html").read_text()).text
+    assert "paragraphs nearly equal to an earlier one of the same article 2 25.00 1 paragraphs nearly" in text
+    assert "documents nearly equal to an earlier one of another article 1 – 1" in text
+    assert "Refused: 0 paragraphs as leak, 1,234 as near_duplicate." in text
+    assert "Across articles" in (directory / "artifacts" / "report-funnel.md").read_text()
+    assert "Across articles" not in Page((report / "report.html").read_text()).text
 
 
 def test_a_build_writes_its_report_through_the_store(tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""Training, decoding and memory of the summarizers on a GPU, against straightforward peers, in one command.
+
+    python -m benchmarks.gpu [--minutes N] [--json FILE] [--parts NAME ...]
+    python -m benchmarks.gpu --device cpu --scale tiny        # whether everything runs; its figures mean nothing
+
+Needs torch >= 2.6, numpy, pyarrow, sentencepiece and safetensors, and no network. Each part runs in a process of its
+own; after `--minutes` what is left is not measured, and the table says so. Progress goes to standard error. The peers
+are `benchmarks/peers/plain_design.py` in training and the released ways of search in decoding; `MFU` is the share of
+the device's peak that the operations of the tokens without padding take.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gpu.part import PARTS
+from benchmarks.gpu.table import render
+from benchmarks.gpu.workload import SCALES
+from models.training.distributed import find_device
+
+
+def run_part(part: str, device: str, scale: str, seconds: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run a part for at most `seconds` and return the device's description and the measurements.
+
+    A process that ends early adds one measurement `failed` for each that is missing.
+    """
+    command = [sys.executable, "-m", "benchmarks.gpu.part", part, "--device", device, "--scale", scale]
+    machine: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(max(seconds, 0.0), end)
+        timer.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if not machine:
+                    machine = json.loads(line)
+                    continue
+                rows.append(json.loads(line))
+                print(f"{part}: {rows[-1]['system']}", file=sys.stderr, flush=True)
+            process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+            process.wait()
+        errors.seek(0)
+        last = (errors.read().strip().splitlines() or [f"exit status {process.returncode}"])[-1]
+    reason = "no time left (--minutes)" if late.is_set() else last
+    systems = PARTS[part][1]
+    return machine, rows + [{"part": part, "system": name, "failed": reason} for name in systems[len(rows) :]]
+
+
+def main() -> int:
+    """Measure, print the table and write the JSON file; return 1 if a measurement is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--scale", choices=SCALES, default="full")
+    parser.add_argument("--parts", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument("--minutes", type=float, default=8.0, help="for all parts together")
+    parser.add_argument("--json", type=Path, help="file for all figures; written after every part")
+    options = parser.parse_args()
+    try:
+        find_device(options.device)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.minutes <= 0:
+        parser.error(f"expected --minutes above 0, got {options.minutes:g}")
+    if options.json is not None and not options.json.parent.is_dir():
+        parser.error(f"expected --json in a folder that exists, got {options.json}")
+    deadline = time.monotonic() + 60 * options.minutes
+    machine: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
+    for part in options.parts:
+        found, more = run_part(part, options.device, options.scale, deadline - time.monotonic())
+        machine, rows = machine or found, rows + more
+        if options.json is not None:
+            _write(options.json, {"scale": options.scale, "machine": machine, "rows": rows})
+    print(render(machine, rows))
+    missing = sum("failed" in row or "failed" in row.get("plain", {}) for row in rows)
+    if missing:
+        print(f"\n{missing} of {len(rows)} measurements are missing or lack their peer", file=sys.stderr)
+    return int(missing > 0)
+
+
+def _write(path: Path, figures: dict[str, Any]) -> None:
+    """Replace a file at once, so that a run that is stopped leaves the parts before."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    fresh.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    fresh.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

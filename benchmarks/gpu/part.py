@@ -1,0 +1,55 @@
+"""One part of `benchmarks.gpu` in its own process: a line of JSON for each measurement, as soon as it is made.
+
+    python -m benchmarks.gpu.part PART --device NAME --scale NAME
+
+A measurement that fails is a line with its reason, and the next one is made.
+"""
+
+import argparse
+import gc
+import json
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from benchmarks.gpu import compiling, decoding, memory, precision, training
+from benchmarks.gpu.machine import describe
+from benchmarks.gpu.workload import SCALES, SYSTEMS, System
+from models.training.distributed import find_device
+
+Measure = Callable[[System, torch.device], dict[str, Any]]
+PARTS: dict[str, tuple[Measure, tuple[str, ...]]] = {
+    "training": (training.compare, tuple(SYSTEMS)),
+    "memory": (memory.largest_batch, ("PHT", "FT-1600")),
+    "decoding": (decoding.compare, tuple(decoding.RELEASED)),
+    "precision": (precision.compare, tuple(SYSTEMS)),
+    "compile": (compiling.compare, ("FT-1600", "HT", "PHT")),  # last: compiling may take minutes
+}
+
+
+def main() -> None:
+    """Print the device and then a line for each measurement."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--device", required=True)
+    parser.add_argument("--scale", choices=SCALES, required=True)
+    options = parser.parse_args()
+    device, scale = find_device(options.device), SCALES[options.scale]
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    print(json.dumps(describe(device)), flush=True)
+    measure, systems = PARTS[options.part]
+    for name in systems:
+        try:
+            found = measure(System(name, scale), device)
+        except Exception as error:  # noqa: BLE001 - becomes the measurement's line
+            found = {"failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+        print(json.dumps({"part": options.part, "system": name, **found}), flush=True)
+        gc.collect()
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()

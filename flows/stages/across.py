@@ -1,0 +1,60 @@
+"""What articles share: near-duplicates, by way of buckets, and what of held-out articles is in training sources."""
+
+from flows.running.session import Session
+from storage import schemas
+from tasks.across.buckets import match_sketches
+from tasks.across.compared import COMPARED
+from tasks.across.lead_ngrams import collect_lead_ngrams
+from tasks.across.overlaps import find_overlaps
+from tasks.across.refusals import refuse_overlaps
+from tasks.across.sketches import sketch_paragraphs
+from tasks.engine.inputs import StageResult, every, gathered, only, same
+from tasks.engine.recipe import Recipe
+
+
+def overlaps(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult | None:
+    """Find what the paragraphs and documents of each article share with others; None where nothing asks for it."""
+    if not session.config.across.on:
+        return None
+    run, words, count = session.run, session.config.words, len(articles.shards)
+    lead_ngrams = run.stage(
+        Recipe(schemas.LEAD_NGRAMS, collect_lead_ngrams, arguments={"words": words}),
+        shards=1,
+        inputs={"shards": every(articles)},
+    )
+    sketches = run.stage(
+        Recipe(
+            schemas.SKETCHES,
+            sketch_paragraphs,
+            arguments={"words": words, "buckets": count},
+            per_shard={"article_shard": range(count)},
+        ),
+        shards=count,
+        inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
+    )
+    twins = run.stage(
+        Recipe(schemas.TWINS, match_sketches), shards=count, inputs={"sketches": gathered(sketches)}
+    )  # fmt: skip
+    return run.stage(
+        Recipe(schemas.OVERLAPS, find_overlaps, arguments={"words": words}),
+        shards=count,
+        inputs={
+            "articles": same(articles),
+            "paragraphs": same(paragraphs),
+            "twins": gathered(twins),
+            "lead_ngrams": only(lead_ngrams),
+        },
+    )
+
+
+def compared(session: Session, paragraphs: StageResult, overlaps: StageResult | None) -> StageResult:
+    """Refuse paragraphs by what they share; the same paragraphs where nothing is to be refused."""
+    settings = session.config.across
+    if overlaps is None or not settings.refuses:
+        return paragraphs
+    return session.run.stage(
+        Recipe(schemas.PARAGRAPHS, refuse_overlaps, settings=settings),
+        shards=len(paragraphs.shards),
+        inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
+        name=COMPARED,
+    )

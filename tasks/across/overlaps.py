@@ -1,0 +1,57 @@
+"""The stage `overlaps`: for each article, which of its paragraphs and documents are elsewhere too."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from storage.schemas import OVERLAPS, TWINS
+from tasks.across.buckets import merge_twins
+from tasks.across.lead_ngrams import LEAD_WORDS
+from tasks.across.shingles import Ngrams, split_all
+from tasks.engine.grouping import join_by_article
+from tasks.text.ngrams import WordRule
+
+
+def find_overlaps(
+    articles: pa.Table, paragraphs: pa.Table, twins: pa.Table, lead_ngrams: pa.Table, *, words: WordRule
+) -> pa.Table:
+    """Return what is nearly equal to an earlier paragraph or document, or contains a part of a held-out lead.
+
+    Args:
+        articles: ARTICLES rows, sorted by article_id.
+        paragraphs: PARAGRAPHS rows, sorted by article_id and paragraph_id.
+        twins: TWINS rows of the shard's articles, in any order, several of one paragraph.
+        lead_ngrams: LEAD_NGRAMS of the corpus.
+        words: how texts are cut into words.
+
+    Returns:
+        OVERLAPS rows, sorted by article, paragraph and `whole`.
+    """
+    merged = merge_twins(twins.select(TWINS.schema.names)).drop_columns(["article_shard"])
+    merged = merged.append_column("lead", pa.array(np.zeros(merged.num_rows, bool)))
+    with_lead = _with_lead(articles, paragraphs, lead_ngrams["ngram"].to_numpy(), words)
+    key = ["article", "paragraph_id", "whole"]
+    flags = [(name, "max") for name in ("in_article", "in_other", "in_held_out", "lead")]
+    # A paragraph has one row in each table; of the two only the one of twins names another article.
+    joined = pa.concat_tables([merged.cast(OVERLAPS.schema), with_lead]).group_by(key, use_threads=False)
+    rows = joined.aggregate([*flags, ("of_article", "max"), ("of_paragraph", "max")])
+    rows = rows.rename_columns([name.removesuffix("_max") for name in rows.column_names])
+    return rows.select(OVERLAPS.schema.names).sort_by([(name, "ascending") for name in key]).cast(OVERLAPS.schema)
+
+
+def _with_lead(articles: pa.Table, paragraphs: pa.Table, wanted: np.ndarray, rule: WordRule) -> pa.Table:
+    """Return a row for each kept paragraph of a training article that contains one of the wanted n-grams."""
+    training = articles.filter(pc.equal(articles["split"], "train"))
+    kept = paragraphs.filter(pc.is_null(paragraphs["drop_reason"])).select(["article_id", "paragraph_id", "text"])
+    rows = []
+    for article, _, own in join_by_article(training, kept):
+        found = Ngrams(split_all(own["text"].to_pylist(), rule), LEAD_WORDS).contain(wanted)
+        number = int(article, 16)
+        rows += [
+            {"article": number, "paragraph_id": id_, "whole": False, "lead": True} | _NO_TWIN
+            for id_ in own["paragraph_id"].to_numpy()[found].tolist()
+        ]
+    return pa.Table.from_pylist(rows, schema=OVERLAPS.schema)
+
+
+_NO_TWIN = {"in_article": False, "in_other": False, "in_held_out": False}

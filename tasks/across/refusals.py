@@ -1,0 +1,51 @@
+"""The stage `compared`: the paragraphs again, some of them refused by what they share with others."""
+
+from collections import defaultdict
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.across.settings import AcrossSettings
+
+# By setting: the columns of OVERLAPS of which one must hold.
+_LEAKS = {"off": (), "counted": (), "leads": ("lead",), "pages": ("lead", "in_held_out")}
+_DUPLICATES = {"off": (), "counted": (), "article": ("in_article",), "corpus": ("in_article", "in_other")}
+
+
+def refuse_overlaps(paragraphs: pa.Table, overlaps: pa.Table, settings: AcrossSettings) -> pa.Table:
+    """Return the paragraphs of a shard, with what the settings do not allow refused as `leak` or `near_duplicate`.
+
+    A document's overlap refuses every paragraph of it. A paragraph that is refused already keeps its reason.
+
+    Args:
+        paragraphs: PARAGRAPHS rows.
+        overlaps: OVERLAPS rows of the same articles.
+        settings: what to refuse.
+    """
+    reasons = paragraphs["drop_reason"].to_pylist()
+    numbers = {id_: int(id_, 16) for id_ in pc.unique(paragraphs["article_id"]).to_pylist()}
+    articles = [numbers[id_] for id_ in paragraphs["article_id"].to_pylist()]
+    ids, urls = paragraphs["paragraph_id"].to_pylist(), paragraphs["url"].to_pylist()
+    places = {key: row for row, key in enumerate(zip(articles, ids, strict=True))}
+    documents: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for row, key in enumerate(zip(articles, urls, strict=True)):
+        documents[key].append(row)
+    for reason, columns in (
+        ("leak", _LEAKS[settings.leakage]),
+        ("near_duplicate", _DUPLICATES[settings.near_duplicates]),
+    ):
+        for found in _any(overlaps, columns).select(["article", "paragraph_id", "whole"]).to_pylist():
+            place = places[found["article"], found["paragraph_id"]]
+            for row in documents[articles[place], urls[place]] if found["whole"] else (place,):
+                reasons[row] = reasons[row] or reason
+    column = paragraphs.schema.get_field_index("drop_reason")
+    field = paragraphs.schema.field(column)
+    return paragraphs.set_column(column, field, pa.array(reasons, field.type))
+
+
+def _any(overlaps: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    """Return the rows in which one of some columns is true."""
+    chosen = pa.scalar(False)
+    for column in columns:
+        chosen = pc.or_(overlaps[column], chosen)
+    return overlaps.filter(chosen) if columns else overlaps.slice(0, 0)

@@ -1,0 +1,148 @@
+"""Run a training on several processes of this machine with `torchrun`, from the one task that the training is.
+
+Each process is `tasks.engine.together_rank`. All of them inherit this process's pipe as standard input: a byte in it
+asks them to save and stop, and its end, however this process ended, ends them.
+"""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import cloudpickle
+from prefect import get_run_logger
+from prefect.exceptions import MissingContextError
+
+from models.training.state import TrainingError, TrainingProgress, TrainingStopped
+from models.training.stopping import stop_on_sigterm
+
+T = TypeVar("T")
+JOB, OUTCOME = "job.pickle", "outcome-{rank}.json"  # in a folder for one run
+PROGRESS = "@progress "  # begins a line whose rest is a TrainingProgress as JSON
+# Errors whose message is all that people need; of others the log shows the traceback.
+EXPECTED: dict[str, type[Exception]] = {
+    "stopped": TrainingStopped,
+    "training": TrainingError,
+    "value": ValueError,
+    "os": OSError,
+}
+_LAST_LINES = 20  # of the log, in the message of an error
+_POLL_SECONDS = 1.0  # between looks at whether to stop; the request is repeated, since a process may start late
+_END_SECONDS = 60.0  # for processes to notice that their standard input has ended
+_log = logging.getLogger(__name__)
+
+
+def run_together(
+    function: Callable[..., T],
+    arguments: Mapping[str, Any],
+    processes: int,
+    progress: Callable[[TrainingProgress], None] | None = None,
+) -> T:
+    """Call a training function in several processes of a process group and return what rank 0 returned.
+
+    Args:
+        function: takes `arguments` and `progress`; returns what JSON can hold.
+        arguments: picklable.
+        processes: how many.
+        progress: called here with what rank 0 reports.
+
+    Raises:
+        TrainingStopped: by SIGTERM or `stop_trainings`; a checkpoint was saved.
+        ValueError: as the function raises it.
+        OSError: as the function raises it, such as on a full disk.
+        TrainingError: as the function raises it, or a process ended otherwise; with the last lines of the log.
+    """
+    with tempfile.TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
+        folder = Path(name)
+        (folder / JOB).write_bytes(cloudpickle.dumps((function, dict(arguments))))
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"),
+                *(f"--log-dir={name}", "-m", "tasks.engine.together_rank", name),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+            start_new_session=True,  # a Ctrl-C in a terminal is for this process, which asks the others to save
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        last: deque[str] = deque(maxlen=_LAST_LINES)
+        # In this thread's context, by which Prefect knows whose log lines and progress it gets.
+        reading = partial(copy_context().run, _read, process.stdout, last, progress)
+        reader = threading.Thread(target=reading, daemon=True)
+        reader.start()
+        try:
+            while process.poll() is None:
+                if stop.wait(_POLL_SECONDS):
+                    _ask_to_stop(process.stdin)
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(_POLL_SECONDS)
+        finally:
+            _end(process, process.stdin, reader)
+        outcome: T = _outcome(folder, process.returncode, processes, last)
+        return outcome
+
+
+def _ask_to_stop(pipe: IO[str]) -> None:
+    """Ask any one of the processes; all of them stop after the same step."""
+    with suppress(BrokenPipeError):  # all of them have ended
+        pipe.write("s")
+        pipe.flush()
+
+
+def _end(process: subprocess.Popen[str], pipe: IO[str], reader: threading.Thread) -> None:
+    """End every process; once the log is at its end, none is left that writes to it."""
+    with suppress(BrokenPipeError):
+        pipe.close()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    reader.join(_END_SECONDS)
+    if reader.is_alive():
+        _log.warning("a process of a training has not ended within %.0f s", _END_SECONDS)
+
+
+def _read(log: IO[str], last: "deque[str]", progress: Callable[[TrainingProgress], None] | None) -> None:
+    """Pass progress on, and the other lines to the log of the task, if this is one."""
+    try:
+        show = get_run_logger().info
+    except MissingContextError:
+        show = _log.info
+    for line in log:
+        if line.startswith(PROGRESS):
+            if progress is not None:
+                progress(TrainingProgress(**json.loads(line.removeprefix(PROGRESS))))
+        elif line.strip():
+            last.append(line.rstrip())
+            show("%s", line.rstrip())
+
+
+def _outcome(folder: Path, status: int | None, processes: int, last: "deque[str]") -> Any:
+    """Return rank 0's result, or raise the first rank's error."""
+    paths = [folder / OUTCOME.format(rank=rank) for rank in range(processes)]
+    outcomes = [json.loads(path.read_text()) for path in paths if path.exists()]
+    for outcome in outcomes:
+        if "error" in outcome:
+            raise EXPECTED[outcome["error"]](*outcome["arguments"])
+    if status or len(outcomes) < processes:
+        lines = "\n".join(last)
+        raise TrainingError(
+            f"training on {processes} processes ended with exit status {status}; the last lines of its log:\n{lines}"
+        )
+    return outcomes[0]["result"]

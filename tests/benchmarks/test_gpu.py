@@ -1,0 +1,116 @@
+"""The benchmark for GPU machines, at its tiny scale on the CPU."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.gpu.memory import largest
+from benchmarks.gpu.workload import SCALES, SYSTEMS, System
+from benchmarks.peers.plain_design import PlainObjective, plain_design
+from models.training.batches import BatchStream, TableShards
+from models.training.token_objective import TokenObjective
+from tests.test_rooms import LEAN, PROJECT, imported
+
+TINY = SCALES["tiny"]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_plain_design_computes_the_same_loss_and_gradient(name: str) -> None:
+    system = System(name, TINY)
+    model = system.model(dropout=0.0, attention_dropout=0.0, activation_dropout=0.0).double().train()
+    stream = BatchStream(TableShards([system.articles()]), system.layout(), batch_tokens=TINY.batch_tokens, seed=1)
+    batch = next(stream.batches())
+    assert not batch.source.token_mask.all()  # ragged, or the two designs would not differ
+
+    def loss_and_gradient(kind: type[TokenObjective]) -> tuple[torch.Tensor, ...]:
+        model.zero_grad()
+        objective = kind(model, batch_tokens=0)
+        loss, *measures = objective.loss(*objective.inputs(batch, torch.device("cpu")))
+        loss.backward()
+        return loss, *measures, *(p.grad for p in model.parameters() if p.grad is not None)
+
+    ours = loss_and_gradient(TokenObjective)
+    with plain_design():
+        plain = loss_and_gradient(PlainObjective)
+    for expected, found in zip(ours, plain, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5, check_dtype=False)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 7, 8, 37])
+def test_the_largest_batch_is_found(limit: int) -> None:
+    assert largest(lambda articles: articles <= limit) == limit
+
+
+def test_it_needs_few_packages() -> None:
+    """A GPU machine has neither Prefect nor what `tasks` needs."""
+    files = [*(PROJECT / "benchmarks/gpu").glob("*.py"), *(PROJECT / "benchmarks/peers").glob("*.py")]
+    files += [PROJECT / "benchmarks/training.py", PROJECT / "benchmarks/beam_search.py"]
+    allowed = LEAN | {"benchmarks", "models", "storage"} | sys.stdlib_module_names
+    assert {name for path in files for _, name in imported(path)} <= allowed
+    # Only these files of `benchmarks` are imported, so that no other one brings more packages along.
+    names = {
+        node.module
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("benchmarks.")
+    }
+    ours = {"benchmarks.training", "benchmarks.beam_search"}
+    assert {name for name in names if not name.startswith(("benchmarks.gpu", "benchmarks.peers."))} == ours
+
+
+def gpu(*options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.gpu", "--device", "cpu", "--scale", "tiny", *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=PROJECT, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_every_part_is_measured(tmp_path: Path) -> None:
+    done = gpu("--json", tmp_path / "gpu.json", "--parts", "training", "memory", "decoding", "precision")
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads((tmp_path / "gpu.json").read_text())
+    rows = {(row["part"], row["system"]): row for row in figures["rows"]}
+    for name in SYSTEMS:
+        row = rows["training", name]
+        assert row["flops_per_token"] > 0
+        for side in ("ours", "plain"):
+            assert row[side]["tokens_per_second"] > 0
+            assert row[side]["peak_bytes"] > 0
+        assert row["ours"]["padding"] < row["plain"]["padding"]
+        assert all(way["agrees"] for way in (rows["precision", name][key] for key in ("float32", "TF32", "bfloat16")))
+        assert f"\n{name} " in done.stdout
+    ht = rows["training", "HT"]
+    assert ht["ours"]["peak_bytes"] < ht["plain"]["peak_bytes"]
+    assert rows["memory", "PHT"]["articles"] > 0
+    assert [rows["decoding", name]["same"] for name in ("HT", "PHT")] == [1, 1]
+    assert list(tmp_path.iterdir()) == [tmp_path / "gpu.json"]
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_compiling_is_measured() -> None:
+    done = gpu("--parts", "compile")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith(("FT-1600", "HT", "PHT"))]
+    assert [line[0] for line in lines] == ["FT-1600", "HT", "PHT"]
+    assert all(int(line[-1]) > 0 for line in lines)
+
+
+@pytest.mark.integration
+def test_what_no_time_is_left_for_is_named() -> None:
+    done = gpu("--minutes", 0.001, "--parts", "decoding")
+    assert done.returncode == 1
+    assert done.stdout.count("failed: no time left (--minutes)") == 2
+    assert "2 of 2 measurements are missing" in done.stderr
+
+
+@pytest.mark.integration
+def test_bad_options_are_named_before_work_starts(tmp_path: Path) -> None:
+    done = gpu("--json", tmp_path / "no/gpu.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "expected --json in a folder that exists" in done.stderr

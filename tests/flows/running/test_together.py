@@ -1,0 +1,56 @@
+"""A training of two processes as a Prefect task in a worker process: its progress and its log reach the UI."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from prefect import flow
+from prefect.settings import PREFECT_API_URL
+
+from flows.running.execution import PrefectExecutor
+from flows.running.settings import EngineSettings
+from storage.store import Store
+from tasks.engine.inputs import DirectoryResult
+from tasks.engine.progress import ProgressLog
+from tasks.engine.recipe import Recipe
+from tasks.engine.stage import Run
+from tests.patience import PATIENCE
+from tests.tasks.summarization.test_together import WAIT_SECONDS, train
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+
+def train_together(*, directory: Path, progress: ProgressLog) -> dict[str, Any]:
+    return train(directory, progress, processes=2, steps=3)
+
+
+@flow
+def training(root: str) -> DirectoryResult:
+    executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
+    with executor.serving():
+        return Run(Store(root), executor).directory(
+            Recipe("models/summarizer", train_together, version=1),
+            inputs={},
+            context={"progress": ProgressLog("models-together")},
+        )
+
+
+def test_progress_and_log_reach_the_ui(prefect_server: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)  # torchrun then writes a line about it
+
+    record = training(str(tmp_path)).record
+    assert record is not None
+    assert record.metrics["steps"] == 3
+    api = PREFECT_API_URL.value()
+    shown = requests.get(f"{api}/artifacts/progress-models-together/latest", timeout=PATIENCE).json()
+    assert shown["data"] == 100
+    assert shown["description"].startswith("step 3 of 3; loss ")
+    end = time.monotonic() + WAIT_SECONDS
+    while True:
+        lines = [entry["message"] for entry in requests.post(f"{api}/logs/filter", json={}, timeout=PATIENCE).json()]
+        if any("OMP_NUM_THREADS" in line for line in lines):
+            return
+        assert time.monotonic() < end, f"waited {WAIT_SECONDS:.0f} s for a line of torchrun's log in {lines}"
+        time.sleep(1)

@@ -1,0 +1,120 @@
+"""What articles share, by hand."""
+
+import pyarrow as pa
+import pytest
+
+from storage.schemas import OVERLAPS
+from tasks.across.refusals import refuse_overlaps
+from tasks.across.settings import AcrossSettings
+from tests.tasks.across.across_tables import FERRY, LEAD, LOCK, LOCK_EDITED, MILL, Article, compared, paragraphs
+
+A, B, C = "000000000000000a", "000000000000000b", "f00000000000000c"
+
+
+def flags(rows: list[dict], *, whole: bool = False) -> dict[tuple[int, int], set[str]]:
+    """Article and paragraph -> the flags that hold."""
+    names = ("in_article", "in_other", "in_held_out", "lead")
+    return {
+        (row["article"], row["paragraph_id"]): {name for name in names if row[name]}
+        for row in rows
+        if row["whole"] == whole
+    }
+
+
+def test_only_the_later_of_two_near_duplicates_is_found() -> None:
+    rows = compared([(A, "train", [("u1", LOCK), ("u1", MILL), ("u2", FERRY), ("u2", LOCK_EDITED)])])
+    assert flags(rows) == {(0xA, 3): {"in_article"}}
+    assert (rows[0]["of_article"], rows[0]["of_paragraph"]) == (0xA, 0)
+
+
+def test_the_order_is_that_of_article_ids() -> None:
+    rows = compared([(B, "train", [("u1", LOCK)]), (A, "train", [("u2", LOCK_EDITED), ("u2", MILL)])])
+    assert flags(rows) == {(0xB, 0): {"in_other"}}
+
+
+def test_a_held_out_article_comes_first_whatever_its_id() -> None:
+    rows = compared([(C, "test", [("u1", LOCK), ("u1", MILL)]), (A, "train", [("u2", LOCK), ("u2", FERRY)])])
+    assert flags(rows) == {(0xA, 0): {"in_other", "in_held_out"}}
+    rows = compared([(C, "test", [("u1", LOCK), ("u1", MILL)]), (A, "valid", [("u2", LOCK), ("u2", FERRY)])])
+    assert flags(rows) == {(int(C, 16), 0): {"in_other"}}  # both are held out: neither leaks
+
+
+def test_documents_are_compared_as_wholes() -> None:
+    mirror = [("u1", LOCK), ("u1", MILL), ("u1", FERRY)]
+    copy = [("u9", LOCK_EDITED), ("u9", MILL), ("u9", FERRY.replace("church", "chapel"))]
+    rows = compared([(A, "train", mirror), (B, "train", copy)])
+    assert flags(rows, whole=True) == {(0xB, 0): {"in_other"}}
+    assert flags(compared([(A, "train", mirror), (B, "train", [*copy[:1], ("u9", FERRY)])]), whole=True) == {}
+
+
+def test_a_part_of_a_held_out_lead_is_found_in_training_sources_alone() -> None:
+    quoted = f"As the guide says, {LEAD.lower()} It says no more."
+    cut = " ".join(LEAD.split()[:12]) + " and so on for many more words than a lead has, none of them from it."
+    given: list[Article] = [
+        (A, "train", [("u1", MILL), ("u1", quoted), ("u2", cut)]), (B, "test", [("u3", quoted + " And " + FERRY)])
+    ]  # fmt: skip
+    assert flags(compared(given))[0xA, 1] >= {"lead"}
+    assert [key for key, found in flags(compared(given)).items() if "lead" in found] == [(0xA, 1)]
+    assert flags(compared([(A, "train", [("u1", quoted)])])) == {}  # nothing is held out: its own lead is no leak
+
+
+def test_short_and_unlike_paragraphs_are_left_alone() -> None:
+    assert compared([(A, "train", [("u1", "It was built in 1894."), ("u2", "It was built in 1894.")])]) == []
+    assert compared([(A, "train", [("u1", LOCK), ("u1", MILL), ("u2", FERRY)])]) == []
+    assert compared([]) == []
+
+
+@pytest.mark.parametrize("shards", [1, 3, 5])
+def test_the_number_of_shards_changes_nothing(shards: int) -> None:
+    texts = [LOCK, MILL, FERRY, LOCK_EDITED]
+    given: list[Article] = [
+        (f"{number * 0x1F2E3D4C5B6A7988 % 2**64:016x}", ("train", "test", "train")[number % 3],
+         [(f"u{number}", texts[number % 4]), (f"u{number}", texts[number * 3 % 4]), ("v", f"{number} {MILL}")])
+        for number in range(12)
+    ]  # fmt: skip
+    assert compared(given, shards) == compared(given, 2)
+    assert len(compared(given)) > 12
+
+
+REFUSED = [
+    ("off", "off", {}),
+    ("counted", "counted", {}),
+    ("article", "off", {1: "near_duplicate"}),
+    ("corpus", "off", {1: "near_duplicate", 2: "near_duplicate", 3: "near_duplicate", 5: "near_duplicate"}),
+    ("off", "leads", {4: "leak"}),
+    ("corpus", "pages", {1: "near_duplicate", 2: "near_duplicate", 3: "near_duplicate", 4: "leak", 5: "leak"}),
+]
+
+
+@pytest.mark.parametrize(("near_duplicates", "leakage", "refused"), REFUSED)
+def test_what_the_settings_refuse(near_duplicates: str, leakage: str, refused: dict[int, str]) -> None:
+    texts = [
+        ("u1", LOCK),
+        ("u1", LOCK_EDITED),
+        ("u2", MILL),
+        ("u2", FERRY),
+        ("u3", LOCK),
+        ("u3", MILL),
+        ("u4", "short"),
+    ]
+    table = paragraphs([(A, "train", texts)])
+    reasons = pa.array([None] * 6 + ["too_short"], pa.string())
+    table = table.set_column(table.schema.get_field_index("drop_reason"), "drop_reason", reasons)
+    off = {"in_article": False, "in_other": False, "in_held_out": False, "lead": False, "article": 0xA}
+    overlaps = pa.Table.from_pylist(
+        [
+            off | {"paragraph_id": 1, "whole": False, "in_article": True},
+            off | {"paragraph_id": 2, "whole": True, "in_other": True},  # u2: 2 and 3
+            off | {"paragraph_id": 4, "whole": False, "lead": True},
+            off | {"paragraph_id": 5, "whole": False, "in_other": True, "in_held_out": True},
+        ],
+        schema=OVERLAPS.schema,
+    )
+    settings = AcrossSettings(near_duplicates=near_duplicates, leakage=leakage)  # type: ignore[arg-type]
+    found = refuse_overlaps(table, overlaps, settings)
+    assert {row: reason for row, reason in enumerate(found["drop_reason"].to_pylist()) if reason} == {
+        **refused,
+        6: "too_short",
+    }
+    assert found.drop_columns(["drop_reason"]).equals(table.drop_columns(["drop_reason"]))
+    assert settings.refuses == bool(refused)
