@@ -173,6 +173,16 @@ class BuildConfig(Settings):
         return self
 
     @model_validator(mode="after")
+    def _sentences_can_be_marked(self) -> Self:
+        if self.imported is not None and self.summarizer.sees_sentences:
+            raise ValueError(
+                f"summarizer.preset {self.summarizer.preset!r} has heads that see sentences (Hie-BART), and imported "
+                "shards are token ids, in which no sentence is marked: expected a summarizer without sentence_heads, "
+                "or a corpus of your own"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _headline_is_scored(self) -> Self:
         if self.report.headline not in self.scoring.metrics:
             raise ValueError(

@@ -49,10 +49,16 @@ class Dag:
     ranking_scores = stage(lambda dag: ranking.scores(dag.session, dag.corpus, dag.ranker, dag.ranked))
     graphs = stage(lambda dag: examples.graphs(dag.session, dag.ranked))
     examples = stage(lambda dag: examples.examples(dag.session, dag.articles, dag.ranked, dag.vocabulary))
-    # The summarizer, its attention predictor, and the graphs if it reads one.
+    sentence_examples = stage(
+        lambda dag: examples.examples(
+            dag.session, dag.articles, dag.ranked, dag.vocabulary, "sentence-examples", sentences=True
+        )
+    )
+    # The summarizer, its attention predictor, and what they read: examples, and the graphs if the summarizer reads one.
+    examples_read = stage(lambda dag: dag.sentence_examples if dag.config.summarizer.sees_sentences else dag.examples)
     graphs_read = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
-    summarizer = stage(lambda dag: training.summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary))
-    predictor = stage(lambda dag: training.attention(dag.session, dag.graphs_read, dag.examples, dag.summarizer))
+    summarizer = stage(lambda dag: training.summarizer(dag.session, dag.graphs_read, dag.examples_read, dag.vocabulary))
+    predictor = stage(lambda dag: training.attention(dag.session, dag.graphs_read, dag.examples_read, dag.summarizer))
     # Summaries of the test articles, their scores, and the report.
     baselines = stage(lambda dag: evaluation.baselines(dag.session, dag.articles, dag.ranked))
     baseline_scores = stage(
@@ -63,7 +69,7 @@ class Dag:
     predictor_read = stage(lambda dag: dag.predictor if dag.config.decoding.guidance.reads_predictor else None)
     predictions = stage(
         lambda dag: evaluation.predictions(
-            dag.session, dag.graphs_read, dag.examples, dag.ranked, dag.summarizer, dag.predictor_read
+            dag.session, dag.graphs_read, dag.examples_read, dag.ranked, dag.summarizer, dag.predictor_read
         )
     )
     scores = stage(

@@ -20,7 +20,14 @@ from flows.stages.judging import judge
 from flows.stages.warm_start import new_ranker, new_summarizer
 from storage.registry import version_of
 from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
-from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER, champion_models, starting_models
+from tasks.retraining.warm_start import (
+    PREDICTOR,
+    RANKER,
+    SUMMARIZER,
+    champion_models,
+    starting_models,
+    summarizer_sees_sentences,
+)
 
 
 @flow(
@@ -76,10 +83,15 @@ def challenge(session: Session) -> str:
     models = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
     if dag.predictor_read is not None:
         models[PREDICTOR] = dag.predictor_read
-    challenger = judge(session, "challenger", splits, dag.vocabulary, models)
+    sentences = config.summarizer.sees_sentences
+    challenger = judge(session, "challenger", splits, dag.vocabulary, models, sentences=sentences)
     before = None
     if champion is not None:
-        before = champion, judge(session, "champion", splits, champion.vocabulary, dict(champion.models))
+        sentences = summarizer_sees_sentences(champion.version)
+        before = (
+            champion,
+            judge(session, "champion", splits, champion.vocabulary, dict(champion.models), sentences=sentences),
+        )
     if session.run.planning:
         return ""
     recipe = config.manifest()

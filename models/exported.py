@@ -67,18 +67,27 @@ class ExportedSummarizer(TrainedSummarizer):
     source_values: bool
     prompt_title: bool
 
-    def summarize(self, title: str, paragraphs: Sequence[str], edges: Sequence[tuple[int, int, float]] = ()) -> str:
+    def summarize(
+        self,
+        title: str,
+        paragraphs: Sequence[str | Sequence[str]],
+        edges: Sequence[tuple[int, int, float]] = (),
+    ) -> str:
         """Return a summary.
 
         Args:
             title: what it is about.
-            paragraphs: its sources, best first; those that the model has no room for are not read.
+            paragraphs: its sources, best first; those that the model has no room for are not read. Each is a text, or
+                for a model that sees sentences (Hie-BART, Akiyama et al. 2021) a list of its sentences.
             edges: (i, j, weight) of the graph between paragraphs, for a model that reads one (`graph`).
+
+        Raises:
+            ValueError: the model sees sentences, and a paragraph is one text.
         """
         words = self.vocabulary
         row = {
             "title": words.encode(title),
-            "source": words.encode_batch(paragraphs),
+            "source": words.encode_paragraphs(map(self._sentences, paragraphs)),
             "target": [words.begin, words.end],
             "graph": [{"i": i, "j": j, "weight": weight} for i, j, weight in edges],
         }
@@ -97,6 +106,17 @@ class ExportedSummarizer(TrainedSummarizer):
             first=words.specials.target_begin,
         )
         return " ".join(words.decode(best.tokens).split())
+
+    def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:
+        """Return a paragraph as its sentences, or as one where it does not matter."""
+        if not isinstance(paragraph, str):
+            return paragraph
+        if self.vocabulary.sentence_begin is not None:
+            raise ValueError(
+                f"preset {self.preset!r} sees sentences: expected each paragraph as a list of its sentences, got the "
+                f"text {paragraph[:40]!r}"
+            )
+        return [paragraph]
 
 
 def read_summarizer(

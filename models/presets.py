@@ -129,13 +129,14 @@ _HED = {"document_begin": True, "hae": True, "had": True, "position_restart": Tr
 # those of transformers' `generate` with a beam of 4, which divides by the length.
 _TUNING = Recipe(
     training={"schedule": "constant", "learning_rate": 5e-5, "label_smoothing": 0.0},
-    decoding={"beam": 4, "normalisation": "average", "min_length": 20},
+    decoding={"beam": 4, "normalisation": "average", "min_length": 20, "as_transformers": True},
     fine_tuning=True,
 )
 # With 4,096 positions also the paper's lengths: targets and summaries of 1,024 tokens.
 _LONG_TUNING = replace(_TUNING, source={"max_target_tokens": 1024}, decoding={**_TUNING.decoding, "max_length": 1024})
 # Akiyama et al. 2021, sec. 4.1: 20,000 steps, gradients of 10 batches, and otherwise what fairseq publishes for BART on
-# CNN/DM; its weight decay of .01 and the power 2 of its length penalty are not here.
+# CNN/DM; its weight decay of .01 and the power 2 of its length penalty are not here. At the greatest length the end
+# token has its probability there as in our search, not 0 as in transformers; but theirs stops at the first K that end.
 _HIE_TUNING = Recipe(
     training={
         "steps": 20_000, "accumulation": 10, "schedule": "linear", "learning_rate": 3e-5, "warmup": 500,
@@ -501,6 +502,16 @@ def find_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise ValueError(f"unknown preset {name!r}, expected one of: {', '.join(PRESETS)}")
     return PRESETS[name]
+
+
+def sees_sentences(name: str, overrides: Mapping[str, Any]) -> bool:
+    """Tell whether a preset, with these fields of its configuration changed, has heads that see sentences
+    (Akiyama et al. 2021, sec. 3.3).
+
+    Raises:
+        ValueError: there is no such preset.
+    """
+    return bool({**find_preset(name).settings, **overrides}.get("sentence_heads"))
 
 
 def check_predictable(architecture: str) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from models.tokenization import huggingface_tokenizer, sentencepiece_model
 from models.tokenization.contract import Tokenizer
 from models.tokenization.huggingface_tokenizer import HuggingFaceTokenizer, is_document
 from models.tokenization.sentencepiece_model import SentencePieceTokenizer
@@ -26,6 +27,8 @@ class Vocabulary:
             how a language model has seen titles.
         paragraph_mark, sentence_mark: ids of the pieces that end a paragraph and a sentence in flat inputs (`<P>`,
             `<Q>`); None = no such piece.
+        sentence_begin: id of the piece that begins each sentence of a source (`[BOS]`, Akiyama et al. 2021); None = as
+            in all vocabularies but those that `with_sentence_begin` returns.
     """
 
     def __init__(self, model: bytes) -> None:
@@ -45,6 +48,7 @@ class Vocabulary:
         self.pad, self.begin, self.end = self.specials.pad, self.specials.begin, self.specials.end
         self.unk = self.specials.unk
         self.paragraph_mark, self.sentence_mark = self.specials.paragraph_mark, self.specials.sentence_mark
+        self.sentence_begin = self.specials.sentence_begin
         self.title_mark = self._tokenizer.title_mark
         self._marks = self.specials.marks
 
@@ -84,6 +88,25 @@ class Vocabulary:
         """Return the token ids of each text, as `encode` does."""
         batch, forgeable = self._tokenizer.encode(texts), self._tokenizer.forgeable
         return [[id_ for id_ in ids if id_ not in forgeable] for ids in batch] if forgeable else batch
+
+    def encode_paragraphs(self, paragraphs: Iterable[Sequence[str]]) -> list[list[int]]:
+        """Return the token ids of each paragraph, given as its sentences: `sentence_begin` is before each of those that
+        have any token, if the vocabulary has it.
+        """
+        mark = [] if self.sentence_begin is None else [self.sentence_begin]
+        return [[id_ for ids in self.encode_batch(p) if ids for id_ in (*mark, *ids)] for p in paragraphs]
+
+    def with_sentence_begin(self) -> "Vocabulary":
+        """Return this vocabulary with `sentence_begin`: one more piece, `[BOS]`, behind the last, which no text is
+        spelt with. All other ids are as before.
+
+        Raises:
+            ValueError: a SentencePiece model has a piece of text that is spelt so.
+        """
+        if self.sentence_begin is not None:
+            return self
+        kind = huggingface_tokenizer if is_document(self.model) else sentencepiece_model
+        return Vocabulary(kind.add_sentence_begin(self.model))
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of token ids; padding and marks are left out.

@@ -25,11 +25,18 @@ def graphs(session: Session, ranked: StageResult, name: str | None = None) -> St
 
 
 def examples(
-    session: Session, articles: StageResult, ranked: StageResult, vocabulary: StageResult, name: str | None = None
+    session: Session,
+    articles: StageResult,
+    ranked: StageResult,
+    vocabulary: StageResult,
+    name: str | None = None,
+    *,
+    sentences: bool = False,
 ) -> StageResult:
-    """Turn the ranked paragraphs into token ids."""
+    """Turn the ranked paragraphs into token ids, with `[BOS]` before each sentence where `sentences` is set."""
+    arguments = {"sentences": True} if sentences else {}
     return session.run.stage(
-        Recipe(schemas.EXAMPLES, build_examples, settings=session.config.examples),
+        Recipe(schemas.EXAMPLES, build_examples, settings=session.config.examples, arguments=arguments),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
         name=name,

@@ -10,15 +10,24 @@ from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER
 
 
 def judge(
-    session: Session, name: str, splits: JudgedOn, vocabulary: StageResult, models: dict[str, DirectoryResult]
+    session: Session,
+    name: str,
+    splits: JudgedOn,
+    vocabulary: StageResult,
+    models: dict[str, DirectoryResult],
+    *,
+    sentences: bool = False,
 ) -> Judged:
-    """Summarize and score both test splits with a version's models, under this run's settings of the stages."""
+    """Summarize and score both test splits with a version's models, under this run's settings of the stages.
+
+    `sentences` says whether the version's summarizer reads sentences (Hie-BART).
+    """
     articles, paragraphs = splits.articles, splits.paragraphs
     features = texts.features(session, articles, paragraphs, "frozen_features")
     corpus = texts.Corpus(articles, paragraphs, features, vocabulary)
     ranked = ranking.ranked(session, corpus, models[RANKER], f"{name}_ranked")
     drawn = graphs(session, ranked, f"{name}_graphs")
-    token_ids = examples(session, articles, ranked, vocabulary, f"{name}_examples")
+    token_ids = examples(session, articles, ranked, vocabulary, f"{name}_examples", sentences=sentences)
     predictor = models[PREDICTOR] if session.config.decoding.guidance.reads_predictor else None
     predictions = evaluation.predictions(
         session, drawn, token_ids, ranked, models[SUMMARIZER], predictor,

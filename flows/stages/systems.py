@@ -9,7 +9,14 @@ from flows.stages.examples import examples
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, StageResult, same
 from tasks.engine.recipe import Recipe
-from tasks.tables.plan import attention_of, decoding_of, rename_system, summarizer_of, training_of
+from tasks.tables.plan import (
+    attention_of,
+    decoding_of,
+    rename_system,
+    summarizer_of,
+    system_sees_sentences,
+    training_of,
+)
 from tasks.tables.systems import SYSTEMS
 
 
@@ -36,7 +43,7 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
         owner = system.model or name
         settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
         how = training_of(SYSTEMS[owner], config.tables, config.training)
-        token_ids = dag.examples if system.ranked else session.once(unranked_examples)
+        token_ids = _examples_of(session, ranked=system.ranked, sentences=settings.sees_sentences)
         graphs = dag.graphs if settings.graph != "none" else None
         recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
         if recipe not in models:
@@ -58,6 +65,14 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
         scores = evaluation.scores(session, dag.corpus, dag.ranked, summaries, f"scores-{name}", config.miniweb)
         evaluated[name] = Evaluated(models[recipe], summaries, scores)
     return evaluated
+
+
+def _examples_of(session: Session, *, ranked: bool, sentences: bool) -> StageResult:
+    """Return the examples that a system reads; those that see sentences all read ranked paragraphs."""
+    dag = dag_of(session)
+    if not ranked:
+        return session.once(unranked_examples)
+    return dag.sentence_examples if sentences else dag.examples
 
 
 def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
@@ -87,6 +102,8 @@ def impossible(dag: Dag) -> dict[str, str]:
             reasons[name] = "imported paragraphs are already ranked"
         elif dag.ranks and system.kind != "extractive" and wanted > kept:
             reasons[name] = f"it reads {wanted} paragraphs and ranking.keep is {kept}"
+        elif not dag.ranks and system_sees_sentences(system, tables):
+            reasons[name] = "imported paragraphs are token ids, in which no sentence is marked"
         elif system.graph != "none" and not dag.can_have_graphs:
             reasons[name] = "the imported shards have no graphs, and no texts of the training split to compute them"
         elif system.decoding.get("alignment") == "ranked" and not (dag.ranks and dag.config.ranking.method != "found"):

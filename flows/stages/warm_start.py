@@ -29,6 +29,8 @@ def new_ranker(dag: Dag, start: VersionModels | None) -> DirectoryResult:
 def new_summarizer(dag: Dag, start: VersionModels | None) -> DirectoryResult:
     """Train the summarizer from `start`, or from scratch if the summarizer of `start` does not fit."""
     if start is None or not summarizer_fits(start.version, dag.config.summarizer):
-        return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary)
+        return summarizer(dag.session, dag.graphs_read, dag.examples_read, dag.vocabulary)
     training, before = warm_training(dag.config.training, dag.config.retraining), start.models[SUMMARIZER]
-    return summarizer(dag.session, dag.graphs_read, dag.examples, dag.vocabulary, training=training, initial=before)
+    return summarizer(
+        dag.session, dag.graphs_read, dag.examples_read, dag.vocabulary, training=training, initial=before
+    )

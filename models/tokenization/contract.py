@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 SPACE = "\u2581"  # begins a word's first piece, as SentencePiece writes it
+SENTENCE_BEGIN = "[BOS]"  # Akiyama et al. 2021, sec. 3.1
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Specials:
         title_mark, paragraph_mark, sentence_mark: end a title, a paragraph and a sentence in flat inputs.
         separator: is between documents (PRIMERA's `<doc-sep>`).
         mask: what stands for hidden text in denoising (Lewis et al. 2020).
+        sentence_begin: begins each sentence of a source, for heads that see sentences (Akiyama et al. 2021); a piece
+            that is added for them (`Vocabulary.with_sentence_begin`).
     """
 
     pad: int
@@ -35,13 +38,14 @@ class Specials:
     sentence_mark: int | None = None
     mask: int | None = None
     separator: int | None = None
+    sentence_begin: int | None = None
 
     @property
     def marks(self) -> frozenset[int]:
         """The ids that spell no text; the unknown piece, which stands for some, is not among them."""
         ids = (
             self.pad, self.begin, self.end, self.source_begin, self.source_end, self.target_begin, self.title_mark,
-            self.paragraph_mark, self.sentence_mark, self.mask, self.separator,
+            self.paragraph_mark, self.sentence_mark, self.mask, self.separator, self.sentence_begin,
         )  # fmt: skip
         return frozenset(id_ for id_ in ids if id_ is not None)
 

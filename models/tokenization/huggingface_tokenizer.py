@@ -6,13 +6,13 @@ the id of each role. So a vocabulary is bytes, as a SentencePiece model is, and 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import tokenizers
 
-from models.tokenization.contract import SPACE, Specials
+from models.tokenization.contract import SENTENCE_BEGIN, SPACE, Specials
 
 TOKENIZER, CONFIG = "tokenizer.json", "config.json"
 # Where a folder names its special pieces; the first that names one counts.
@@ -123,6 +123,17 @@ def document_of(described: Mapping[str, Any], specials: Specials) -> bytes:
     kept = {**described, "truncation": None, "padding": None}
     document = {"tokenizer": kept, "specials": {k: v for k, v in asdict(specials).items() if v is not None}}
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def add_sentence_begin(document: bytes) -> bytes:
+    """Return a document in which `[BOS]` begins a sentence: an added piece behind the last one, or the one that the
+    tokenizer has by this name.
+    """
+    record = json.loads(document)
+    tokenizer = _opened(record["tokenizer"])
+    tokenizer.add_special_tokens([SENTENCE_BEGIN])
+    specials = replace(Specials(**record["specials"]), sentence_begin=tokenizer.token_to_id(SENTENCE_BEGIN))
+    return document_of(json.loads(tokenizer.to_str()), specials)
 
 
 def is_document(model: bytes) -> bool:

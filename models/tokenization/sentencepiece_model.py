@@ -1,10 +1,11 @@
 """A SentencePiece model with the special pieces of the released WikiSum vocabulary (Liu & Lapata 2019)."""
 
+import struct
 from collections.abc import Iterable, Sequence
 
 import sentencepiece
 
-from models.tokenization.contract import Specials
+from models.tokenization.contract import SENTENCE_BEGIN, Specials
 
 PAD, UNK, BEGIN, END = "<PAD>", "<unk>", "<S>", "</S>"
 TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK = "<T>", "<P>", "<Q>"
@@ -32,7 +33,7 @@ class SentencePieceTokenizer:
         )
         self.specials = Specials(
             pad=pad, begin=begin, end=end, unk=unk, source_begin=begin, source_end=end, title_mark=title_mark,
-            paragraph_mark=paragraph_mark, sentence_mark=sentence_mark,
+            paragraph_mark=paragraph_mark, sentence_mark=sentence_mark, sentence_begin=self._sentence_begin(),
         )  # fmt: skip
         self.title_mark = title_mark
         # If a model declares a mark as a user-defined symbol, a page with the mark in its text would forge it.
@@ -53,9 +54,30 @@ class SentencePieceTokenizer:
         piece: str = self._processor.id_to_piece(id_)
         return piece
 
+    def _sentence_begin(self) -> int | None:
+        id_: int = self._processor.piece_to_id(SENTENCE_BEGIN)
+        added = self._processor.id_to_piece(id_) == SENTENCE_BEGIN and self._processor.is_control(id_)
+        return id_ if added else None
+
     def _special(self, piece: str) -> int:
         """Return the id of a required piece."""
         id_: int = self._processor.piece_to_id(piece)  # an absent piece gets the id of the unknown piece
         if self._processor.id_to_piece(id_) != piece:
             raise ValueError(f"the SentencePiece model has no piece {piece!r}, which marks structure in WikiSum texts")
         return id_
+
+
+def add_sentence_begin(model: bytes) -> bytes:
+    """Return a serialized model with one more piece, `[BOS]`, behind its last.
+
+    Raises:
+        ValueError: it has a piece of text that is spelt so.
+    """
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    if processor.id_to_piece(processor.piece_to_id(SENTENCE_BEGIN)) == SENTENCE_BEGIN:
+        raise ValueError(f"expected a SentencePiece model without a piece {SENTENCE_BEGIN!r} of text: it is the mark")
+    # Messages of protocol buffers are joined by joining their bytes: to the repeated field 1, the pieces, this adds
+    # one with its text (field 1), score (2) and kind (3: a control symbol, which no text is spelt with).
+    text = SENTENCE_BEGIN.encode()
+    piece = b"\x0a" + bytes([len(text)]) + text + b"\x15" + struct.pack("<f", 0.0) + b"\x18\x03"
+    return model + b"\x0a" + bytes([len(piece)]) + piece

@@ -39,6 +39,7 @@ _FUNNEL = {
     "ranked": "ranked paragraphs",
     "graphs": "articles with a graph",
     "examples": "examples",
+    "sentence-examples": "examples",
 }
 # The rows that the first stage keeps are the rows of the second; of two givers of one reader the last is read.
 _HANDED_ON = {"frontier": "documents", "paragraphs": "features", "compared": "features"}

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from models.presets import sees_sentences
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.recipes import ShardRecord
@@ -113,6 +114,12 @@ def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
     # A setting that is newer than the version had its default when the version was trained.
     newer = {name: info.default for name, info in SummarizerSettings.model_fields.items() if name not in before}
     return {**newer, **before} == settings.model_dump(mode="json")
+
+
+def summarizer_sees_sentences(version: Version) -> bool:
+    """Whether the version's summarizer reads examples with `[BOS]` before each sentence."""
+    before: Mapping[str, Any] = version.settings["summarizer"]
+    return sees_sentences(before["preset"], before["overrides"])
 
 
 def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> RankerSettings:

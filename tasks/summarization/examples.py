@@ -8,10 +8,16 @@ from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
 from tasks.summarization.settings import ExampleSettings
 from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.sentences import split_sentences
 
 
 def build_examples(
-    articles: pa.Table, ranked: pa.Table, vocabulary: pa.Table | Vocabulary, settings: ExampleSettings
+    articles: pa.Table,
+    ranked: pa.Table,
+    vocabulary: pa.Table | Vocabulary,
+    settings: ExampleSettings,
+    *,
+    sentences: bool = False,
 ) -> pa.Table:
     """Make the example of every kept article that has ranked paragraphs with any token.
 
@@ -20,6 +26,8 @@ def build_examples(
         ranked: RANKED rows of the shard, sorted by article_id and rank.
         vocabulary: the VOCABULARY table, or the vocabulary read from it.
         settings: see the class.
+        sentences: whether `[BOS]` is before each sentence of a paragraph (Akiyama et al. 2021, sec. 3.1), as it always
+            is with a vocabulary that has this piece.
 
     Returns:
         EXAMPLES rows sorted by article_id. Paragraph i of `source` is the one of rank i, an empty list if it has no
@@ -28,14 +36,14 @@ def build_examples(
     Raises:
         ValueError: a table is not sorted.
     """
-    vocabulary = read_vocabulary(vocabulary)
+    vocabulary = read_vocabulary(vocabulary, sentences=sentences)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
     used = ranked.select(["article_id", "rank", "text"]).filter(pc.less(ranked["rank"], settings.paragraphs))
     batches = []
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
             raise ValueError(f"the ranked paragraphs of article {article} are not in order of rank")
-        source = [ids[: settings.paragraph_tokens] for ids in vocabulary.encode_batch(best["text"].to_pylist())]
+        source = [ids[: settings.paragraph_tokens] for ids in _encoded(best["text"].to_pylist(), vocabulary)]
         if not any(source):
             continue
         title, lead = (rows[name][0].as_py() or "" for name in ("title", "lead"))
@@ -51,3 +59,10 @@ def build_examples(
         }
         batches.append(pa.RecordBatch.from_pylist([example], schema=EXAMPLES.schema))
     return pa.Table.from_batches(batches, schema=EXAMPLES.schema).combine_chunks()
+
+
+def _encoded(texts: list[str], vocabulary: Vocabulary) -> list[list[int]]:
+    """Return the ids of paragraphs, with a mark before each sentence if the vocabulary has one."""
+    if vocabulary.sentence_begin is None:
+        return vocabulary.encode_batch(texts)
+    return vocabulary.encode_paragraphs(map(split_sentences, texts))

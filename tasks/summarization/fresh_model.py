@@ -30,7 +30,7 @@ def fresh_model(
     Args:
         settings: which summarizer, and the folder of its weights if it is pre-trained; what a checkpoint lacks, such
             as the head that copies, is fresh.
-        vocabulary: of its texts.
+        vocabulary: of its texts, with `sentence_begin` for heads that see sentences.
         seed: of fresh weights.
         dropout: in place of the preset's.
 
@@ -47,7 +47,10 @@ def fresh_model(
         load_huggingface(model, settings.pretrained)
     else:
         assert isinstance(model, Bart)
-        load_pretrained(model, settings.pretrained)
+        added = (
+            vocabulary.size - folder_vocabulary(settings.pretrained, _SETTING).size if settings.sees_sentences else 0
+        )
+        load_pretrained(model, settings.pretrained, added=added)
     return model
 
 
@@ -81,10 +84,11 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
             f"{_SETTING} is {folder!r}: its tokenizer ({own.kind}, {own.size} pieces) is not the build's vocabulary "
             f"({vocabulary.kind}, {vocabulary.size} pieces): expected no vocabulary.folder, or one of the same content"
         )
-    config = configuration(settings.preset, **_fields(settings, vocabulary, None))
+    words = vocabulary.with_sentence_begin() if settings.sees_sentences else vocabulary
+    config = configuration(settings.preset, **_fields(settings, words, None))
     try:
         if isinstance(config, BartConfig):
-            check_pretrained(path, config)
+            check_pretrained(path, config, added=words.size - own.size)
         else:
             check_huggingface(path, config)
     except ValueError as error:
@@ -126,6 +130,7 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
         "end": vocabulary.end,
         "source_begin": vocabulary.specials.source_begin,
         "separator": vocabulary.specials.separator,
+        "sentence_begin": vocabulary.sentence_begin,
     }
     fields |= {name: id_ for name, id_ in marks.items() if name in known and id_ is not None}
     fields |= settings.overrides

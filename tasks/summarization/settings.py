@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from models.presets import COPYING, OF_TRANSFORMERS, check_library, find_preset
+from models.presets import COPYING, OF_TRANSFORMERS, check_library, find_preset, sees_sentences
 from models.search.settings import Guidance, SearchSettings
 from tasks.engine.settings import Settings, tuning
 from tasks.text.discourse import MarkerScope
@@ -155,6 +155,11 @@ class SummarizerSettings(Settings):
     )
     max_target_tokens: int = Field(400, ge=2, description="tokens of a lead learned, begin and end included")
 
+    @property
+    def sees_sentences(self) -> bool:
+        """Whether the summarizer reads examples with `[BOS]` before each sentence (Akiyama et al. 2021)."""
+        return sees_sentences(self.preset, self.overrides)
+
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide what is trained; `truncation` only where it is chosen, as it came later."""
         fields = super().recipe()
@@ -169,11 +174,6 @@ class SummarizerSettings(Settings):
             raise ValueError(
                 f"copying: preset {self.preset!r} is of architecture {architecture!r}, which cannot copy, expected one "
                 f"of: {', '.join(COPYING)}"
-            )
-        if {**find_preset(self.preset).settings, **self.overrides}.get("sentence_heads"):
-            raise ValueError(
-                f"preset {self.preset!r} with these overrides has heads that see sentences (Hie-BART), and examples "
-                "have no mark before a sentence: expected one without sentence_heads"
             )
         try:
             check_library(architecture)
@@ -315,6 +315,12 @@ class DecodingSettings(Settings):
         description="no token equals one of this many before it, commas excepted; 0 = off (Ma & Zong 2020, "
         "sec. 4.2: 2)",
     )
+    as_transformers: bool = Field(
+        False,
+        description="whether a search ends as generate of the transformers library does, with which Shen et al. 2023 "
+        "searched: only once no live hypothesis beats the worst of the best that ended, and with an end token that "
+        "costs nothing at max_length",
+    )
     alignment: Literal["none", "predicted", "ranked"] = Field(
         "none",
         description="whether hypotheses are preferred whose attention to paragraphs is as expected: no, as the "
@@ -353,6 +359,13 @@ class DecodingSettings(Settings):
         description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
     )
 
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide what is written; `as_transformers` only where it is set, as it came later."""
+        fields = super().recipe()
+        if not self.as_transformers:
+            del fields["as_transformers"]
+        return fields
+
     @model_validator(mode="after")
     def _lengths_leave_room(self) -> Self:
         if self.min_length > self.max_length:
@@ -381,5 +394,8 @@ class DecodingSettings(Settings):
         Raises:
             ValueError: min_length is above max_length.
         """
-        names = ("beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent")
+        names = (
+            "beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent",
+            "as_transformers",
+        )  # fmt: skip
         return SearchSettings(**{name: getattr(self, name) for name in names})

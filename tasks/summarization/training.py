@@ -101,7 +101,7 @@ def train_summarizer(
         TrainingError: training cannot continue, see its message.
         TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
-    words = read_vocabulary(vocabulary)
+    words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
     processes = 1 if launched_together() else process_count(training.processes, training.accumulation, device)

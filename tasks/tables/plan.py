@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from models.presets import check_library, find_preset
+from models.presets import check_library, find_preset, sees_sentences
 from models.registry import source_limit
 from storage.schemas import PREDICTIONS
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
@@ -21,7 +21,6 @@ _PUBLISHED = {"schedule": "noam", "label_smoothing": 0.1}  # Liu & Lapata 2019, 
 MEMORY_BYTES = 11_000_000_000  # that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5)
 EFFICIENCY_TOKENS = 1600  # of every example whose time and memory are measured (Ma & Zong 2022, sec. 7.1.2)
 NEEDS_WEIGHTS = "needs weights"
-_UNMARKED = "its heads see sentences, and examples have no mark before a sentence"
 _UNASKED = "not among the systems asked for"
 _NO_BASELINE = "not among the baselines of the settings"
 
@@ -46,8 +45,6 @@ def systems_to_run(
             reason = f"{NEEDS_WEIGHTS}: {system.weights}"
         elif lacking := _lacks_library(system, settings):
             reason = lacking
-        elif _sees_sentences(system, settings):
-            reason = _UNMARKED
         elif system.kind == "extractive":
             reason = "" if name in baselines else _NO_BASELINE
         else:
@@ -70,10 +67,10 @@ def _lacks_library(system: System, settings: TableSettings) -> str:
     return ""
 
 
-def _sees_sentences(system: System, settings: TableSettings) -> bool:
-    """Tell whether a system is one that `SummarizerSettings` refuses for lack of marks (Hie-BART)."""
+def system_sees_sentences(system: System, settings: TableSettings) -> bool:
+    """Tell whether a system reads examples with a mark before each sentence (Hie-BART)."""
     preset, overrides = (system.small, system.overrides) if settings.size == "small" else (system.preset, {})
-    return bool(preset) and bool({**find_preset(preset).settings, **overrides}.get("sentence_heads"))
+    return bool(preset) and sees_sentences(preset, overrides)
 
 
 def shown_in(settings: TableSettings, measure: Measure) -> list[str]:

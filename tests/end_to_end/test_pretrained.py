@@ -65,6 +65,32 @@ def worked(done: subprocess.CompletedProcess[str]) -> str:
 
 
 @pytest.mark.slow
+def test_a_hie_bart_is_built_on_marked_sentences_beside_a_bart(tmp_path: Path) -> None:
+    mine = records(tmp_path / "mine.jsonl", 300)
+    build = ("flows.build_wikisum", "--root", tmp_path / "data", f"--source.records.paths={mine}", *SMALL)
+    few = ("--training.steps=3", "--training.validation-interval=3")
+    worked(call(tmp_path, *build, *few, "--summarizer.preset=bart-small"))
+    before = {path.name: path.read_bytes() for path in (tmp_path / "data" / "examples").iterdir()}
+    assert "hie-bart-small" in worked(call(tmp_path, *build, *few, "--summarizer.preset=hie-bart-small"))
+    folder = tmp_path / "data" / "examples"
+    assert all((folder / name).read_bytes() == data for name, data in before.items())
+    (words,) = (tmp_path / "data" / "vocabulary").glob("*.parquet")
+    mark = pq.read_table(words)["pieces"][0].as_py()
+    for file in folder.glob("*.parquet"):
+        sources = pq.read_table(file)["source"].to_pylist()
+        marks = [ids.count(mark) for paragraphs in sources for ids in paragraphs]
+        assert set(marks) == ({0} if file.name in before else {2})  # each paragraph has two sentences
+    summaries = [
+        row
+        for file in (tmp_path / "data" / "predictions").glob("*.parquet")
+        for row in pq.read_table(file).to_pylist()
+        if row["system"] == "hie-bart-small"
+    ]
+    assert len(summaries) == 2
+    assert not any("[BOS]" in row["summary"] for row in summaries)
+
+
+@pytest.mark.slow
 def test_a_checkpoint_is_made_moved_tuned_and_judged(tmp_path: Path) -> None:
     other, mine = records(tmp_path / "other.jsonl", 100), records(tmp_path / "mine.jsonl", 300)
     said = worked(

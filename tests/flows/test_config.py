@@ -101,6 +101,11 @@ def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> 
     tuned = BuildConfig.model_validate({"preset": "records", "summarizer": loaded})
     assert (tuned.training.schedule, tuned.training.learning_rate) == ("constant", 5e-5)
     assert (tuned.decoding.beam, tuned.decoding.max_length) == (4, 300)
+    searches = [tuned.decoding.search().as_transformers, fresh.decoding.search().as_transformers]
+    hie = BuildConfig.model_validate({"preset": "records", "summarizer": {**loaded, "preset": "hie-bart"}})
+    assert [*searches, hie.decoding.search().as_transformers] == [True, False, False]
+    assert tuned.decoding.recipe()["as_transformers"] is True
+    assert "as_transformers" not in fresh.decoding.recipe()  # so that what was decoded before is found
     assert tuned.tokenizer_folder == ("folder", "summarizer.pretrained")
     long = BuildConfig.model_validate({"preset": "records", "summarizer": {**loaded, "preset": "hed"}})
     assert (long.summarizer.max_target_tokens, long.decoding.max_length) == (1024, 1024)
@@ -118,7 +123,8 @@ def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> 
         ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "bart-base", "pretrained": "c"}},
          "summarizer.pretrained is 'c', but imported shards have a vocabulary of their own"),
         ({"summarizer": {"preset": "bart-base", "graph": "similarity"}}, "'bart', which reads no graph"),
-        ({"summarizer": {"preset": "hie-bart", "graph": "none"}}, "heads that see sentences"),
+        ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "hie-bart", "graph": "none"}},
+         "'hie-bart' has heads that see sentences .* expected a summarizer without sentence_heads"),
     ],
 )  # fmt: skip
 def test_what_a_checkpoint_cannot_do_is_named(given: dict[str, object], complaint: str) -> None:

@@ -59,6 +59,26 @@ def test_text_cannot_forge_a_mark(mark: str, vocabulary: Vocabulary) -> None:
     assert vocabulary.decode(ids) == f"the {mark} river"
 
 
+def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, folder: Path, tmp_path: Path) -> None:
+    marked = vocabulary.with_sentence_begin()
+    mark = vocabulary.size
+    assert (vocabulary.sentence_begin, marked.sentence_begin, marked.size) == (None, mark, mark + 1)
+    assert marked.pieces(range(mark)) == vocabulary.pieces(range(mark))
+    assert marked.pieces([mark]) == ["[BOS]"]
+    assert marked.with_sentence_begin() is marked
+    assert Vocabulary(marked.model) == marked == vocabulary.with_sentence_begin()
+    forged = "the [BOS] river"
+    assert marked.encode(forged) == vocabulary.encode(forged)
+    assert marked.decode([0, mark, *marked.encode(forged), mark, 2]) == forged
+    # A folder that has the piece keeps its id, and nobody who does not ask for it is told.
+    described = json.loads(marked.model)["tokenizer"]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(described))
+    (tmp_path / "config.json").write_text((folder / "config.json").read_text())
+    again = Vocabulary(read_tokenizer(tmp_path))
+    assert (again.sentence_begin, again.size) == (None, mark + 1)
+    assert again.with_sentence_begin() == marked
+
+
 def test_parts_of_characters_are_spelt_as_bytes(vocabulary: Vocabulary) -> None:
     assert vocabulary.pieces(vocabulary.encode("é")) == ["▁", "<0xC3>", "<0xA9>"]
 

@@ -83,6 +83,32 @@ def test_text_cannot_forge_a_mark(mark: str, vocabulary: Vocabulary, imported: V
         assert not marks & set(each.encode_batch([f"the {mark} river"])[0])
 
 
+def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, imported: Vocabulary) -> None:
+    for each in (vocabulary, imported):
+        marked = each.with_sentence_begin()
+        mark = each.size
+        assert (each.sentence_begin, marked.sentence_begin, marked.size) == (None, mark, mark + 1)
+        assert special_ids(marked) == special_ids(each)
+        assert marked.pieces(range(mark)) == each.pieces(range(mark))
+        assert marked.pieces([mark]) == ["[BOS]"]
+        assert marked.with_sentence_begin() is marked
+        assert Vocabulary(marked.model) == marked == each.with_sentence_begin()
+        forged = "the [BOS] river"
+        assert marked.encode(forged) == each.encode(forged)
+        assert marked.decode([mark, *each.encode("the river"), mark]) == "the river"
+        spelled = [each.encode(text) for text in ("the river rises", "hills")]
+        assert marked.encode_paragraphs([["the river rises", "", "hills"], [" "]]) == [
+            [mark, *spelled[0], mark, *spelled[1]], []
+        ]  # fmt: skip
+        assert each.encode_paragraphs([["the river rises", "hills"]]) == [[*spelled[0], *spelled[1]]]
+
+
+def test_a_model_that_spells_text_with_the_mark_gets_none() -> None:
+    taken = Vocabulary(train(user_defined_symbols=["[BOS]"]))
+    with pytest.raises(ValueError, match=r"expected a SentencePiece model without a piece '\[BOS\]' of text"):
+        taken.with_sentence_begin()
+
+
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30), max_size=5))
 def test_a_batch_is_encoded_as_its_texts_are(texts: list[str]) -> None:
     vocabulary = our_own()

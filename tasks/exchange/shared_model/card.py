@@ -24,6 +24,9 @@ print(summarizer.summarize("River Tavil", ["The River Tavil rises in the Stone M
 _GRAPH = """
 The model reads the {graph} graph between paragraphs: give its edges as `edges`, else it sees none.
 """
+_SENTENCES = """
+The model sees sentences: give each paragraph as a list of its sentences.
+"""
 _GUIDED = """
 **The scores below were reached with settings of the search that `load_exported` does not have: {settings}.**
 """
@@ -59,6 +62,8 @@ def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[
     )  # fmt: skip
     if config["graph"] != "none":
         start += _GRAPH.format(graph=config["graph"])
+    if config["model"].get("sentence_heads"):
+        start += _SENTENCES
     if guided:
         start += _GUIDED.format(settings=", ".join(guided))
     title = f"# Summarizer {config['preset']}, {chosen.name}"

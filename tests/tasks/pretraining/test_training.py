@@ -95,6 +95,8 @@ def test_what_cannot_be_pretrained_is_refused(words: Vocabulary, tmp_path: Path)
     check_pretraining(TINY, None)
     with pytest.raises(ValueError, match=r"summarizer.preset is 'ht-small', .* expected one of architecture 'bart'"):
         check_pretraining(SummarizerSettings(preset="ht-small"), "byte-bpe")
+    with pytest.raises(ValueError, match=r"'hie-bart-small', with heads that see sentences, .* expected a plain BART"):
+        check_pretraining(SummarizerSettings(preset="hie-bart-small"), "byte-bpe")
     with pytest.raises(ValueError, match=r"vocabulary.model_type is 'bpe', .* expected 'byte-bpe'"):
         check_pretraining(TINY, "bpe")
     with pytest.raises(ValueError, match=r"\(SentencePiece, \d+ pieces\) has no piece for hidden text"):

@@ -19,6 +19,7 @@ from tasks.retraining.warm_start import (
     pinned,
     ranker_fits,
     summarizer_fits,
+    summarizer_sees_sentences,
     warm_ranker,
     warm_training,
 )
@@ -80,6 +81,17 @@ def test_models_of_another_shape_are_trained_afresh() -> None:
     before = Version(1, "", "", "", None, {}, "", {**settings, "summarizer": older}, {}, {})
     assert summarizer_fits(before, SummarizerSettings(preset="ht-small"))
     assert not summarizer_fits(before, SummarizerSettings(preset="ht-small", truncation="each"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "overrides", "seen"),
+    [("ht-small", {}, False), ("hie-bart-small", {}, True), ("hie-bart-small", {"sentence_heads": 0}, False)],
+)
+def test_a_version_is_judged_on_the_examples_its_summarizer_reads(
+    preset: str, overrides: dict[str, int], seen: bool
+) -> None:
+    settings = {"summarizer": SummarizerSettings(preset=preset, overrides=overrides).model_dump(mode="json")}
+    assert summarizer_sees_sentences(Version(1, "", "", "", None, {}, "", settings, {}, {})) is seen
 
 
 def test_another_seed_than_that_of_the_frozen_split_is_refused(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tasks.summarization.examples import build_examples
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer
 from tasks.text.pieces import sentence_pieces
+from tasks.text.sentences import split_sentences
 from tests.models.byte_level import write_folder
 from tests.tasks.summarization.summarizer_examples import FACTS, InMemory
 
@@ -32,7 +33,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
     return Vocabulary(read_tokenizer(write_folder(tmp_path_factory.mktemp("bart"))))
 
 
-def examples(words: Vocabulary) -> pa.Table:
+def examples(words: Vocabulary, *, sentences: bool) -> pa.Table:
     articles, ranked = [], []
     for split in ("test", "train", "valid"):
         for title, fact in FACTS.items():
@@ -43,10 +44,10 @@ def examples(words: Vocabulary) -> pa.Table:
         pa.Table.from_pylist(sorted(rows, key=lambda row: row["article_id"]), schema=dataset.schema)
         for rows, dataset in ((articles, ARTICLES), (ranked, RANKED))
     )
-    return build_examples(*tables, words, ExampleSettings())
+    return build_examples(*tables, words, ExampleSettings(), sentences=sentences)
 
 
-@pytest.mark.parametrize("preset", ["bart-small", "hed-small"])
+@pytest.mark.parametrize("preset", ["bart-small", "hed-small", "hie-bart-small"])
 def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
     preset: str, words: Vocabulary, tmp_path: Path
 ) -> None:
@@ -60,7 +61,8 @@ def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
         max_paragraphs=3,
         max_target_tokens=100,
     )  # fmt: skip
-    table = examples(words)
+    sentences = preset == "hie-bart-small"
+    table = examples(words, sentences=sentences)
     train_summarizer(
         InMemory([(table,)]), words, settings, training=TRAINING, directory=tmp_path, seed=1
     )  # fmt: skip
@@ -69,7 +71,7 @@ def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
     assert len(rows) == len(FACTS)
     for row in rows:
         weights = np.array(row["attention"], np.float32)
-        assert not {"<s>", "</s>", "<pad>", "<mask>"} & set(row["tokens"])
+        assert not {"<s>", "</s>", "<pad>", "<mask>", "[BOS]"} & set(row["tokens"])
         assert weights.shape == (len(row["tokens"]), 3)
         assert weights.sum(axis=1) == pytest.approx(1, abs=1e-4)
         covered = [piece for _, piece in sentence_pieces(row["summary"], row["tokens"])]
@@ -80,4 +82,9 @@ def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
     trained = read_summarizer(tmp_path)
     exported = ExportedSummarizer(**vars(trained), search=decoding.search(), source_values=True, prompt_title=False)
     title = rows[0]["article_id"].removeprefix("test-")
-    assert exported.summarize(title, [FACTS[title], *TEXTS]) == rows[0]["summary"]
+    texts = [FACTS[title], *TEXTS]
+    if sentences:
+        with pytest.raises(ValueError, match="expected each paragraph as a list of its sentences, got the text"):
+            exported.summarize(title, texts)
+    given = [split_sentences(text) for text in texts] if sentences else texts
+    assert exported.summarize(title, given) == rows[0]["summary"]

@@ -107,3 +107,38 @@ def test_a_target_begins_as_the_vocabulary_has_it(tmp_path: Path) -> None:
     (example,) = build_examples(articles(), ranked(("c", 0, "hills")), words, ExampleSettings()).to_pylist()
     assert example["target"] == [2, 0, *words.encode(LEADS["c"]), 2]
     assert example["source"] == [words.encode("hills")]
+
+
+TWO = "The river rises.  It is long.\nThe end"
+
+
+@pytest.mark.parametrize("kind", ["SentencePiece", "byte-level BPE"])
+def test_each_sentence_begins_with_its_mark_where_it_is_asked_for(
+    kind: str, vocabulary: Vocabulary, tmp_path: Path
+) -> None:
+    words = vocabulary if kind == "SentencePiece" else Vocabulary(read_tokenizer(write_folder(tmp_path)))
+    best = ranked(("c", 0, TWO), ("c", 1, " "), ("c", 2, "[BOS] hills"))
+    (plain,) = build_examples(articles(), best, words, ExampleSettings()).to_pylist()
+    (example,) = build_examples(articles(), best, words, ExampleSettings(), sentences=True).to_pylist()
+    mark = words.size
+    first = [
+        mark,
+        *words.encode("The river rises."),
+        mark,
+        *words.encode("It is long."),
+        mark,
+        *words.encode("The end"),
+    ]
+    assert example["source"] == [first, [], [mark, *words.encode("[BOS] hills")]]
+    # The mark apart, the ids are those of the other systems.
+    assert [[id_ for id_ in ids if id_ != mark] for ids in example["source"]] == plain["source"]
+    assert {**example, "source": None} == {**plain, "source": None}
+    # A trained summarizer's vocabulary has the mark, and says so by itself.
+    own = words.with_sentence_begin()
+    assert build_examples(articles(), best, own, ExampleSettings()).to_pylist() == [example]
+
+
+def test_marks_count_in_the_limit_of_a_paragraph(vocabulary: Vocabulary) -> None:
+    settings = ExampleSettings(paragraph_tokens=3)
+    (example,) = build_examples(articles(), ranked(("c", 0, TWO)), vocabulary, settings, sentences=True).to_pylist()
+    assert example["source"] == [[vocabulary.size, *vocabulary.encode("The river")[:2]]]

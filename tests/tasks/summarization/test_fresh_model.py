@@ -121,6 +121,26 @@ def test_files_that_cannot_be_read_are_refused(words: Vocabulary, folder: Path) 
         check_start(settings(folder), words)
 
 
+def test_a_folder_without_the_mark_of_sentences_gets_its_row(words: Vocabulary, folder: Path) -> None:
+    hie = settings(folder, "hie-bart-small")
+    check_start(hie, words)
+    plain = fresh_model(settings(folder), words, seed=5).state_dict()["model.shared.weight"]
+    model = fresh_model(hie, words.with_sentence_begin(), seed=9)
+    assert isinstance(model, Bart)
+    assert (model.config.sentence_begin, model.config.vocabulary_size) == (words.size, words.size + 1)
+    rows = model.state_dict()["model.shared.weight"]
+    assert torch.equal(rows[:-1], plain)
+    assert torch.equal(rows[-1], plain.mean(dim=0))
+    # A folder that has the piece and its row is loaded as it is.
+    document = json.loads(words.with_sentence_begin().model)
+    (folder / "tokenizer.json").write_text(json.dumps(document["tokenizer"]))
+    save_pretrained(model, folder)
+    own = Vocabulary(read_tokenizer(folder))
+    check_start(hie, own)
+    again = fresh_model(hie, own.with_sentence_begin(), seed=1)
+    assert torch.equal(again.state_dict()["model.shared.weight"], rows)
+
+
 @pytest.mark.parametrize(("preset", "each"), [("bart-small", False), ("hed-small", True)])
 def test_marks_are_before_the_article_or_before_each_document(preset: str, each: bool, words: Vocabulary) -> None:
     layout = layout_of(settings(preset=preset), words)

@@ -282,11 +282,12 @@ def test_cds_is_told_relative_to_bart() -> None:
 def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
     run, reasons = systems_to_run(SMALL.model_copy(update={"tables": ("003-2", "003-5", "004-1")}), ["lead"])
     assert [name for name in run if name not in LIBRARY] == [
-        "lead", "bart", "hed", "hed-base", "hed-1", "hed-2", "hed-3", "hed-4", "ptgen", "ptgen-cov"
+        "lead", "bart", "hed", "hed-base", "hed-1", "hed-2", "hed-3", "hed-4", "ptgen", "ptgen-cov", "hie-bart"
     ]  # fmt: skip
     assert reasons["hed-cnn"] == "needs weights: facebook/bart-large-cnn"
-    assert reasons["hie-bart"] == "its heads see sentences, and examples have no mark before a sentence"
-    assert systems_to_run(SMALL.model_copy(update={"tables": ("004-2",)}), [])[0] == ["hie-bart-16-0"]
+    assert systems_to_run(SMALL.model_copy(update={"tables": ("004-2",)}), []) == (
+        [f"hie-bart-{words}-{16 - words}" for words in RATIOS], {},
+    )  # fmt: skip
     run, reasons = systems_to_run(TableSettings(tables=("003-5", "004-1")), ["lead"])
     assert run == ["lead", "ptgen", "ptgen-cov"]
     assert reasons["hed"] == "needs weights: facebook/bart-large"
