@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.patience import PATIENCE
+
+hypothesis.settings.register_profile("without time limits", deadline=None)
+hypothesis.settings.load_profile("without time limits")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

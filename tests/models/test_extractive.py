@@ -68,7 +68,7 @@ def test_threshold_makes_edges_equal() -> None:
     assert lexrank_scores(similarity, threshold=0.2) == pytest.approx(lexrank_scores(star))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(MATRICES, st.booleans())
 def test_lexrank_equals_networkx(matrix: np.ndarray, symmetric: bool) -> None:
     weights = (matrix + matrix.T) / 2 if symmetric else matrix

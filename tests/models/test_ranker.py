@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -56,7 +56,6 @@ def test_parameters_by_hand() -> None:
 tokens = st.lists(st.integers(1, 19), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(tokens, tokens), min_size=1, max_size=4), st.integers(0, 5))
 def test_padding_changes_no_score(rows: list[tuple[list[int], list[int]]], more: int) -> None:
     model = ranker().eval().double()

@@ -94,7 +94,7 @@ WEEKS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(weeks=WEEKS, keep=st.integers(1, 4), young=st.booleans())
 def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, young: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:

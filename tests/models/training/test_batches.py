@@ -187,7 +187,7 @@ def _stream(shards: TableShards, **changes) -> BatchStream:
     return BatchStream(shards, layout, **{"batch_tokens": 40, "window": 6, "seed": 3} | changes)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tables, st.integers(1, 20))
 def test_an_epoch_holds_every_example_once_within_the_budget(shards, window: int) -> None:
     numbered = _numbered(shards)
@@ -206,7 +206,7 @@ def test_an_epoch_holds_every_example_once_within_the_budget(shards, window: int
             assert batch.examples == len(batch.target)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables, st.integers(0, 12), st.integers(1, 3))
 def test_a_stream_taken_up_anywhere_goes_on_the_same_and_ranks_share_it(shards, read: int, world: int) -> None:
     numbered = _numbered(shards)

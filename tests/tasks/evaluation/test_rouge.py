@@ -36,7 +36,7 @@ def library(target: str, summary: str) -> dict[str, tuple[float, float, float]]:
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TEXTS, TEXTS)
 @example("", "")
 @example("one", "")
@@ -48,7 +48,7 @@ def test_equals_rouge_score(target: str, summary: str) -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60))
 def test_words_are_those_of_rouge_score(text: str) -> None:
     assert Words.of(text).line == tokenize(text, None)

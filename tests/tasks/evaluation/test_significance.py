@@ -57,7 +57,7 @@ def test_higher_confidence_is_wider() -> None:
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(VALUES, st.integers(0, 99))
 def test_an_interval_lies_within_the_values_and_hangs_on_the_seed_alone(values: list[float], seed: int) -> None:
     column = np.array(values)[:, None]
@@ -73,7 +73,7 @@ def test_chunks_do_not_change_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)) == whole
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(VALUES)
 def test_identical_systems_have_p_of_one(values: list[float]) -> None:
     articles = {f"a{i}": value for i, value in enumerate(values)}

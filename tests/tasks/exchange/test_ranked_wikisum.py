@@ -364,7 +364,7 @@ TEXTS = st.lists(st.sampled_from(["Aral is a river.", "It flows.", "Mr. A. lives
 
 
 @given(data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_import_undoes_export(data: st.DataObject, tmp_path: Path) -> None:
     """import(export(x)) == x but for article ids, with titles and leads whose text is that of their ids."""
     words = ours.vocabulary()

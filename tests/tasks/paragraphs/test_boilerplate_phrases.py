@@ -56,7 +56,7 @@ def test_texts_have_both_kinds():
 def test_whatever_matches_has_one_of_its_words(words, pattern):
     plain = re.sub(r"\.\{0,\d+\}", "(?: |, and )", pattern.replace("\\ ", " "))  # gaps that leave words whole
 
-    @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+    @settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
     @given(st.from_regex(re.compile(plain, re.IGNORECASE)))
     def check(text):
         assert any(word in fold(text) for word in words.split("|"))
@@ -170,7 +170,7 @@ def test_news_prose_is_kept(text):
     assert not is_boilerplate(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(sorted({word for text in TEXTS for word in text.split()})), max_size=30))
 def test_shuffled_texts_as_by_one_search(words):
     text = " ".join(words)

@@ -154,7 +154,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-@hypothesis_settings(max_examples=500, deadline=None)
+@hypothesis_settings(max_examples=500)
 @given(st.lists(st.sampled_from(PIECES), max_size=25), st.sampled_from([0.0, 0.2, 0.5]))
 def test_searches_that_are_spared_change_nothing(pieces, share):
     text = " ".join(pieces)

@@ -94,7 +94,7 @@ def test_defaults_are_those_of_the_table() -> None:
     assert RankingScoreSettings().paragraphs == (5, 10, 20, 40)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=6), st.booleans())
 def test_recall_is_that_of_rouge_score(lead: str, texts: list[str], stemmed: bool) -> None:
     words = [stem(word) if stemmed else word for word in split_words(lead)]
