@@ -14,6 +14,9 @@ from tasks.paragraphs.quality import junk_probabilities
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.text.ngrams import WordRule, split_words
 
+# Engines of documents without a site around their text; those that a source contains have none.
+_WITHOUT_SITE = (None, "plain", "markdown")
+
 
 def build_paragraphs(
     articles: pa.Table,
@@ -77,7 +80,8 @@ class _Candidates:
         columns["provenance"] += [documents["provenance"][row].as_py()] * len(texts)
         columns["position"] += range(len(texts))
         columns["text"] += texts
-        columns["drop_reason"] += self._reasons(texts, repeats, crawled=documents["engine"][row].is_valid)
+        of_site = documents["engine"][row].as_py() not in _WITHOUT_SITE
+        columns["drop_reason"] += self._reasons(texts, repeats, of_site=of_site)
 
     def limit(self) -> None:
         """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""
@@ -93,13 +97,13 @@ class _Candidates:
         for _, row in sorted(depths)[self._settings.max_paragraphs :]:
             reasons[row] = "over_limit"
 
-    def _reasons(self, texts: list[str], repeats: list[bool], *, crawled: bool) -> Iterator[str | None]:
+    def _reasons(self, texts: list[str], repeats: list[bool], *, of_site: bool) -> Iterator[str | None]:
         settings = self._settings
         reasons = [
             drop_reason(text, settings.filter) or ("host_boilerplate" if repeat else None)
             for text, repeat in zip(texts, repeats, strict=True)
         ]
-        if settings.quality is not None and crawled:  # documents of a source contain no site around their text
+        if settings.quality is not None and of_site:
             junk = junk_probabilities(texts, [reason is not None for reason in reasons])
             reasons = [
                 reason or ("junk" if probability >= settings.quality else None)

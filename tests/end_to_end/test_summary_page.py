@@ -14,13 +14,12 @@ from tasks.summary.pipeline import summarize
 from tasks.summary.settings import SummarySettings
 from tasks.summary.systems import find_system
 from tests.flows.summary.page_server import page_server
-from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import small_corpus
 from tests.tasks.summary.topic import HISTORY, TITLE, TODAY
 
 pytestmark = pytest.mark.integration
-WAIT = PATIENCE * 1000
+WAIT = 120_000  # milliseconds
 HOSTILE = f"""<!doctype html><title>Hostile <img src=x onerror=window.hacked=1></title><article>
 {TODAY[TODAY.index("<p>") :]}
 <p>The harbour below Skerry Point has a dozen <b onmouseover="window.hacked=1">boats</b>.</p>
