@@ -49,11 +49,7 @@ class Dag:
     ranking_scores = stage(lambda dag: ranking.scores(dag.session, dag.corpus, dag.ranker, dag.ranked))
     graphs = stage(lambda dag: examples.graphs(dag.session, dag.ranked))
     examples = stage(lambda dag: examples.examples(dag.session, dag.articles, dag.ranked, dag.vocabulary))
-    sentence_examples = stage(
-        lambda dag: examples.examples(
-            dag.session, dag.articles, dag.ranked, dag.vocabulary, "sentence-examples", sentences=True
-        )
-    )
+    sentence_examples = stage(lambda dag: examples.marked(dag.session, dag.articles, dag.ranked, dag.vocabulary))
     # The summarizer, its attention predictor, and what they read: examples, and the graphs if the summarizer reads one.
     examples_read = stage(lambda dag: dag.sentence_examples if dag.config.summarizer.sees_sentences else dag.examples)
     graphs_read = stage(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)

@@ -14,8 +14,9 @@ from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
+from flows.stages.impossible import impossible
 from flows.stages.splits import check_splits
-from flows.stages.systems import evaluate_systems, impossible
+from flows.stages.systems import evaluate_systems
 from flows.stages.timings import timings
 from tasks.engine.inputs import DirectoryResult, every
 from tasks.engine.recipe import Recipe

@@ -54,10 +54,8 @@ def challenge(session: Session) -> str:
     started, store, initial = time.monotonic(), session.run.store, session.config
     if initial.imported is not None:
         raise ValueError(f"imported.folder is {initial.imported.folder!r}: expected a corpus of your own to retrain on")
-    for name, metric in [
-        ("metric", initial.retraining.metric),
-        *(("guards", guard) for guard in initial.retraining.guards),
-    ]:
+    guards = (("guards", guard) for guard in initial.retraining.guards)
+    for name, metric in [("metric", initial.retraining.metric), *guards]:
         if metric not in initial.scoring.metrics:
             scored = ", ".join(initial.scoring.metrics)
             raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
@@ -88,16 +86,14 @@ def challenge(session: Session) -> str:
     before = None
     if champion is not None:
         sentences = summarizer_sees_sentences(champion.version)
-        before = (
-            champion,
-            judge(session, "champion", splits, champion.vocabulary, dict(champion.models), sentences=sentences),
-        )
+        judged = judge(session, "champion", splits, champion.vocabulary, dict(champion.models), sentences=sentences)
+        before = (champion, judged)
     if session.run.planning:
         return ""
-    recipe = config.manifest()
     return finish_retraining(
-        session.run, recipe, settings, splits, challenger, before, start=start, seed=config.seed, started=started
-    )
+        session.run, config.manifest(), settings, splits, challenger, before, start=start, seed=config.seed,
+        started=started,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

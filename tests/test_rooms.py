@@ -16,6 +16,7 @@ ROOMS = {
     "flows": {"flows", "tasks", "models", "storage"},
 }
 LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}
+OPTIONAL = {"transformers"}  # imported only inside what needs it
 
 
 def modules(room: str) -> list[Path]:
@@ -23,7 +24,10 @@ def modules(room: str) -> list[Path]:
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and name of every import, but for optional packages inside functions."""
     for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.col_offset and (node.module or "").partition(".")[0] in OPTIONAL:
+            continue
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -41,3 +41,8 @@ def examples(
         inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
         name=name,
     )
+
+
+def marked(session: Session, articles: StageResult, ranked: StageResult, vocabulary: StageResult) -> StageResult:
+    """Turn the ranked paragraphs into token ids with a mark before each sentence."""
+    return examples(session, articles, ranked, vocabulary, "sentence-examples", sentences=True)

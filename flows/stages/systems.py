@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flows.dag import Dag, dag_of
+from flows.dag import dag_of
 from flows.running.session import Session
 from flows.stages import evaluation, ranking, training
 from flows.stages.examples import examples
@@ -14,7 +14,6 @@ from tasks.tables.plan import (
     decoding_of,
     rename_system,
     summarizer_of,
-    system_sees_sentences,
     training_of,
 )
 from tasks.tables.systems import SYSTEMS
@@ -90,24 +89,3 @@ def unranked_examples(session: Session) -> StageResult:
     corpus = dag_of(session).corpus
     unranked = ranking.ranked(session, corpus, None, "unranked")
     return examples(session, corpus.articles, unranked, corpus.vocabulary, "unranked-examples")
-
-
-def impossible(dag: Dag) -> dict[str, str]:
-    """Return the systems that cannot run with these settings, and why."""
-    reasons = {}
-    tables, kept = dag.config.tables, dag.config.ranking.keep
-    for name, system in SYSTEMS.items():
-        wanted = tables.scaled(system.test_paragraphs or system.paragraphs)
-        if not dag.ranks and not system.ranked:
-            reasons[name] = "imported paragraphs are already ranked"
-        elif dag.ranks and system.kind != "extractive" and wanted > kept:
-            reasons[name] = f"it reads {wanted} paragraphs and ranking.keep is {kept}"
-        elif not dag.ranks and system_sees_sentences(system, tables):
-            reasons[name] = "imported paragraphs are token ids, in which no sentence is marked"
-        elif system.graph != "none" and not dag.can_have_graphs:
-            reasons[name] = "the imported shards have no graphs, and no texts of the training split to compute them"
-        elif system.decoding.get("alignment") == "ranked" and not (dag.ranks and dag.config.ranking.method != "found"):
-            reasons[name] = "no ranker scored the paragraphs"
-        elif system.decoding.get("alignment") == "predicted" and dag.config.decoding.checkpoint:
-            reasons[name] = "its attention predictor was trained only for the best checkpoint"
-    return reasons
