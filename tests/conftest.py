@@ -1,7 +1,9 @@
 """Fixtures every room's tests share."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -29,3 +31,15 @@ def prefect_server() -> Iterator[None]:
 
     with prefect_test_harness(server_startup_timeout=int(PATIENCE)):
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """The system's Chromium, driven by playwright; tests that need it are skipped where there is none."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()

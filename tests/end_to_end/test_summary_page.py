@@ -1,12 +1,11 @@
 """The page in a real browser: paste, wait, read, click a citation, export; skipped where there is no Chromium."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from storage.store import Store
 from tasks.explorer.corpus import Corpus
@@ -26,17 +25,6 @@ HOSTILE = f"""<!doctype html><title>Hostile <img src=x onerror=window.hacked=1><
 <script>parent.hacked = top.hacked = window.hacked = 1; location = "http://evil.test/"</script>
 <img src="http://evil.test/pixel.png" onerror="window.hacked=1"><iframe srcdoc="<script>top.hacked=1</script>"></iframe>
 <meta http-equiv="refresh" content="0;url=http://evil.test/">"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
