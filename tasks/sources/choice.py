@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from tasks.sources.collection.source import CollectionSource
 from tasks.sources.dump.source import DumpSource
+from tasks.sources.encyclopedia.source import EncyclopediaSource
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.source import MiniwebSource
@@ -26,6 +27,8 @@ def open_source(settings: SourceSettings) -> Source:
             return RecordsSource(settings.records)
         case "dump":
             return DumpSource(settings.dump, settings.wikitext)
+        case "encyclopedia":
+            return EncyclopediaSource(settings.encyclopedia, settings.wikitext)
         case "mediawiki":
             return MediaWikiSource(settings.mediawiki, settings.wikitext)
         case "tensor2tensor":

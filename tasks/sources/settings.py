@@ -7,6 +7,7 @@ from pydantic import Field
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.encyclopedia.settings import EncyclopediaSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
@@ -61,17 +62,22 @@ class SectionsSettings(Settings):
 class SourceSettings(Settings):
     """Which source articles come from, and the settings of each. Partitions carry digests of what they hold."""
 
-    kind: Literal["miniweb", "records", "dump", "mediawiki", "tensor2tensor", "sections", "collection"] = Field(
+    kind: Literal[
+        "miniweb", "records", "dump", "encyclopedia", "mediawiki", "tensor2tensor", "sections", "collection"
+    ] = Field(
         "miniweb",
         description="miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; "
+        "encyclopedia: one that others have parsed, such as structured contents of Wikimedia or MegaWika 2; "
         "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
         "sections of a dump's or of JSONL articles; collection: a published corpus of documents and summaries",
-    )
+    )  # fmt: skip
     miniweb: MiniwebSettings = MiniwebSettings()
     records: RecordsSettings = RecordsSettings()
     dump: DumpSettings = DumpSettings()
+    encyclopedia: EncyclopediaSettings = EncyclopediaSettings()
     wikitext: WikitextSettings = Field(
-        WikitextSettings(), description="what is made of wikitext, in a dump, a live wiki or sections of a dump"
+        WikitextSettings(),
+        description="what is an article and a reference in a dump, an encyclopedia, a live wiki or sections of a dump",
     )
     mediawiki: MediaWikiSettings = MediaWikiSettings()
     tensor2tensor: Tensor2TensorSettings = Tensor2TensorSettings()

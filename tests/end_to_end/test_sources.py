@@ -24,6 +24,16 @@ from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
+from tests.tasks.sources.encyclopedia_files import (
+    cited,
+    lines_of,
+    megawika,
+    paragraph,
+    prose,
+    reference,
+    section,
+    structured,
+)
 from tests.tasks.sources.mediawiki_server import WikiServer
 
 pytestmark = pytest.mark.integration
@@ -195,6 +205,74 @@ def test_mediawiki(tmp_path: Path) -> None:
     assert found.kept == KEPT
 
 
+REFERENCES = [reference("1", url=BRIDGES), reference("2", text=[HISTORY]), reference("3", url=CROSSING),
+              reference("4", url=GONE)]  # fmt: skip
+
+
+def test_structured_contents(tmp_path: Path) -> None:
+    rows = [
+        structured("Arlen Bridge", [
+            section("Abstract", *(paragraph(f"{text}.", "1", "2") for text in BRIDGE_LEAD[:-1].split(". "))),
+            section("History", paragraph(TOLLS, "2")),
+        ], REFERENCES[:2]),
+        structured("Tamsin ferry", [section("Abstract", paragraph(FERRY_LEAD, "3", "4"))], REFERENCES[2:]),
+        structured("Arlen", [], [], abstract="Arlen is a town on the River Tam that nobody has cited a source for."),
+        structured("Mill", [section("Abstract", paragraph("A mill.", "1"))], REFERENCES[:1]),
+        structured("List of bridges", [section("Abstract", paragraph(BRIDGE_LEAD, "1"))], REFERENCES[:1]),
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "enwiki_0.parquet", row_group_size=2)
+    with LoopbackServer(WEB) as server:
+        encyclopedia = {"layout": "structured", "paths": [str(tmp_path / "*.parquet")]}
+        found = ended(
+            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
+        )
+        assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
+    assert found.counts["articles"] == (2, {"no_sources": 1, "short_lead": 1, "list": 1})
+    assert found.counts["frontier"] == (4, {})
+    assert found.counts["pages"] == (3, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.labels == 5
+    leads = {row["title"]: (row["lead"], row["licence"]) for row in found.articles if row["drop_reason"] is None}
+    assert leads == {
+        "Arlen Bridge": (BRIDGE_LEAD.replace(". It", ".\nIt"), "CC-BY-SA-4.0"),
+        "Tamsin ferry": (FERRY_LEAD, "CC-BY-SA-4.0"),
+    }
+
+
+def write_warc(path: Path) -> Path:
+    """Write the pages of the web, and one that is gone, as captures."""
+    captures = [
+        warc_record(BRIDGES, html("Arlen Bridge", ARCHES, TOLLS)),
+        warc_record(HISTORY, html("Tolls of the county", TOLLS, WINTER)),
+        warc_record(CROSSING, html("The crossing", CHAINS, STORM, FERRY_LEAD)),
+        warc_record(GONE, b"<p>Not here.</p>", "404 Not Found"),
+    ]
+    path.write_bytes(b"".join(captures))
+    return path
+
+
+def test_megawika_with_its_cited_pages_out_of_a_warc(tmp_path: Path) -> None:
+    rows = [
+        megawika("Arlen Bridge", prose(BRIDGE_LEAD, cited(BRIDGES)), {"type": "heading", "content": "History"},
+                 prose(TOLLS, cited(HISTORY), cited(None))),
+        megawika("Tamsin ferry", prose(FERRY_LEAD, cited(CROSSING), cited(GONE), cited("http://nowhere.test/"))),
+        megawika("Old bridge", prose("Moved."), wikicode="#REDIRECT [[Arlen Bridge]]"),
+        b"{",
+        megawika("Arlen", prose("Arlen is a town on the River Tam that nobody has cited a source for.")),
+    ]  # fmt: skip
+    (tmp_path / "chunk-0.jsonl").write_bytes(lines_of(*rows))
+    encyclopedia = {"layout": "megawika", "paths": [str(tmp_path / "chunk-0.jsonl")]}
+    crawl = {"archive": [str(write_warc(tmp_path / "pages.warc.gz"))]}
+    found = ended(tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, crawl=crawl)
+    assert found.counts["articles"] == (2, {"redirect": 1, "malformed_row": 1, "no_sources": 1})
+    assert found.counts["captures"] == (4, {})
+    assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.labels == 5
+
+
 def write_shards(folder: Path) -> dict[str, Any]:
     """Write two pairs of the published shards: one of training articles, one of test articles."""
     wiki = "https://en.wikipedia.org/wiki/"
@@ -252,13 +330,6 @@ def write_records_file(folder: Path, *lines: Mapping[str, Any]) -> dict[str, Any
 
 
 def test_records_with_pages_out_of_a_warc(tmp_path: Path) -> None:
-    captures = [
-        warc_record(BRIDGES, html("Arlen Bridge", ARCHES, TOLLS)),
-        warc_record(HISTORY, html("Tolls of the county", TOLLS, WINTER)),
-        warc_record(CROSSING, html("The crossing", CHAINS, STORM, FERRY_LEAD)),
-        warc_record(GONE, b"<p>Not here.</p>", "404 Not Found"),
-    ]
-    (tmp_path / "pages.warc.gz").write_bytes(b"".join(captures))
     source = write_records_file(
         tmp_path,
         {"title": "Arlen Bridge", "lead": BRIDGE_LEAD, "references": [BRIDGES, HISTORY]},
@@ -266,7 +337,7 @@ def test_records_with_pages_out_of_a_warc(tmp_path: Path) -> None:
         {"title": "Tamsin ferry", "lead": FERRY_LEAD, "references": [HISTORY]},
         {"title": "Tam Fair", "lead": " ", "references": [HISTORY]},
     )
-    found = ended(tmp_path / "data", source, crawl={"archive": [str(tmp_path / "pages.warc.gz")]})
+    found = ended(tmp_path / "data", source, crawl={"archive": [str(write_warc(tmp_path / "pages.warc.gz"))]})
     assert found.counts["articles"] == (2, {"duplicate_title": 1, "empty_lead": 1})
     assert found.counts["captures"] == (4, {})
     assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})

@@ -8,7 +8,8 @@ to `WikitextSettings.archived`; from free text the links. DOIs and other identif
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from tasks.sources.dump.markup import Section, outer_templates, references_of, split_sections
 from tasks.sources.dump.settings import WikitextSettings
@@ -99,38 +100,18 @@ class Citations:
         urls: list[str] = []
         position = 0
         for start, end in outer_templates(body):
-            urls += _links(body[position:start])
+            urls += links_in(body[position:start])
             template = body[start:end]
             if _WEB_ARCHIVE.match(template):
                 self._archive(urls, template)
             else:
-                urls += self._template_urls(template)
+                urls += field_urls(dict(_FIELD.findall(template)), self._settings.archived) or links_in(template)
             position = end
-        return urls + _links(body[position:])
-
-    def _template_urls(self, template: str) -> list[str]:
-        """Return the URLs of a citation template."""
-        fields = {name.lower(): value.strip() for name, value in _FIELD.findall(template)}
-        archives = [link for name, value in fields.items() if _ARCHIVE_FIELD.match(name) for link in _links(value)[:1]]
-        urls = [
-            link
-            for name, value in fields.items()
-            if _URL_FIELD.match(name) and not _ARCHIVE_FIELD.match(name)
-            for link in _links(value)[:1]
-        ]
-        if not urls:
-            return archives[:1] or _links(template)
-        if archives and self._settings.archived == "after":
-            urls.insert(1, archives[0])
-        elif archives and self._settings.archived == "dead":
-            status = fields.get("url-status", fields.get("dead-url", fields.get("deadurl", "dead")))
-            if status.strip("{} \n").lower() not in _LIVE:
-                urls[0] = archives[0]
-        return urls
+        return urls + links_in(body[position:])
 
     def _archive(self, urls: list[str], template: str) -> None:
         """Apply a template with the archived form of the link before it."""
-        links = _links(template)[:1]
+        links = links_in(template)[:1]
         if not urls or (links and self._settings.archived == "after"):
             urls += links
         elif links and self._settings.archived == "dead":
@@ -142,7 +123,33 @@ def plain_heading(name: str) -> str:
     return " ".join(re.sub(r"'{2,}|<[^<>]*>|\[\[|\]\]", "", name).split()).casefold()
 
 
-def _links(text: str) -> list[str]:
+def field_urls(fields: Mapping[str, str], archived: Literal["dead", "after", "never"]) -> list[str]:
+    """Return the URLs in the fields of a citation template, none if no field is for a URL.
+
+    Args:
+        fields: name -> value, as written.
+        archived: as in `WikitextSettings`.
+    """
+    values = {name.lower(): value.strip() for name, value in fields.items()}
+    archives = [link for name, value in values.items() if _ARCHIVE_FIELD.match(name) for link in links_in(value)[:1]]
+    urls = [
+        link
+        for name, value in values.items()
+        if _URL_FIELD.match(name) and not _ARCHIVE_FIELD.match(name)
+        for link in links_in(value)[:1]
+    ]
+    if not urls:
+        return archives[:1]
+    if archives and archived == "after":
+        urls.insert(1, archives[0])
+    elif archives and archived == "dead":
+        status = values.get("url-status", values.get("dead-url", values.get("deadurl", "dead")))
+        if status.strip("{} \n").lower() not in _LIVE:
+            urls[0] = archives[0]
+    return urls
+
+
+def links_in(text: str) -> list[str]:
     """Return the links of free text, without the punctuation that follows them."""
     urls = []
     for match in _URL.finditer(text):
