@@ -67,7 +67,7 @@ class SourceSettings(Settings):
     ] = Field(
         "miniweb",
         description="miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; "
-        "encyclopedia: one that others have parsed, such as structured contents of Wikimedia or MegaWika 2; "
+        "encyclopedia: one that others have parsed: structured contents and HTML dumps of Wikimedia, MegaWika 2; "
         "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
         "sections of a dump's or of JSONL articles; collection: a published corpus of documents and summaries",
     )  # fmt: skip

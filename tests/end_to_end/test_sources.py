@@ -25,14 +25,19 @@ from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
 from tests.tasks.sources.encyclopedia_files import (
+    citation,
     cited,
+    footnotes,
     lines_of,
+    mark,
     megawika,
+    page,
     paragraph,
     prose,
     reference,
     section,
     structured,
+    write_archive,
 )
 from tests.tasks.sources.mediawiki_server import WikiServer
 
@@ -268,6 +273,38 @@ def test_megawika_with_its_cited_pages_out_of_a_warc(tmp_path: Path) -> None:
     assert found.counts["articles"] == (2, {"redirect": 1, "malformed_row": 1, "no_sources": 1})
     assert found.counts["captures"] == (4, {})
     assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.labels == 5
+
+
+def test_html_dump(tmp_path: Path) -> None:
+    links = {"1": BRIDGES, "2": HISTORY, "3": CROSSING, "4": GONE}
+    notes = {name: citation(url, url=url, title="A source") for name, url in links.items()}
+    references = f"<h2 id='References'>References</h2>{footnotes(**notes)}"
+    rows = [
+        page("Arlen Bridge", f"<p>{BRIDGE_LEAD}{mark('1')}</p>", f"<h2>Tolls</h2><p>{TOLLS}{mark('2')}</p>",
+             "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "12"})),
+        page("Tamsin ferry", f"<p>{FERRY_LEAD}{mark('3')}{mark('4')}</p>",
+             "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "34"})),
+        page("Tam", "<p>Tam may refer to:</p>", head='<meta property="mw:PageProp/disambiguation"/>'),
+        page("Talk:Tam", f"<p>{BRIDGE_LEAD}</p>", references, namespace={"identifier": 1}),
+        page("Arlen", "<p>Arlen is a town on the River Tam that nobody has cited a source for.</p>"),
+        b'{"name": "Mill"}',
+    ]  # fmt: skip
+    archive = write_archive(
+        tmp_path / "enwiki-NS0-20260101-ENTERPRISE-HTML.json.tar.gz",
+        enwiki_namespace_0_0__ndjson=lines_of(*rows[:3]), enwiki_namespace_0_1__ndjson=lines_of(*rows[3:]),
+    )  # fmt: skip
+    with LoopbackServer(WEB) as server:
+        encyclopedia = {"layout": "html", "paths": [str(archive)]}
+        found = ended(
+            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
+        )
+        assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
+    drops = {"disambiguation": 1, "other_namespace": 1, "no_sources": 1, "malformed_row": 1}
+    assert found.counts["articles"] == (2, drops)
+    assert found.counts["pages"] == (3, {"http_404": 1})
     assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
     assert found.kept == KEPT
     assert found.labels == 5

@@ -8,11 +8,10 @@ to `WikitextSettings.archived`; from free text the links. DOIs and other identif
 
 import html
 import re
-from collections.abc import Iterator, Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
 
 from tasks.sources.dump.markup import Section, outer_templates, references_of, split_sections
-from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.dump.settings import Archived, WikitextSettings
 
 _URL = re.compile(r"(?:https?:)?(?<![a-z0-9/])//[^\s<>\[\]{}|\"\u3000]+", re.I)
 _FIELD = re.compile(r"\|\s*([^\W\d_][\w\- ]*?)\s*=\s*([^|\s][^|]*)")
@@ -103,19 +102,25 @@ class Citations:
             urls += links_in(body[position:start])
             template = body[start:end]
             if _WEB_ARCHIVE.match(template):
-                self._archive(urls, template)
+                add_archived(urls, links_in(template), self._settings.archived)
             else:
                 urls += field_urls(dict(_FIELD.findall(template)), self._settings.archived) or links_in(template)
             position = end
         return urls + links_in(body[position:])
 
-    def _archive(self, urls: list[str], template: str) -> None:
-        """Apply a template with the archived form of the link before it."""
-        links = links_in(template)[:1]
-        if not urls or (links and self._settings.archived == "after"):
-            urls += links
-        elif links and self._settings.archived == "dead":
-            urls[-1] = links[0]
+
+def add_archived(urls: list[str], links: Sequence[str], archived: Archived) -> None:
+    """Apply a template with the archived form of the link before it.
+
+    Args:
+        urls: those before it; the last one may be replaced.
+        links: those in the template.
+        archived: as in `WikitextSettings`.
+    """
+    if not urls or (links and archived == "after"):
+        urls += links[:1]
+    elif links and archived == "dead":
+        urls[-1] = links[0]
 
 
 def plain_heading(name: str) -> str:
@@ -123,7 +128,17 @@ def plain_heading(name: str) -> str:
     return " ".join(re.sub(r"'{2,}|<[^<>]*>|\[\[|\]\]", "", name).split()).casefold()
 
 
-def field_urls(fields: Mapping[str, str], archived: Literal["dead", "after", "never"]) -> list[str]:
+def is_citation(name: str) -> bool:
+    """Whether a template of this name is a citation."""
+    return _CITATION.match(f"{{{{{name} |") is not None
+
+
+def is_archive_template(name: str) -> bool:
+    """Whether a template of this name gives the archived copy of the link before it."""
+    return _WEB_ARCHIVE.match(f"{{{{{name}|") is not None
+
+
+def field_urls(fields: Mapping[str, str], archived: Archived) -> list[str]:
     """Return the URLs in the fields of a citation template, none if no field is for a URL.
 
     Args:

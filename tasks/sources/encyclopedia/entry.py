@@ -85,6 +85,14 @@ def identifier_in(row: Mapping[str, Any], column: str) -> str | None:
     return None if found is None else str(found)
 
 
+def licence_in(row: Mapping[str, Any], column: str) -> str | None:
+    """Return the identifiers of the licences in a column, or None."""
+    value = row.get(column)
+    found = [value] if isinstance(value, Mapping) else objects(value, column)
+    names = (one.get("identifier") or one.get("name") or one.get("url") for one in found)
+    return ", ".join(dict.fromkeys(str(name) for name in names if name)) or None
+
+
 def one_line(parts: Iterable[str]) -> str:
     """Return texts as one line, words separated by single spaces."""
     return " ".join(" ".join(parts).split())

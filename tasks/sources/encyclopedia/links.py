@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from typing import Literal
 from urllib.parse import urlsplit
+
+from tasks.sources.dump.settings import Archived
 
 # A wiki's own pages and those of its sister projects are no sources.
 _PROJECTS = re.compile(
@@ -19,7 +20,7 @@ _ARCHIVES = re.compile(
 _IDENTIFIER = "_(identifier)"  # how the pages are called that explain a DOI, an ISBN and the like
 
 
-def cited_urls(links: Iterable[str], archived: Literal["dead", "after", "never"]) -> list[str]:
+def cited_urls(links: Iterable[str], archived: Archived) -> list[str]:
     """Return the URLs that a rendered citation cites, in order.
 
     A link after the page of an identifier (a DOI) is no source. Where one link is the archived copy of its neighbour,

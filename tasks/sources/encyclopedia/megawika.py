@@ -19,6 +19,7 @@ from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import Entry, objects, one_line, title_in
 
+COLUMNS = ("title", "wikicode", "last_revision", "elements")
 _SITE = Site.named("", {"Wikipedia": 4, "Portal": 100, "Draft": 118, "TimedText": 710, "Module": 828})
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tasks.engine.settings import Settings
 
-EncyclopediaLayout = Literal["structured", "megawika"]
+EncyclopediaLayout = Literal["structured", "megawika", "html"]
 
 
 class EncyclopediaSettings(Settings):
@@ -15,7 +15,8 @@ class EncyclopediaSettings(Settings):
     layout: EncyclopediaLayout = Field(
         "structured",
         description="structured: structured contents of Wikimedia Enterprise, such as wikimedia/structured-wikipedia "
-        "on the hub; megawika: MegaWika 2 (jhu-clsp/megawika-2), whose cited pages are crawled",
+        "on the hub; megawika: MegaWika 2 (jhu-clsp/megawika-2), whose cited pages are crawled; html: HTML dumps of "
+        "Wikimedia Enterprise (enwiki-NS0-20250820-ENTERPRISE-HTML.json.tar.gz)",
     )
     paths: tuple[str, ...] = Field(
         (),

@@ -9,7 +9,7 @@ from typing import Any
 
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia import megawika, structured
+from tasks.sources.encyclopedia import megawika, parsoid, structured
 from tasks.sources.encyclopedia.entry import Entry
 from tasks.sources.encyclopedia.files import Row, Rows, rows_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
@@ -19,9 +19,11 @@ from tasks.sources.source import Article, Partition
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
 _PARTITION_BYTES = 64_000_000
 _SETTING = "source.encyclopedia.paths"
+_COLUMNS = (*structured.COLUMNS, *parsoid.COLUMNS, *megawika.COLUMNS)  # of Parquet
 _LAYOUTS: Mapping[EncyclopediaLayout, Callable[[Mapping[str, Any], WikitextSettings], Entry]] = {
     "structured": structured.structured_entry,
     "megawika": megawika.megawika_entry,
+    "html": parsoid.parsoid_entry,
 }
 
 
@@ -86,8 +88,7 @@ class EncyclopediaSource:
         return rows.parse(partition, article)
 
     def _rows(self) -> Rows:
-        columns = structured.COLUMNS  # only these are published as Parquet
-        return rows_in(self._settings.paths, _SETTING, columns, self._partition_bytes)
+        return rows_in(self._settings.paths, _SETTING, _COLUMNS, self._partition_bytes)
 
     def _entry(self, row: Row) -> Entry:
         """Return the page of a row.

@@ -18,7 +18,7 @@ from typing import Any
 from tasks.sources.dump.citations import field_urls, plain_heading
 from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.entry import Entry, identifier_in, objects, one_line, title_in
+from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, one_line, title_in
 from tasks.sources.encyclopedia.links import cited_urls, is_source
 
 COLUMNS = ("name", "abstract", "sections", "references", "version", "license", "namespace")
@@ -42,7 +42,7 @@ def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entr
         text=_lead(sections, row.get("abstract")),
         references=(*cited, *(url for found in urls.values() for url in found)),
         revision=identifier_in(row, "version"),
-        licence=_licence(row.get("license")),
+        licence=licence_in(row, "license"),
         reason=None if identifier_in(row, "namespace") in (None, "0") else "other_namespace",
     )
 
@@ -111,10 +111,3 @@ def _parts(section: Part) -> list[Part]:
 
 def _listed(part: Part, name: str) -> list[Part]:
     return objects(part.get(name), f"sections: {name}")
-
-
-def _licence(value: Any) -> str | None:
-    """Return the identifiers of the licences, or None."""
-    found = [value] if isinstance(value, Mapping) else objects(value, "license")
-    names = (one.get("identifier") or one.get("name") or one.get("url") for one in found)
-    return ", ".join(dict.fromkeys(str(name) for name in names if name)) or None
