@@ -32,6 +32,11 @@ class MediaWikiSettings(Settings):
         "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
         pattern=HEADER_TEXT,
     )
+    token_variable: str | None = tuning(
+        None,
+        "environment variable that holds an OAuth 2 access token of the wiki, such as that of an owner-only consumer, "
+        "for its higher rate limits; null = none is sent",
+    )
     titles: str = Field(
         "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
     )

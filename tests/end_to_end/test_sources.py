@@ -14,7 +14,7 @@ import pytest
 from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
 from flows.dag import dag_of
-from flows.running.session import Session
+from flows.running.session import Session, planning_session
 from storage.builds import latest_build, summarise
 from storage.parts import read_parts, whole
 from storage.store import Store
@@ -116,11 +116,15 @@ class Ended:
     labels: int
 
 
-def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
-    """Walk a source to its paragraphs, jobs in this process."""
+def configured(root: Path, source: Mapping[str, Any], **sections: Any) -> BuildConfig:
     settings = {"preset": "records", "root": str(root), "shards": {"articles": 2, "hosts": 1}, "source": source}
     settings["crawl"] = {"host_delay_seconds": 0, "retries": 0, **sections.pop("crawl", {})}
-    config = BuildConfig.model_validate({**settings, **sections})
+    return BuildConfig.model_validate({**settings, **sections})
+
+
+def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
+    """Walk a source to its paragraphs, jobs in this process."""
+    config = configured(root, source, **sections)
     executor, store = InlineExecutor(), Store(str(root))
     session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
     _ = dag_of(session).features
@@ -208,6 +212,29 @@ def test_mediawiki(tmp_path: Path) -> None:
     assert found.counts["pages"] == (3, {"http_404": 1})
     assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
     assert found.kept == KEPT
+
+
+def test_the_listing_of_a_wiki_is_asked_once_for_check_and_run_and_goes_on(tmp_path: Path) -> None:
+    pages = {title: (100 + number, text) for number, (title, text) in enumerate(WIKITEXT.items())}
+    categories = {"Category:Tam": ["Arlen Bridge", "Tamsin ferry", "Arlen", "Category:More"], "Category:More": ["Mill"]}
+    with LoopbackServer(WEB) as server, WikiServer(pages=pages, categories=categories, fails_from=3) as wiki:
+        mediawiki = {"api": wiki.api, "contact": "x@y.test", "category": "Tam", "category_depth": 1, "delay_seconds": 0}
+        source = {"kind": "mediawiki", "mediawiki": mediawiki}
+        planning = planning_session(configured(tmp_path / "data", source), keeps_answers=True)
+        with pytest.raises(ConnectionError, match="HTTP 403"):
+            planning.once(lambda session: dag_of(session).articles)
+        wiki.fails_from = None
+        planning.once(lambda session: dag_of(session).articles)
+        found = ended(tmp_path / "data", source, {"*.test": server.address})
+        listed = [(fields.get("cmtitle"), fields.get("cmcontinue")) for fields in wiki.asked if "list" in fields]
+        asked = [fields["titles"] for fields in wiki.asked if "titles" in fields]
+    failed, *others = listed[2:]
+    assert listed[:2] == [("Category:Tam", None), ("Category:Tam", "2")]
+    assert (failed, others) == (("Category:More", None), [("Category:More", None)])
+    assert asked == ["Arlen Bridge|Tamsin ferry|Arlen|Mill"]
+    assert found.counts["articles"] == (2, {"no_sources": 1, "short_lead": 1})
+    assert found.kept == KEPT
+    assert not list((tmp_path / "data").rglob(".scratch-*"))
 
 
 REFERENCES = [reference("1", url=BRIDGES), reference("2", text=[HISTORY]), reference("3", url=CROSSING),
