@@ -79,7 +79,7 @@ def test_a_page() -> None:
         (f'<div {transclusion("Box")}><p>A box.</p></div><div><p>No box.</p></div>', "No box."),
         ('<div class="ambox">Mend it.</div><p class="mw-empty-elt"></p><p>One.</p>', "One."),
         ("<section data-mw-section-id='1'><p>Below.</p></section><p>One.</p>", "One."),
-        ("<p>\ue000One\ue001 two.\ue004</p>", "One two."),
+        ("<p>\ue001One\ue000 two.\ue004</p>", "One two."),
     ],
 )  # fmt: skip
 def test_prose(html: str, text: str) -> None:
@@ -132,6 +132,17 @@ def test_citations_outside_of_footnotes() -> None:
     assert article(row, external_links=True).references == (
         *expected[:5], "http://unrelated.test/", *expected[5:],
     )  # fmt: skip
+
+
+def test_a_page_of_the_encyclopedia_is_no_reference_and_items_of_a_list_are_apart() -> None:
+    copy = "https://archive.ph/Ab1"
+    row = page(
+        "Ada",
+        LEAD + citation(url="https://en.wikipedia.org/wiki/Bo") + citation(url="http://one.test/"),
+        f"<h2>Sources</h2><ul><li>{external(LIVE)}</li><li>{external(copy)}</li></ul>"
+        f"<p>{external(COPY)} {external(LIVE)}</p>",
+    )  # fmt: skip
+    assert article(row).references == ("http://one.test/", LIVE, copy, COPY)
 
 
 def test_footnotes_in_a_box_count_where_they_stand() -> None:

@@ -79,7 +79,8 @@ def test_archived_copies_of_a_template(archived: str, status: str, expected: tup
     lead = section("", paragraph("Ada is a long enough article about Ada in a test.", "1"))
     entry = reference("1", url=LIVE, archive_url=COPY, url_status=status)
     assert article(structured("Ada", [lead], [entry]), archived=archived).references == expected
-    pairs = pa.array([list(entry["metadata"].items())], pa.map_(pa.string(), pa.string())).to_pylist()[0]
+    underscored = [(name.replace("-", "_"), value) for name, value in entry["metadata"].items()]
+    pairs = pa.array([underscored], pa.map_(pa.string(), pa.string())).to_pylist()[0]
     row = structured("Ada", [lead], [entry | {"metadata": pairs}])
     assert article(row, archived=archived).references == expected
 
