@@ -4,8 +4,8 @@ A row has `name`, `namespace`, `version`, `license`, `templates`, `categories` a
 whole document: a `<section data-mw-section-id>` for each section, nested like the headings; section 0 is the lead.
 Unlike in wikitext, templates are expanded. `article_body.wikitext` is not read.
 
-Read as the specification of Parsoid's HTML (mediawiki.org/wiki/Specs/HTML) says, and compared with the rows of the test
-data of github.com/wikimedia-enterprise/wme-sdk-go; not checked against a whole dump. The parser is lxml's, since
+Read as the specification of Parsoid's HTML (mediawiki.org/wiki/Specs/HTML) says. Parts of two rows of the test data of
+github.com/wikimedia-enterprise/wme-sdk-go were read by eye; this code has not run on a real row or dump. The parser is lxml's, since
 mwparserfromhtml builds its tree with BeautifulSoup, which takes several times as long.
 """
 
