@@ -26,6 +26,7 @@ def why(*conditions: str, **changed: Any) -> str | None:
         ("licence=unknown", "page_licence"),
         ("licence_source=domain", "page_licence"),
         ("reservations=none", None),
+        ("reservations=*noimageai", "page_reserved"),  # an empty list is `none` and nothing else
         ("language=en", None),
         ("language=de|fr", "page_language"),
         (" words >= 400 ", None),
