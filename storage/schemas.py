@@ -5,9 +5,12 @@ pipeline always add up. `version` rises with every change of meaning or layout; 
 version recomputes the stage and every stage that reads it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+
+from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Dataset:
 
 def _column(name: str, type_: pa.DataType, doc: str) -> pa.Field:
     return pa.field(name, type_, metadata={"doc": doc})
+
+
+def _meanings(members: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}, {meaning}" for name, meaning in members.items())
 
 
 _STRINGS = pa.list_(pa.string())
@@ -143,7 +150,7 @@ FRONTIER = Dataset(
 
 PAGES = Dataset(
     name="pages",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
@@ -155,6 +162,12 @@ PAGES = Dataset(
             _column("charset", pa.string(), "declared character set, or null"),
             _column("bytes", pa.int64(), "decoded body bytes read, also where the body was refused"),
             _column("sha256", pa.string(), "SHA-256 of body in hex, or null"),
+            _column(
+                "rights_headers",
+                _STRINGS,
+                "response headers that say something of rights, as `name: value`: tdm-reservation, x-robots-tag, link "
+                "of a licence; null = no body, or not recorded by a crawl before version 5",
+            ),
             _column("etag", pa.string(), "ETag response header, or null"),
             _column("last_modified", pa.string(), "Last-Modified response header, or null"),
             _column("fetched_at", pa.timestamp("us", tz="UTC"), "when the last response arrived; a 304 counts"),
@@ -177,7 +190,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=5,
+    version=6,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -192,6 +205,34 @@ DOCUMENTS = Dataset(
             ),
             _column("engine", pa.string(), "extraction engine that found the text, or null"),
             _column("reason", pa.string(), "why there is no text; null = there is"),
+            _column(
+                "licence",
+                pa.string(),
+                "licence that the page claims, as SPDX names it; null = no claim was found, which does not mean none",
+            ),
+            _column(
+                "licence_source",
+                pa.string(),
+                "where the claim stands: rel-license | json-ld | rdfa | meta | statement | link-header | domain | "
+                "source (of the articles) | ambiguous (claims contradict each other, licence is null); null = nowhere",
+            ),
+            _column(
+                "reservations",
+                _STRINGS,
+                "signs that rights are reserved against mining, each with its place, such as `header noai`; empty = "
+                "none was found, which does not mean none",
+            ),
+            _column("language", pa.string(), "ISO 639-1 code; null = not sure, or no text"),
+            _column(
+                "quality",
+                pa.struct([(name, pa.float32()) for name in QUALITY_SIGNALS]),
+                f"signals of quality: {_meanings(QUALITY_SIGNALS)}; null = no text",
+            ),
+            _column(
+                "personal",
+                pa.struct([(name, pa.int32()) for name in PERSONAL_DATA]),
+                f"how many pieces of personal data the text has: {_meanings(PERSONAL_DATA)}; null = no text",
+            ),
         ]
     ),
     sharded_by="hash of host",
@@ -201,7 +242,7 @@ DOCUMENTS = Dataset(
 
 GIVEN = Dataset(
     name="given",
-    version=1,
+    version=2,
     schema=DOCUMENTS.schema,
     sharded_by="partition of the article source",
     grouped_by="article_shard",

@@ -38,6 +38,7 @@ def report(
             "scores": every(baseline_scores, scores, ranking_scores),
             "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
             "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
+            **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
             **({} if overlaps is None else {"overlaps": every(overlaps)}),
             **({} if ranker is None else {"ranker": contents(ranker)}),
             "summarizer": contents(summarizer),

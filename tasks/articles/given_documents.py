@@ -8,6 +8,8 @@ from storage.schemas import GIVEN
 from tasks.articles.articles import drop_reason
 from tasks.articles.lead_text import target_of
 from tasks.engine.hashing import article_id, shard_of
+from tasks.rights.licences import licence_of
+from tasks.rights.text_columns import text_columns
 from tasks.sources.choice import open_source
 from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Article, GivenDocument, Partition
@@ -38,7 +40,7 @@ def given_documents(
     """Return GIVEN rows for the documents of usable articles, in order, as citations ranked by that order.
 
     The reasons: no_documents, in the single row of an article without documents; duplicate_url, for a document whose
-    URL an earlier document of the article has; no_text.
+    URL an earlier document of the article has; no_text. A document has the licence that the source gives its article.
 
     Args:
         articles: articles of a source, with their documents.
@@ -65,6 +67,10 @@ def given_documents(
                     "boilerplate": [False] * len(document.paragraphs),
                     "engine": None,
                     "reason": _document_reason(document, urls),
+                    "licence": article.licence and (licence_of(article.licence) or article.licence),
+                    "licence_source": None if article.licence is None else "source",
+                    "reservations": [],
+                    **text_columns(document.paragraphs),
                 }
             )
             urls.add(document.url)

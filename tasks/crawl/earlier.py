@@ -24,6 +24,9 @@ from tasks.crawl.settings import CrawlSettings
 
 logger = logging.getLogger(__name__)
 
+# Versions of `pages` whose rows can be used: version 4 only lacks the headers on rights, which are then null. To fetch
+# a large corpus again for their sake alone would be no courtesy to its sites.
+_READABLE = (4, PAGES.version)
 # RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
 _LOOKED_AT = [
@@ -132,13 +135,20 @@ class EarlierReader:
         earlier = self._batch.take(pa.array([self._rows[url]]))  # a slice would keep all of the batch in memory
         newer = () if row is None else ("stale_reason",) if _is_stale(row) else _OF_A_REQUEST
         columns = [
-            row.column(name) if row is not None and name in newer else earlier.column(name)
+            row.column(name) if row is not None and name in newer else _column(earlier, name)
             for name in PAGES.schema.names
         ]
         return pa.RecordBatch.from_arrays(columns, schema=PAGES.schema)
 
 
 _OF_A_REQUEST = ("fetched_at", "seconds", "attempts", "stale_reason")
+
+
+def _column(earlier: pa.RecordBatch, name: str) -> pa.Array:
+    """Return a column of an earlier row, null where its version did not have it yet."""
+    if name in earlier.schema.names:
+        return earlier.column(name)
+    return pa.nulls(earlier.num_rows, PAGES.schema.field(name).type)
 
 
 def _is_stale(row: pa.RecordBatch) -> bool:
@@ -184,7 +194,7 @@ def _records(store: Store, shard: int) -> Iterator[ShardRecord]:
 
 
 def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) -> bool:
-    if record.version != PAGES.version or record.settings.get("host_shards") != host_shards:
+    if record.version not in _READABLE or record.settings.get("host_shards") != host_shards:
         return False
     try:
         earlier, now = CrawlSettings(**_fields(record)).recipe(), settings.recipe()

@@ -20,6 +20,7 @@ from tasks.crawl.robots import ROBOTS_BYTES
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, join_url
+from tasks.rights.reservations import rights_headers
 
 logger = logging.getLogger(__name__)
 
@@ -277,6 +278,7 @@ def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any
         "charset": charset,
         "bytes": answer.received,
         "sha256": None if body is None else hashlib.sha256(body).hexdigest(),
+        "rights_headers": None if body is None else rights_headers(answer.headers),
         "etag": answer.headers.get("etag"),
         "last_modified": answer.headers.get("last-modified"),
         "fetched_at": _arrival(answer),
@@ -288,6 +290,6 @@ def refused_row(url: str, reason: str | None) -> dict[str, Any]:
     """Return a row of `pages` for a URL without any response."""
     return {
         "url": url, "host": host_of(url), "status": None, "reason": reason, "final_url": None, "mime": None,
-        "charset": None, "bytes": 0, "sha256": None, "etag": None, "last_modified": None, "fetched_at": None,
-        "seconds": 0.0, "attempts": 0, "stale_reason": None, "archive": None, "body": None,
+        "charset": None, "bytes": 0, "sha256": None, "rights_headers": None, "etag": None, "last_modified": None,
+        "fetched_at": None, "seconds": 0.0, "attempts": 0, "stale_reason": None, "archive": None, "body": None,
     }  # fmt: skip

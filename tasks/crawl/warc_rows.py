@@ -1,9 +1,9 @@
 """A row of `pages` as a WARC record, and back: written by export, read by replay.
 
 A page with a body is a `response` record of the URL where the body was found. Its HTTP headers are those stored in a
-row (status, Content-Type, ETag, Last-Modified) and the length of the decoded body; requests and other headers are not
-stored, so they are not written. A URL without a body is a `metadata` record with the reason, because failures are part
-of the corpus too. Both kinds of record have a field for the URL that was cited.
+row (status, Content-Type, ETag, Last-Modified, those on rights) and the length of the decoded body; requests and other
+headers are not stored, so they are not written. A URL without a body is a `metadata` record with the reason, because
+failures are part of the corpus too. Both kinds of record have a field for the URL that was cited.
 """
 
 import io
@@ -76,8 +76,10 @@ def _record_id(row: Mapping[str, Any], date: str) -> str:
 
 def _http_headers(row: Mapping[str, Any]) -> StatusAndHeaders:
     charset = f"; charset={row['charset']}" if row["charset"] else ""
-    fields = [
+    rights = (header.split(": ", 1) for header in row.get("rights_headers") or ())
+    fields: list[tuple[str, str | None]] = [
         ("Content-Type", f"{row['mime']}{charset}"),
+        *((name, value) for name, value in rights),
         ("ETag", row["etag"]),
         ("Last-Modified", row["last_modified"]),
         ("Content-Length", str(len(row["body"]))),

@@ -12,9 +12,11 @@ from storage.schemas import DOCUMENTS
 from tasks.engine.failure_logs import working_on
 from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
+from tasks.extraction.page_columns import page_columns
 from tasks.extraction.repeats import repeated_boilerplate
 from tasks.extraction.settings import ExtractSettings
 
+_OF_PAGE = ["url", "host", "reason", "mime", "charset", "body", "final_url", "rights_headers"]
 _ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
 
 
@@ -32,14 +34,16 @@ def extract_documents(
         DOCUMENTS table with one row for each (article, URL) of the frontier, sorted by article shard, article,
         provenance, rank and URL. Where a URL was both cited and found, the row has the citation. A page
         without a body keeps its reason; a URL that is not among the pages has the reason `page_missing`.
-        `boilerplate` only marks the paragraphs that repeat across pages of the host; they are not removed.
+        `boilerplate` only marks the paragraphs that repeat across pages of the host; they are not removed. Rights,
+        language, quality and personal data are columns and refuse nothing here.
 
     Raises:
         RuntimeError: the extracting process cannot be started.
     """
-    extracted, hosts = _extract_pages(pages.to_batches() if isinstance(pages, pa.Table) else pages, settings)
+    extracted, hosts, facts = _extract_pages(pages.to_batches() if isinstance(pages, pa.Table) else pages, settings)
     boilerplate = _boilerplate(hosts, extracted, settings)
     missing = Extracted(None, (), None, "page_missing")
+    unknown = page_columns(missing, "", ())
     rows: list[dict[str, Any]] = []
     done: set[tuple[str, str]] = set()
     columns = [*_ORDER, "drop_reason"]
@@ -57,6 +61,7 @@ def extract_documents(
                 "boilerplate": boilerplate.get(row["url"], ()),
                 "engine": page.engine,
                 "reason": page.reason,
+                **facts.get(row["url"], unknown),
             }
         )
     return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
@@ -64,22 +69,25 @@ def extract_documents(
 
 def _extract_pages(
     pages: Iterable[pa.RecordBatch], settings: ExtractSettings
-) -> tuple[dict[str, Extracted], dict[str, list[str]]]:
-    """Return what was found in each page, by URL, and the URLs of each host."""
+) -> tuple[dict[str, Extracted], dict[str, list[str]], dict[str, dict[str, Any]]]:
+    """Return what was found in each page, by URL, the URLs of each host, and the columns on rights and text by URL."""
     extracted: dict[str, Extracted] = {}
+    facts: dict[str, dict[str, Any]] = {}
     hosts: defaultdict[str, list[str]] = defaultdict(list)
     with Extractor(settings) as extractor:
         for batch in pages:
-            columns = batch.select(["url", "host", "reason", "mime", "charset", "body"]).columns
-            for url, host, *page in zip(*columns, strict=True):
-                hosts[host.as_py()].append(url.as_py())
-                reason, mime, charset, body = (value.as_py() for value in page)
+            for row in zip(*batch.select(_OF_PAGE).columns, strict=True):
+                url, host, *rest = (value.as_py() for value in row)
+                reason, mime, charset, body, final_url, headers = rest
+                hosts[host].append(url)
                 if reason is not None or body is None:
-                    extracted[url.as_py()] = Extracted(None, (), None, reason or "no_body")
+                    page = Extracted(None, (), None, reason or "no_body")
                 else:
                     working_on(f"page {url}")
-                    extracted[url.as_py()] = extractor.extract(body, mime=mime, charset=charset)
-    return extracted, hosts
+                    page = extractor.extract(body, mime=mime, charset=charset)
+                extracted[url] = page
+                facts[url] = page_columns(page, final_url or url, headers or ())
+    return extracted, hosts, facts
 
 
 def _boilerplate(

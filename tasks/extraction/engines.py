@@ -17,6 +17,8 @@ from tasks.extraction.density import extract_density, page_blocks
 from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
+from tasks.rights.claims import Claim, page_claim
+from tasks.rights.reservations import page_reservations
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]
 _SOUP_BLOCKS = ["p", "div", "li", "br", "tr", "td", "blockquote", "pre", "section", "article", "dd", "dt"] + [
@@ -35,12 +37,18 @@ class Extracted:
         paragraphs: lines of the main text; empty where `reason` is set.
         engine: engine that found them: trafilatura | density | readability | soup | plain | markdown | pdf, or None.
         reason: why there are none, or None.
+        licence: licence that the page's HTML claims, or None.
+        licence_source: where it does (`tasks.rights.claims.Claim`), or None.
+        reservations: signs in its HTML that rights are reserved (`tasks.rights.reservations`).
     """
 
     title: str | None
     paragraphs: tuple[str, ...]
     engine: str | None
     reason: str | None = None
+    licence: str | None = None
+    licence_source: str | None = None
+    reservations: tuple[str, ...] = ()
 
 
 def extract(body: bytes, mime: str | None, charset: str | None, settings: ExtractSettings) -> Extracted:
@@ -66,14 +74,16 @@ def extract(body: bytes, mime: str | None, charset: str | None, settings: Extrac
     if tree is None:
         return Extracted(None, (), None, "no_text")
     title = page_title(tree)
+    claim = page_claim(text, tree) or Claim(None, None)  # before the engines, which change the tree
+    rights = (claim.licence, claim.source, tuple(page_reservations(text, tree)))
     engine, lines = choose(
         {name: tidy(lines, title) for name, lines in _texts(tree, settings).items()}, settings.rescue_below
     )
     if not lines:
         engine, lines = "soup", tidy(_extract_soup(text), title)
     if not lines:
-        return Extracted(title, (), None, "no_text")
-    return Extracted(title, tuple(join_wrapped(lines)), engine)
+        return Extracted(title, (), None, "no_text", *rights)
+    return Extracted(title, tuple(join_wrapped(lines)), engine, None, *rights)
 
 
 def choose(texts: Mapping[str, list[str]], rescue_below: float) -> tuple[str, list[str]]:

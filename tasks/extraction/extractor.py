@@ -101,7 +101,8 @@ class Extractor(Closing):
         self._served += 1
         answer = self._exchange({"mime": mime, "charset": charset}, body, _WALL * self._settings.cpu_seconds)
         if answer is not None and answer["reason"] != "extraction_memory":
-            return Extracted(**{**answer, "paragraphs": tuple(answer["paragraphs"])})
+            lists = {name: tuple(answer[name]) for name in ("paragraphs", "reservations")}
+            return Extracted(**{**answer, **lists})
         assert self._process is not None
         reason = _reason(self._process.wait(), self._expired)
         self.close()

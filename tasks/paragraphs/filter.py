@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
-
-from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.paragraphs.settings import ParagraphFilterSettings
+from tasks.text.language import sure_language
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
@@ -41,9 +39,6 @@ _FRAGMENT_WORDS = (12, 80)  # words between which text without a full stop may b
 _INTRODUCES = (":", ":”", ":’", "：")  # how a sentence ends that a list or a quotation follows
 _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which such text is a headline or a table
 
-_LANGUAGE_CHARACTERS = 40  # from which the language can be told
-_LANGUAGE_PROBABILITY = 0.9  # from which it is sure
-
 
 def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
     """Return why a paragraph is not a candidate, or None if it is one.
@@ -57,10 +52,8 @@ def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
         no_sentence | language, or None. The first that holds, in the order of the preset.
     """
     reason = _PRESETS[settings.preset](text, settings)
-    if reason is None and settings.language and len(text) >= _LANGUAGE_CHARACTERS:
-        language, probability = _identifier().classify(text)
-        if language != settings.language and probability >= _LANGUAGE_PROBABILITY:
-            return "language"
+    if reason is None and settings.language and sure_language(text) not in (None, settings.language):
+        return "language"
     return reason
 
 
@@ -139,9 +132,3 @@ _PRESETS: dict[str, Callable[[str, ParagraphFilterSettings], str | None]] = {
     "liu2018": _liu2018,
     "none": _none,
 }
-
-
-@lru_cache(maxsize=1)
-def _identifier() -> LanguageIdentifier:
-    """Return the language identifier, loaded once in a process (it takes about a second)."""
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

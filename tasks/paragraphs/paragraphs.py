@@ -12,6 +12,8 @@ from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.quality import junk_probabilities
 from tasks.paragraphs.settings import ParagraphSettings
+from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
+from tasks.rights.personal import mask_personal
 from tasks.text.ngrams import WordRule, split_words
 
 # Engines of documents without a site around their text; those that a source contains have none.
@@ -29,7 +31,8 @@ def build_paragraphs(
     """Split each kept article's documents into candidate paragraphs.
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
-    order, refused ones included. A paragraph has the first reason that holds: the filter's own; host_boilerplate; junk;
+    order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
+    page_reserved, page_language, page_quality, page_personal_data); the filter's own; host_boilerplate; junk;
     clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit.
 
     Args:
@@ -66,6 +69,7 @@ class _Candidates:
         self.columns: dict[str, list[Any]] = {name: [] for name in PARAGRAPHS.schema.names}
         self._article = article
         self._settings = settings
+        self._conditions = parse_conditions(settings.pages.keep)
         self._clones = LeadClones(lead, settings.clones, rule)
         self._seen: set[str] = set()
 
@@ -73,6 +77,8 @@ class _Candidates:
         """Add every paragraph of the document in a row of the table."""
         texts: list[str] = documents["paragraphs"][row].as_py() or []
         repeats: list[bool] = documents["boilerplate"][row].as_py() or [False] * len(texts)
+        if self._settings.pages.mask_personal:
+            texts = [mask_personal(text) for text in texts]
         columns, first = self.columns, len(self.columns["text"])
         columns["article_id"] += [self._article] * len(texts)
         columns["paragraph_id"] += range(first, first + len(texts))
@@ -81,7 +87,10 @@ class _Candidates:
         columns["position"] += range(len(texts))
         columns["text"] += texts
         of_site = documents["engine"][row].as_py() not in _WITHOUT_SITE
-        columns["drop_reason"] += self._reasons(texts, repeats, of_site=of_site)
+        reason = None
+        if self._conditions:
+            reason = refusal({name: documents[name][row].as_py() for name in COLUMNS}, self._conditions)
+        columns["drop_reason"] += [reason] * len(texts) if reason else self._reasons(texts, repeats, of_site=of_site)
 
     def limit(self) -> None:
         """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""

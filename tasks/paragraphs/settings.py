@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from tasks.engine.settings import Settings
+from tasks.rights.conditions import RULE_SETS, parse_conditions
 
 
 class ParagraphFilterSettings(Settings):
@@ -56,9 +57,33 @@ class CloneSettings(Settings):
     )
 
 
+class PageFilterSettings(Settings):
+    """Which pages are sources at all, by the columns of `documents`, and what is masked in those that are."""
+
+    keep: tuple[str, ...] = Field(
+        (),
+        description="conditions that a page must meet, else its paragraphs are refused: licence=CC-BY-4.0|CC0-1.0, "
+        "reservations=none, language=en|unknown, emails<=3, words>=50 and so on, by any column of `documents` on "
+        "licence, reservations, language, quality or personal data (* = any characters, unknown = null); or the "
+        f"published thresholds of {', '.join(RULE_SETS)}; empty = every page",
+    )
+    mask_personal: bool = Field(
+        False, description="write [e-mail], [telephone] and [IP address] in place of these in paragraphs"
+    )
+
+    @field_validator("keep")
+    @classmethod
+    def _are_conditions(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        parse_conditions(value)
+        return value
+
+
 class ParagraphSettings(Settings):
     """Which paragraphs of the documents become candidates."""
 
+    pages: PageFilterSettings = Field(
+        default_factory=PageFilterSettings, description="which pages may be sources, and what is masked in them"
+    )
     filter: ParagraphFilterSettings = Field(
         default_factory=ParagraphFilterSettings, description="which texts are prose at all"
     )

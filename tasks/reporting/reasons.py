@@ -41,6 +41,11 @@ GIVEN_REASONS = {
 }
 
 PARAGRAPH_REASONS = {
+    "page_licence": "the licence of its page is not among those asked for",
+    "page_reserved": "there is a sign that the rights of its page are reserved against mining",
+    "page_language": "its page is not surely in a language asked for",
+    "page_quality": "a signal of its page's quality is outside the thresholds asked for",
+    "page_personal_data": "its page has more e-mail addresses, telephone numbers or IP addresses than asked for",
     "too_long": "longer than any author's paragraph",
     "no_letters": "no letter in it",
     "too_short": "fewer words than the settings ask for",

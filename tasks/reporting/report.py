@@ -25,6 +25,7 @@ from tasks.reporting.findings import (
 )
 from tasks.reporting.markdown import artifact
 from tasks.reporting.page import page
+from tasks.reporting.rights import count_rights, rights_section
 from tasks.reporting.samples import read_samples
 from tasks.reporting.settings import ReportSettings
 from tasks.reporting.text import summary
@@ -33,7 +34,7 @@ from tasks.reporting.verdicts import headline_sentence
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
-    "report-funnel": ("funnel", "across", "costs"),
+    "report-funnel": ("funnel", "across", "rights", "costs"),
     "report-hosts": ("hosts",),
     "report-table1": ("table1",),
     "report-scores": ("scores",),
@@ -50,6 +51,8 @@ def write_report(
     scores: Shards,
     samples: Shards,
     texts: Shards,
+    documents: Shards | None = None,
+    given: Shards | None = None,
     overlaps: Shards | None = None,
     ranker: Path | None = None,
     summarizer: Path,
@@ -62,12 +65,14 @@ def write_report(
 ) -> dict[str, Any]:
     """Write `report.html`, `summary.txt` and `artifacts/*.md`; equal inputs give equal bytes.
 
-    All scores are in memory, everything else one article shard at a time; of the texts only the first shards are read.
+    All scores are in memory, everything else one shard at a time; of the texts only the first shards are read.
 
     Args:
         scores: (baseline scores, scores of the trained systems, ranking scores) of each article shard.
         samples: (articles, ranked, baseline predictions, predictions of the trained systems[, graphs]) of each.
         texts: (articles, paragraphs, features) of each.
+        documents: (documents,) of each host shard, whose columns on rights are counted; None without a crawl.
+        given: (documents,) that the source gives, of each of its partitions; None if it gives none.
         overlaps: (overlaps,) of each article shard; None if articles were not compared.
         ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
@@ -98,6 +103,7 @@ def write_report(
         words.built(facts),
         words.funnel_section(stages),
         *([] if overlaps is None else [across_section(count_overlaps(overlaps), counts)]),
+        *([rights_section(count_rights(pages))] if (pages := [some for some in (documents, given) if some]) else []),
         words.hosts_section(failing_hosts(counts)),
         words.table1_section(recalls),
         words.scores_section(ranking),

@@ -41,7 +41,7 @@ _TEXT = {
     "the same text.",
 }
 _WHY = {
-    "licensed": "they are pages of the web, which name no licence, or their articles have none",
+    "licensed": "no licence of theirs was found",
     "all": "there is none",
     "none": "no text of documents was asked for",
 }
@@ -53,6 +53,8 @@ _LIMITS = """\
 * Main texts were found by a program: some navigation and advertising remains, some text is missing.
 * Pages are as they were when they were fetched. Links of an article that were dead then have no document.
 * The documents are by third parties; they may be wrong, offensive or about living people. Nothing was checked by hand.
+* A licence of text does not cover pictures, and permits no more than it says: with BY the author must be named, NC
+  forbids commercial use, ND changes. Honour reservations, and remove what people ask you to remove.
 """
 
 
@@ -80,6 +82,7 @@ def corpus_card(
         ("Splits", _splits(counts, parts)),
         ("Columns", _columns(schema)),
         ("Licences", "\n\n".join(_licences(total, parts, page_text))),
+        *([("Rights of the documents", "\n\n".join(_rights(total)))] if total.pages.documents else []),
         ("Where it comes from", "\n\n".join(_provenance(build, total))),
         ("How it was made", "\n\n".join(_making(build))),
         ("Known limits", _LIMITS),
@@ -170,6 +173,16 @@ def _licences(total: Counts, parts: Sequence[str], page_text: PageText) -> Itera
     if "documents" in parts:
         left_out = total.documents - total.texts
         yield _TEXT[not left_out].format(left_out=left_out, documents=total.documents, why=_WHY[page_text])
+
+
+def _rights(total: Counts) -> Iterator[str]:
+    yield (
+        f"{total.pages.documents:,} documents, a page once for each article that has it. Licences and reservations are "
+        "those that a program found on the page, in its headers or in the terms of its site: **where none was found "
+        "there may still be one, and a claim may be wrong.**"
+    )
+    for heading, rows in total.pages.tables():
+        yield _table([heading, "number", "of documents, %"], [[escape(name), *numbers] for name, *numbers in rows])
 
 
 def _provenance(build: Build, total: Counts) -> Iterator[str]:

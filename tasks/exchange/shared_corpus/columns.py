@@ -22,6 +22,9 @@ STAGES: Mapping[Part, tuple[str, ...]] = {
     "graphs": ("graphs",),
 }
 _STRINGS = pa.list_(pa.string())
+_DOCUMENT = (
+    "url", "title", "provenance", "sha256", "text", "licence", "licence_source", "reservations", "language",
+)  # fmt: skip
 _PLACE = [("document", pa.int32()), ("paragraph", pa.int32())]
 _LABEL = [("sha256", pa.string()), ("rouge2_recall", pa.float32()), ("title_similarity", pa.float32())]
 _EDGES = pa.list_(pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())]))
@@ -52,9 +55,12 @@ _PARTS: Mapping[Part, list[pa.Field]] = {
     "documents": [
         _column(
             "documents",
-            pa.list_(pa.struct([(name, pa.string()) for name in ("url", "title", "provenance", "sha256", "text")])),
+            pa.list_(pa.struct([(name, pa.string()) for name in _DOCUMENT])),
             "pages with usable text, cited ones first: url; title or null; provenance, citation or search; sha256 of "
-            "the text; text, one paragraph per line, without refused paragraphs; null where it is left out",
+            "the text; text, one paragraph per line, without refused paragraphs; null where it is left out; licence, "
+            "which the page claims, null where no claim was found; licence_source, where the claim stands; "
+            "reservations, signs that rights are reserved against mining, separated by `; `; language, ISO 639-1, null "
+            "where not sure",
         )
     ],
     "labels": [

@@ -8,6 +8,7 @@ from operator import add
 from typing import Any
 
 from storage.builds import Build
+from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.across.compared import compared_paragraphs
 from tasks.exchange.finished import finished_build, finished_stage
@@ -98,7 +99,15 @@ def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any
     if "paragraphs" in names:
         names |= {"documents", "given"} & build.stages.keys()
     made_by = {"paragraphs": compared_paragraphs(build.stages)}
-    return {name: finished_stage(store, build, made_by.get(name, name)) for name in sorted(names)}
+    stages = {name: finished_stage(store, build, made_by.get(name, name)) for name in sorted(names)}
+    for name in {"documents", "given"} & names:
+        now = DATASETS[name].version
+        if earlier := {record.version for record in stages[name].in_order} - {now}:
+            raise ValueError(
+                f"build {build.name} has {name} of version {min(earlier)}, without licences of pages: expected version "
+                f"{now}; run the build again, which fetches no page again"
+            )
+    return stages
 
 
 def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mapping[str, Any]:
@@ -120,6 +129,6 @@ def _summary(target: Store, totals: Mapping[str, Counts], files: Mapping[str, An
     if total.texts < total.documents:
         lines.append(
             f"the text of {total.documents - total.texts:,} of {total.documents:,} documents is left out, because "
-            "no licence of it is known or it was not asked for (--page-text)"
+            "no licence of it was found or it was not asked for (--page-text)"
         )
     return "\n".join(lines)

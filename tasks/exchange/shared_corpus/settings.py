@@ -23,7 +23,7 @@ class SharedCorpusSettings(Settings):
     page_text: PageText = Field(
         "licensed",
         description="documents whose text is exported; of the others titles, URLs, digests and labels are. licensed: "
-        "those the source itself contains, of articles with a licence | all | none. A crawled page names no licence",
+        "those with a licence, which the page claims or the source of the articles gives | all | none",
     )
 
     @model_validator(mode="after")

@@ -20,9 +20,11 @@ from tasks.exchange.shared_corpus.settings import PageText
 
 _BATCH = 64  # articles: 525 paragraphs each are 15 MB
 _PARAGRAPHS = ["article_id", "paragraph_id", "url", "provenance", "position", "text", "drop_reason"]
-_ORIGIN = ["article_id", "url", "provenance", "title", "reason"]
+_RIGHTS = ["licence", "licence_source", "reservations", "language", "personal"]
+_ORIGIN = ["article_id", "url", "provenance", "title", "reason", *_RIGHTS]
 _DIGITS = 16  # of a paragraph's digest
 Row = dict[str, Any]
+_UNKNOWN: Row = dict.fromkeys(("title", "reason", *_RIGHTS))
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class CorpusShards:
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
         """Yield split and rows of a shard's used articles, split by split and sorted by id.
 
-        Besides the columns a measured row has `values`: how many names, numbers and dates its summary has, and how
-        many of them its paragraphs contain, whether or not these are exported.
+        Besides the columns a row has `pages`, the rights and personal data of its documents for `PageTotals`, and a
+        measured one `values`: how many names, numbers and dates its summary has, and how many of them its paragraphs
+        contain, whether or not these are exported.
 
         Raises:
             CorruptShardError: a file is gone, cut short or changed.
@@ -80,20 +83,19 @@ class CorpusShards:
         table = whole(self.stages[stage].records[shard]).read(self.store)
         return table.select(_PARAGRAPHS) if stage == "paragraphs" else table
 
-    def _origins(self, shard: int) -> dict[tuple[str, str, str], tuple[str | None, bool]]:
-        """Return article, URL and provenance of each usable document -> its title, and whether it was crawled."""
-        origins: dict[tuple[str, str, str], tuple[str | None, bool]] = {}
-        for stage in ("given", "documents"):  # a page that was also crawled counts as crawled: its licence is unknown
+    def _origins(self, shard: int) -> dict[tuple[str, str, str], Row]:
+        """Return article, URL and provenance of each usable document -> its title, rights and personal data."""
+        origins: dict[tuple[str, str, str], Row] = {}
+        for stage in ("given", "documents"):  # a page that was also crawled has the licence that it claims itself
             if stage not in self.stages:
                 continue
             for part in gather(self.stages[stage].in_order, shard):
                 rows = part.read(self.store).select(_ORIGIN)
                 usable = rows.filter(pc.is_null(rows["reason"]))
-                for article, url, provenance, title in zip(
-                    *(usable[name].to_pylist() for name in _ORIGIN[:4]), strict=True
-                ):
-                    earlier = origins.get((article, url, provenance), (None, False))[0]
-                    origins[article, url, provenance] = (earlier or title, stage == "documents")
+                for row in usable.to_pylist():
+                    key = (row.pop("article_id"), row.pop("url"), row.pop("provenance"))
+                    earlier = origins.get(key, _UNKNOWN)["title"]
+                    origins[key] = row | {"title": earlier or row["title"]}
         return origins
 
     def _rows(self, articles: pa.Table, tables: Mapping[str, Any], origins: Mapping[Any, Any]) -> Iterator[Row]:
@@ -110,18 +112,18 @@ class CorpusShards:
         for paragraph in found.get("paragraphs", ()):
             if paragraph["position"] == 0:  # a document begins
                 kept.append([])
-                title, crawled = origins.get(
-                    (article["article_id"], paragraph["url"], paragraph["provenance"]), (None, True)
-                )
-                documents.append(
-                    {"url": paragraph["url"], "title": title, "provenance": paragraph["provenance"], "crawled": crawled}
-                )
+                url, provenance = paragraph["url"], paragraph["provenance"]
+                origin = origins.get((article["article_id"], url, provenance), _UNKNOWN)
+                documents.append({**origin, "url": url, "provenance": provenance})
             if paragraph["drop_reason"] is None:
                 kept[-1].append({**paragraph, "text": " ".join(paragraph["text"].splitlines())})
         for document, paragraphs in zip(documents, kept, strict=True):
             text = "\n".join(paragraph["text"] for paragraph in paragraphs)
-            shared = self._is_shared(article["licence"], crawled=document["crawled"])
+            shared = self._is_shared(document["licence"])
             document |= {"sha256": _sha256(text), "text": text if shared else None}
+        pages = [{name: document[name] for name in ("reason", *_RIGHTS)} for document in documents]
+        for document in documents:
+            document["reservations"] = "; ".join(document["reservations"] or ())
         place = {
             paragraph["paragraph_id"]: {"document": number, "paragraph": line, "text": paragraph["text"]}
             for number, paragraphs in enumerate(kept)
@@ -135,12 +137,14 @@ class CorpusShards:
         graph: Mapping[str, Any] = next(iter(found.get("graphs", ())), {"similarity": [], "discourse": []})
         row |= {"documents": documents, "labels": labels, "ranked": ranked}
         exported = {name: {**graph, **row}.get(name) for name in self.schema.names}
+        if "documents" in self.schema.names:
+            exported["pages"] = pages
         if "paragraphs" in found and unit_interval("values", row["id"]) < self.measured:
             exported["values"] = _values(article, [paragraph["text"] for some in kept for paragraph in some])
         return exported
 
-    def _is_shared(self, licence: str | None, *, crawled: bool) -> bool:
-        return self.page_text == "all" or (self.page_text == "licensed" and licence is not None and not crawled)
+    def _is_shared(self, licence: str | None) -> bool:
+        return self.page_text == "all" or (self.page_text == "licensed" and licence is not None)
 
 
 def _values(article: Row, texts: Sequence[str]) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.rights.totals import PageTotals
+
 UNRECORDED = "not recorded"
 
 
@@ -26,6 +28,7 @@ class Counts:
         best: sum over articles with paragraphs of their highest ROUGE-2 recall.
         licences: articles by the licence of their summary.
         sources: articles by source.
+        pages: rights, languages and personal data of the documents.
     """
 
     articles: int = 0
@@ -41,6 +44,7 @@ class Counts:
     best: float = 0.0
     licences: Counter[str] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
+    pages: PageTotals = field(default_factory=PageTotals)
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Count rows (`CorpusShards.batches`)."""
@@ -49,6 +53,7 @@ class Counts:
             self.summary_words += len((row.get("summary") or "").split())
             self.licences[row["licence"] or UNRECORDED] += 1
             self.sources[row["source"]] += 1
+            self.pages.add(row.get("pages") or ())
             documents, labels = row.get("documents") or [], row.get("labels") or []
             self.documents += len(documents)
             self.texts += sum(document["text"] is not None for document in documents)
@@ -68,7 +73,7 @@ class Counts:
     def to_json(self) -> dict[str, Any]:
         """Return the counts as JSON, in an order that does not depend on that of the rows."""
         return {name: dict(sorted(value.items())) if isinstance(value, dict) else value
-                for name, value in vars(self).items()}  # fmt: skip
+                for name, value in vars(self).items()} | {"pages": self.pages.to_json()}  # fmt: skip
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Counts":
@@ -77,4 +82,5 @@ class Counts:
         Raises:
             TypeError: these are not counts.
         """
-        return cls(**{**fields, "licences": Counter(fields["licences"]), "sources": Counter(fields["sources"])})
+        counters = {name: Counter(fields[name]) for name in ("licences", "sources")}
+        return cls(**{**fields, **counters, "pages": PageTotals.from_json(fields["pages"])})

@@ -20,9 +20,12 @@ def test_given_documents_are_laid_out_as_extracted_ones() -> None:
     table = given_documents(articles, "here", article_shards=8)
     assert table.schema.equals(GIVEN.schema, check_metadata=True)
     id_ = article_id("here", "Ada")
-    assert table.to_pylist()[0] == {
+    first = table.to_pylist()[0]
+    assert (first.pop("quality")["words"], first.pop("personal")["emails"]) == (2, 0)
+    assert first == {
         "article_id": id_, "article_shard": shard_of(id_, 8), "url": "u1", "provenance": "citation", "rank": 0,
         "title": "T", "paragraphs": ["One.", "Two."], "boilerplate": [False, False], "engine": None, "reason": None,
+        "licence": None, "licence_source": None, "reservations": [], "language": None,
     }  # fmt: skip
     assert table.select(["article_id", "url", "rank", "reason"]).to_pylist()[1:] == [
         {"article_id": id_, "url": "u1", "rank": 1, "reason": "duplicate_url"},
@@ -36,3 +39,17 @@ def test_articles_that_only_a_search_finds_sources_for_count_as_having_no_docume
     assert given_documents([bare], "here", article_shards=1).num_rows == 0
     table = given_documents([bare], "here", article_shards=1, search_will_follow=True)
     assert table["reason"].to_pylist() == ["no_documents"]
+
+
+def test_documents_have_the_licence_of_their_article_by_its_usual_name() -> None:
+    pile = (GivenDocument("u1", "T", ("One.",)),)
+    articles = [
+        Article(name, "Lead.", (), documents=pile, licence=licence)
+        for name, licence in (("Ada", "CC BY-SA 4.0"), ("Bo", "Crown copyright"), ("Cy", None))
+    ]
+    table = given_documents(articles, "here", article_shards=1)
+    assert table.select(["licence", "licence_source"]).to_pylist() == [
+        {"licence": "CC-BY-SA-4.0", "licence_source": "source"},
+        {"licence": "Crown copyright", "licence_source": "source"},
+        {"licence": None, "licence_source": None},
+    ]

@@ -35,14 +35,16 @@ CREATED = datetime(2026, 5, 6, tzinfo=UTC)
 def page(url: str, body: bytes, **columns: Any) -> dict[str, Any]:
     return {
         **refused_row(url, None), "status": 200, "final_url": url, "mime": "text/html", "bytes": len(body),
-        "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": ARRIVED, "attempts": 1, "body": body, **columns,
+        "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": ARRIVED, "attempts": 1, "body": body,
+        "rights_headers": [], **columns,
     }  # fmt: skip
 
 
 ROWS = [
     page("http://a.test/1", b"<p>\x00\xff\r\n\r\nWARC/1.0\r\n", charset="latin-1", etag='"x"', last_modified="once"),
     page("http://a.test/2", b"<p>moved", final_url="http://b.test/there?x=%20y"),
-    page("http://a.test/3", b"plain", mime="text/plain", status=203),
+    page("http://a.test/3", b"plain", mime="text/plain", status=203,
+         rights_headers=["tdm-reservation: 1", "x-robots-tag: noai, noindex"]),
     page("http://a.test/4", b"<p>" + b"x" * 100_000, etag="bad\r\nInjected: 1"),
     {**refused_row("http://a.test/5", "dns_error"), "attempts": 3},
     {**refused_row("http://a.test/6", "http_404"), "status": 404, "final_url": "http://a.test/gone", "bytes": 7,

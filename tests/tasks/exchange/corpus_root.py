@@ -38,7 +38,8 @@ def document(number: int, shard: int, *texts: str, **changed: Any) -> dict[str, 
     return {
         "article_id": f"{number:016x}", "article_shard": shard, "url": f"http://x.test/{number}",
         "provenance": "citation", "rank": 0, "title": f"Page of {number}", "paragraphs": list(texts),
-        "boilerplate": [False] * len(texts), "engine": None, "reason": None, **changed,
+        "boilerplate": [False] * len(texts), "engine": None, "reason": None, "licence": None, "licence_source": None,
+        "reservations": [], "language": "en", "personal": {"emails": 0, "phones": 0, "ip_addresses": 0}, **changed,
     }  # fmt: skip
 
 
@@ -48,12 +49,24 @@ SHARDS = [
 ]
 CRAWLED = [
     document(1, 0, SHORT, WIDE, WALES),
-    document(1, 0, BORE, url="http://y.test/1", provenance="search", title=None),
+    document(
+        1,
+        0,
+        BORE,
+        url="http://y.test/1",
+        provenance="search",
+        title=None,
+        licence="CC-BY-4.0",
+        licence_source="rel-license",
+        reservations=["header noai", "meta noai"],
+        language=None,
+        personal={"emails": 2, "phones": 0, "ip_addresses": 0},
+    ),
     document(1, 0, url="http://z.test/1", reason="http_404"),
     document(4, 1, SHORT, url="http://x.test/4"),
 ]
 GIVEN_ROWS = [
-    document(1, 0, SALMON, url="document:1", rank=1),
+    document(1, 0, SALMON, url="document:1", rank=1, licence="CC-BY-SA-4.0", licence_source="source"),
     document(2, 0, WIDE, BORE, url="document:1"),
 ]
 RANKS = {1: [(1, 0.9), (3, 0.5)], 2: [(1, 0.25)]}  # article -> paragraph and score, best first
@@ -83,7 +96,7 @@ def make_corpus(
         tables["ranked"] = [_ranked(SHARDS[shard], tables["paragraphs"][shard]) for shard in range(2)]
         tables["graphs"] = [_graphs(SHARDS[shard]) for shard in range(2)]
     records = {
-        stage: {shard: _write(store, stage, shard, table) for shard, table in enumerate(some)}
+        stage: {shard: write_shard(store, stage, shard, table) for shard, table in enumerate(some)}
         for stage, some in tables.items()
     }
     return record_build(store, CONFIG if config is None else config, records, {})
@@ -117,7 +130,7 @@ def _graphs(articles: list[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(rows, GRAPHS.schema)
 
 
-def _write(store: Store, stage: str, shard: int, table: pa.Table) -> ShardRecord:
+def write_shard(store: Store, stage: str, shard: int, table: pa.Table) -> ShardRecord:
     dataset, key = PARAGRAPHS if stage == "compared" else DATASETS[stage], f"{shard:016x}"
     written = store.write_table(shard_path(stage, shard, key), table, dataset)
     drops = [] if dataset.reason is None else table[dataset.reason].drop_null().to_pylist()

@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from storage.errors import CorruptShardError, StorageError
+from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.exchange.shared_corpus import exporting, plan
 from tasks.exchange.shared_corpus.card import yaml_features
@@ -22,6 +24,7 @@ from tasks.exchange.shared_corpus.exporting import export_corpus
 from tasks.exchange.shared_corpus.licences import hub_licence
 from tasks.exchange.shared_corpus.settings import PARTS, SharedCorpusSettings
 from tasks.exchange.sharing import Sharing, share
+from tasks.reporting.markdown import escape
 from tests.tasks.exchange import corpus_root
 from tests.tasks.exchange.corpus_root import BORE, EDGE, LEAD, SALMON, WALES, WIDE
 
@@ -66,9 +69,15 @@ def test_an_article_is_a_row(root: Path, tmp_path: Path) -> None:
         "revision": None, "group": None, "summary": LEAD,
     }  # fmt: skip
     assert (first["references"], first["search_results"]) == (["http://x.test/1"], [])
-    page = {"url": "http://x.test/1", "title": "Page of 1", "provenance": "citation"}
-    given = {"url": "document:1", "title": "Page of 1", "provenance": "citation"}
-    found = {"url": "http://y.test/1", "title": None, "provenance": "search"}
+    rights = {"licence": None, "licence_source": None, "reservations": "", "language": "en"}
+    page = {"url": "http://x.test/1", "title": "Page of 1", "provenance": "citation", **rights}
+    given = {
+        **page, "url": "document:1", "licence": "CC-BY-SA-4.0", "licence_source": "source",
+    }  # fmt: skip
+    found = {
+        "url": "http://y.test/1", "title": None, "provenance": "search", "licence": "CC-BY-4.0",
+        "licence_source": "rel-license", "reservations": "header noai; meta noai", "language": None,
+    }  # fmt: skip
     texts = [f"{WIDE}\n{WALES}", SALMON, BORE]  # the refused paragraph is not among them
     assert first["documents"] == [
         {**one, "sha256": digest(text), "text": text} for one, text in zip((page, given, found), texts, strict=True)
@@ -108,8 +117,8 @@ def test_text_without_a_known_licence_is_left_out_unless_it_is_asked_for(root: P
         assert ("left out" in told[-1]) == (folder != "all")
         return [[document["text"] for document in row["documents"]] for row in (article, test)]
 
-    # Of the first article the source itself has the second document; the other article has no licence.
-    assert texts("licensed") == [[None, SALMON, None], [None]]
+    # Of the first article the source licenses the second document, the third claims a licence itself.
+    assert texts("licensed") == [[None, SALMON, BORE], [None]]
     assert texts("none", page_text="none") == [[None, None, None], [None]]
     assert None not in [text for some in texts("all", page_text="all") for text in some]
 
@@ -135,7 +144,17 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
         "| not recorded | 1 |",
         "| paragraphs | `too_short` | 2 | fewer words than the settings ask for |",
         "find out whether you may use",
-        "**The text of 4 of 5 documents is left out**",
+        "**The text of 3 of 5 documents is left out**, because no licence of theirs was found.",
+        "| no claim found | 3 | 60.0 |",
+        f"| {escape('CC-BY-4.0')} | 1 | 20.0 |",
+        f"| {escape('a link with rel=license')} | 1 | 20.0 |",
+        "| the source of the articles | 1 | 20.0 |",
+        "| any of the signs | 1 | 20.0 |",
+        "| header noai | 1 | 20.0 |",
+        "| en | 4 | 80.0 |",
+        "| not sure | 1 | 20.0 |",
+        f"| {escape('e-mail addresses')} | 2 | – |",
+        "| documents with any of it | 1 | 20.0 |",
         "`paths: articles.jsonl`",
     ):
         assert line in card, card
@@ -193,6 +212,17 @@ def test_builds_without_what_is_asked_for_are_refused(tmp_path: Path) -> None:
     corpus_root.make_corpus(tmp_path / "imported", config={"imported": {"folder": "x"}})
     with pytest.raises(ValueError, match=r"imported, no corpus of its own: expected another build"):
         export(tmp_path / "imported", tmp_path / "to")
+
+
+def test_a_build_whose_documents_have_no_licences_yet_is_to_be_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setitem(DATASETS, "documents", replace(DATASETS["documents"], version=5))
+        corpus_root.make_corpus(tmp_path / "root")
+    with pytest.raises(ValueError, match="documents of version 5, without licences of pages: expected version 6; run"):
+        export(tmp_path / "root", tmp_path / "to")
+    export(tmp_path / "root", tmp_path / "to", columns=("summary", "urls"))  # needs no documents
 
 
 def test_a_folder_with_something_else_is_left_alone(root: Path, tmp_path: Path) -> None:

@@ -125,3 +125,36 @@ def test_asking_for_more_pages_marks_less(lists, pages_asked):
     more, fewer = (repeated_boilerplate(lists, pages=n) for n in (pages_asked, pages_asked + 1))
     assert fewer <= more
     assert repeated_boilerplate(lists + lists, pages=pages_asked) == more
+
+
+def test_rights_language_quality_and_personal_data_are_columns():
+    licensed = f'<head><meta name="robots" content="noai"></head>{html(RIVER, BRIDGE, "Write to ada@severn.test.")}'
+    licensed += '<a rel="license" href="https://creativecommons.org/licenses/by/4.0/">CC</a>'
+    wiki, gone = "https://en.wikivoyage.org/wiki/Severn", "https://severn.test/gone"
+    table = extract_documents(
+        frontier(*[("f1", 0, url, "citation", rank, None) for rank, url in enumerate([A, B, C, D, wiki, gone])]),
+        pages(
+            page(A, licensed, rights_headers=["tdm-reservation: 1"]),
+            page(B, None, "robots_disallowed"),
+            page(C, html(RIVER), rights_headers=None),
+            page(
+                D, licensed, rights_headers=['link: <https://creativecommons.org/licenses/by-sa/4.0/>; rel="license"']
+            ),
+            page("https://severn.test/wiki", html(RIVER)) | {"url": wiki, "final_url": wiki},
+        ),
+        ExtractSettings(),
+    )
+    rows = {row["url"]: row for row in table.to_pylist()}
+    rights = ("licence", "licence_source", "reservations")
+    assert {url: tuple(row[name] for name in rights) for url, row in rows.items()} == {
+        A: ("CC-BY-4.0", "rel-license", ["header tdm-reservation", "meta noai"]),
+        B: (None, None, ["robots.txt"]),
+        C: (None, None, []),
+        D: (None, "ambiguous", ["meta noai"]),
+        wiki: ("CC-BY-SA", "domain", []),
+        gone: (None, None, []),
+    }
+    assert [(row["language"], row["personal"] and row["personal"]["emails"]) for row in rows.values()] == [
+        ("en", 1), (None, None), ("en", 0), ("en", 1), ("en", 0), (None, None),
+    ]  # fmt: skip
+    assert rows[C]["quality"]["words"] == len(RIVER.split())

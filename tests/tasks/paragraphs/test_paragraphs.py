@@ -165,3 +165,31 @@ def test_nothing_in_nothing_out():
 def test_articles_must_be_sorted():
     with pytest.raises(ValueError, match="article a1 follows a2"):
         build([article("a2"), article("a1")], [])
+
+
+def test_paragraphs_of_a_page_that_is_not_asked_for_are_refused_with_its_reason():
+    keep = {"keep": ["licence=CC*", "language=en", "emails<1"]}
+    free = {"licence": "CC0-1.0", "language": "en", "personal": {"emails": 0}}
+    rows = build(
+        [article()],
+        [
+            document(WIDE, "short", url="u0", **free),
+            document(BORE, url="u1", rank=1, **{**free, "licence": None}),
+            document(SALMON, url="u2", rank=2, **{**free, "language": "de"}),
+            document(FERRY, "short", url="u3", rank=3, **{**free, "personal": {"emails": 1}}),
+            document(BORE, url="u4", rank=4, **free),
+        ],
+        pages=keep,
+    )
+    # That the same text stands on a refused page makes no duplicate of it.
+    assert rows["drop_reason"] == [
+        None, "too_short", "page_licence", "page_language", "page_personal_data", "page_personal_data", None,
+    ]  # fmt: skip
+
+
+def test_personal_data_is_masked_on_request():
+    text = "The keeper of the bridge answers letters to ada@severn.test and calls to +44 1632 960 001 on most days."
+    assert build([article()], [document(text)])["text"] == [text]
+    assert build([article()], [document(text)], pages={"mask_personal": True})["text"] == [
+        "The keeper of the bridge answers letters to [e-mail] and calls to [telephone] on most days."
+    ]

@@ -1,0 +1,144 @@
+"""What the columns on rights, language, quality and personal data cost a page, beside its extraction, in the same run.
+
+Pages are read from a folder of HTML files (gzip or not) or a WARC file; each goes through both in turn, so that a busy
+machine slows both alike, and figures are processor time. Hits can be printed to be read by eye: `--half 0` to tune
+rules on the sites of one half, `--half 1` to report on those of the other.
+
+    python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --pages 200
+    python -m benchmarks.rights ../shared/data/wikigraph/pages.warc.gz --half 1 --show 30
+"""
+
+import argparse
+import gzip
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from warcio.archiveiterator import ArchiveIterator
+
+from tasks.engine.hashing import unit_interval
+from tasks.extraction.charset import decode
+from tasks.extraction.engines import Extracted, extract
+from tasks.extraction.markup import parse
+from tasks.extraction.page_columns import page_columns
+from tasks.extraction.settings import ExtractSettings
+from tasks.rights.claims import page_claim
+from tasks.rights.personal import count_personal, find_personal
+from tasks.rights.reservations import page_reservations
+from tasks.rights.signals import quality_signals
+from tasks.rights.text_columns import language_of
+
+_GOAL = 0.10  # of extraction's processor time
+_SETTINGS = ExtractSettings()
+_AROUND = 40  # characters shown around a hit
+
+
+def pages(source: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield address and body of every page of a WARC file, or of a folder of HTML files."""
+    if source.is_dir():
+        for file in sorted(source.iterdir()):
+            yield file.name, gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        return
+    with source.open("rb") as stream:
+        for record in ArchiveIterator(stream):
+            if record.rec_type == "response":
+                yield record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read()
+
+
+def in_half(url: str, half: int | None) -> bool:
+    """Tell whether a page's site is in a half of the sites, drawn by its name."""
+    return half is None or (unit_interval("rights", urlsplit(url).netloc or url) < 0.5) == (half == 0)
+
+
+class Timer:
+    """Processor seconds by part."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+
+    def __call__(self, part: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function returns, and add its time to a part."""
+        start = time.process_time()
+        result = function(*arguments)
+        self.seconds[part] += time.process_time() - start
+        return result
+
+
+def measure(source: Path, most: int, half: int | None) -> tuple[int, Counter[str]]:
+    """Return the number of pages and the processor seconds of each part."""
+    timer = Timer()
+    number = 0
+    language_of(["The first call loads the model of languages, which takes a second."])
+    for url, body in islice((page for page in pages(source) if in_half(page[0], half)), most):
+        text = decode(body, "utf-8")
+        tree = parse(text)
+        if tree is None:
+            continue
+        timer("licence", page_claim, text, tree)
+        timer("reservations", page_reservations, text, tree)
+        found: Extracted = timer("extraction", extract, body, "text/html", "utf-8", _SETTINGS)
+        timer("columns", page_columns, found, url, ())
+        if found.paragraphs:
+            timer("language", language_of, found.paragraphs)
+            timer("quality", quality_signals, found.paragraphs)
+            timer("personal data", count_personal, found.paragraphs)
+        number += 1
+    return number, timer.seconds
+
+
+def show(source: Path, most: int, half: int | None) -> None:
+    """Print hits of every kind, at most one of a kind a site and `most` of a kind, to be read by eye."""
+    shown: Counter[str] = Counter()
+    seen: set[tuple[str, str]] = set()
+    quick = ExtractSettings(engine="density")
+    for url, body in pages(source):
+        if not in_half(url, half):
+            continue
+        found = extract(body, "text/html", "utf-8", quick)
+        columns = page_columns(found, url, ())
+        hits = [("licence", f"{columns['licence']} ({columns['licence_source']})")] if columns["licence_source"] else []
+        hits += [("reservation", sign) for sign in columns["reservations"]]
+        if found.paragraphs and columns["language"] != "en":
+            hits.append(("language", f"{columns['language']}: {max(found.paragraphs, key=len)[:80]}"))
+        for text in found.paragraphs:
+            for piece in find_personal(text):
+                before, after = text[max(0, piece.start - _AROUND) : piece.start], text[piece.end :][:_AROUND]
+                hits.append((piece.kind, f"{before} [[{text[piece.start : piece.end]}]] {after}"))
+        for kind, hit in hits:
+            site = (kind, urlsplit(url).netloc)
+            if shown[kind] < most and site not in seen:
+                seen.add(site)
+                shown[kind] += 1
+                print(f"{kind:12} {url[:70]}\n             {hit}")
+
+
+def main() -> int:
+    """Print the cost, or hits; 1 if the cost passes the goal."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.rights", description=__doc__)
+    parser.add_argument("source", type=Path, help="WARC file, or folder of HTML files")
+    parser.add_argument("--pages", type=int, default=200, help="pages measured")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="only the sites of this half")
+    parser.add_argument("--show", type=int, default=0, help="hits of a kind to print instead of measuring")
+    given = parser.parse_args()
+    if given.show:
+        show(given.source, given.show, given.half)
+        return 0
+    number, seconds = measure(given.source, given.pages, given.half)
+    ours = seconds["licence"] + seconds["reservations"] + seconds["columns"]
+    # `extract` looks for licence and reservations itself: its own share is what is left.
+    extraction = seconds["extraction"] - seconds["licence"] - seconds["reservations"]
+    print(f"{number} pages, core-milliseconds a page:")
+    for part in ("licence", "reservations", "language", "quality", "personal data"):
+        print(f"  {part:14} {1e3 * seconds[part] / number:8.2f}")
+    print(f"  {'together':14} {1e3 * ours / number:8.2f}\n  {'extraction':14} {1e3 * extraction / number:8.2f}")
+    print(f"share of extraction: {ours / extraction:.1%} (goal: at most {_GOAL:.0%})")
+    return int(ours > _GOAL * extraction)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

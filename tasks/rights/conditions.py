@@ -1,0 +1,112 @@
+"""Conditions on the columns of a page, by which its paragraphs are kept or refused.
+
+`licence=CC-BY-4.0|CC0-1.0`, `reservations=none`, `language=en|unknown`, `words>=50`, `emails<=3`: a column, a
+comparison and a value. Text is compared without case and may have `*`; `unknown` stands for null, `none` for an empty
+list.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
+
+_TEXTS = {
+    "licence": "page_licence", "licence_source": "page_licence", "reservations": "page_reserved",
+    "language": "page_language",
+}  # fmt: skip
+_NUMBERS = {
+    **dict.fromkeys(QUALITY_SIGNALS, ("quality", "page_quality")),
+    **dict.fromkeys(PERSONAL_DATA, ("personal", "page_personal_data")),
+}
+COLUMNS = ("licence", "licence_source", "reservations", "language", "quality", "personal")
+
+# The thresholds that the papers publish for whole pages (`tasks.rights.signals` names their sections).
+RULE_SETS: Mapping[str, tuple[str, ...]] = {
+    "gopher": ("words>=50", "words<=100000", "word_length>=3", "word_length<=10", "symbols<=0.1", "bullets<=0.9",
+               "ellipses<=0.3", "alphabetic>=0.8", "stop_words>=2"),
+    "c4": ("sentences>=3", "placeholders<=0"),
+    "fineweb": ("ended>0.12", "repeated<0.1", "short<0.67"),
+}  # fmt: skip
+
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq,
+}  # fmt: skip
+_WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|<|>|=)\s*(.*?)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition.
+
+    Attributes:
+        reason: why a page that does not meet it is refused.
+        holds: tells from a row of DOCUMENTS whether it is met.
+    """
+
+    reason: str
+    holds: Callable[[Mapping[str, Any]], bool]
+
+
+def parse_conditions(written: tuple[str, ...]) -> list[Condition]:
+    """Return the conditions, those of rule sets in place of their name.
+
+    Raises:
+        ValueError: one is not a condition; names it and what was expected.
+    """
+    return [_parsed(one) for name in written for one in RULE_SETS.get(name.strip().lower(), (name,))]
+
+
+def refusal(document: Mapping[str, Any], conditions: list[Condition]) -> str | None:
+    """Return the reason of the first condition that a page does not meet, or None.
+
+    Args:
+        document: row of DOCUMENTS with `COLUMNS`.
+        conditions: what is asked.
+    """
+    return next((condition.reason for condition in conditions if not condition.holds(document)), None)
+
+
+def _parsed(written: str) -> Condition:
+    match = _WRITTEN.fullmatch(written)
+    if match is None or not match[3]:
+        raise ValueError(
+            f"{written!r} is no condition: expected a column, a comparison and a value, such as language=en, or a set "
+            f"of rules: {', '.join(RULE_SETS)}"
+        )
+    name, sign, value = match.groups()
+    if name in _NUMBERS:
+        return _number(written, name, sign, value)
+    if name not in _TEXTS:
+        raise ValueError(f"{written!r} names no column: expected one of {', '.join([*_TEXTS, *_NUMBERS])}")
+    if sign != "=":
+        raise ValueError(f"{written!r} compares a text by {sign}: expected {name}=VALUE or {name}=VALUE|VALUE")
+    patterns = [one.strip().lower() for one in value.split("|")]
+    return Condition(_TEXTS[name], lambda document: _matches(document[name], patterns))
+
+
+def _number(written: str, name: str, sign: str, value: str) -> Condition:
+    try:
+        limit = float(value)
+    except ValueError:
+        raise ValueError(f"{written!r} compares {name} with {value!r}: expected a number") from None
+    column, reason = _NUMBERS[name]
+    compare = _COMPARE[sign]
+
+    def holds(document: Mapping[str, Any]) -> bool:
+        numbers = document[column]
+        return numbers is not None and compare(numbers[name], limit)
+
+    return Condition(reason, holds)
+
+
+def _matches(value: str | list[str] | None, patterns: list[str]) -> bool:
+    """Tell whether a text matches a pattern, or every text of a list does."""
+    if isinstance(value, list):
+        return all(any(fnmatchcase(one.lower(), p) for p in patterns) for one in value) and (
+            bool(value) or "none" in patterns
+        )
+    return any(fnmatchcase("unknown" if value is None else value.lower(), pattern) for pattern in patterns)

@@ -1,0 +1,100 @@
+"""Open licences by name: the address or the words of a licence, turned into an identifier of SPDX.
+
+Jurisdictions and missing versions are kept as written, so that no page is said to claim more than it does:
+`CC-BY-SA-3.0-US`, and `CC-BY-SA` where no version stands beside it (which SPDX does not know).
+"""
+
+import re
+
+_DEEDS = frozenset({"by", "by-sa", "by-nd", "by-nc", "by-nc-sa", "by-nc-nd"})
+_DEED_URL = re.compile(
+    r"creativecommons\.org/licen[cs]es/(?P<deed>[a-z-]{2,8})/(?P<version>[1-4]\.\d)(?:/(?P<port>igo|[a-z]{2})(?=/|$))?",
+    re.IGNORECASE,
+)
+_PUBLIC_URL = re.compile(r"creativecommons\.org/publicdomain/(zero|mark)/(\d\.\d)", re.IGNORECASE)
+_GOVERNMENT_URL = re.compile(
+    r"nationalarchives\.gov\.uk/doc/open-government-licence/version/([123])(?!\d)", re.IGNORECASE
+)
+
+_LONGEST = 2_000  # characters of a licence's name, with the sentences that may stand around it
+_VERSION = r"(?:,?\s*(?:v(?:ersion)?\.?\s*)?(?P<{name}>[1-4]\.\d)(?!\d))"
+_SHORT = re.compile(
+    r"\bCC[\s‐-―-]{0,3}BY(?![A-Za-z])(?P<parts>(?:[\s/‐-―-]{0,3}(?:NC|ND|SA)\b){0,2})(?:[\s-]?(?P<igo>IGO))?"
+    rf"[\s-]{{0,2}}{_VERSION.format(name='version')}?(?:[\s-](?P<igo_after>IGO)\b)?"
+)
+_LONG = re.compile(
+    r"\bcreative\s+commons:?\s+attribution(?P<parts>(?:[\s/,‐-―-]{0,3}(?:non[\s-]?commercial|no[\s-]?deriv\w*|"
+    rf"share[\s-]?alike)){{0,2}})(?:\s+(?:public\s+)?licen[cs]e)?{_VERSION.format(name='version')}?",
+    re.IGNORECASE,
+)
+_ZERO = re.compile(r"\bCC[\s-]?0\b(?:\s*1\.0)?|\bcreative\s+commons\s+zero\b", re.IGNORECASE)
+_GOVERNMENT = re.compile(rf"\bopen\s+government\s+licen[cs]e{_VERSION.format(name='version')}?", re.IGNORECASE)
+
+# A page whose source has none of these names no licence that is known here; most pages end with this look. What follows
+# "CC0" tells it from the colour of style sheets.
+_SIGN = re.compile(r"CC(?:(?:[ -]|&nbsp;)BY|[ -]?0(?![0-9A-Fa-f;}!]))")
+
+
+def may_name_licence(source: str) -> bool:
+    """Tell quickly whether a page's source may name a licence, so that it is worth a closer look."""
+    return (
+        ("ommons" in source and "reative" in source)
+        or "overnment Licen" in source
+        or "overnment licen" in source
+        or "open-government-licence" in source
+        or _SIGN.search(source) is not None
+    )
+
+
+def licence_of_url(url: str) -> str | None:
+    """Return the identifier of the licence at an address, or None if it is no address of one."""
+    if (deed := _DEED_URL.search(url)) is not None:
+        name = deed["deed"].lower()
+        name = "by-nc-nd" if name == "by-nd-nc" else name  # the order of version 1.0
+        if name not in _DEEDS:
+            return None
+        return f"CC-{name}-{deed['version']}{'-' + deed['port'] if deed['port'] else ''}".upper()
+    if (public := _PUBLIC_URL.search(url)) is not None:
+        return "CC0-1.0" if public[1].lower() == "zero" else "CC-PDM-1.0"
+    if (government := _GOVERNMENT_URL.search(url)) is not None:
+        return f"OGL-UK-{government[1]}.0"
+    return None
+
+
+def licence_of(text: str) -> str | None:
+    """Return the licence that an address or a name stands for, such as "CC BY-SA 4.0"; None for any other text."""
+    if (licence := licence_of_url(text)) is not None:
+        return licence
+    return agreed({name for _, _, name in named_licences(text[:_LONGEST])})
+
+
+def named_licences(text: str) -> list[tuple[int, int, str]]:
+    """Return start, end and identifier of every licence that a text names, in its order."""
+    found = [(m.start(), m.end(), name) for p in (_SHORT, _LONG) for m in p.finditer(text) if (name := _deed(m))]
+    found += [(m.start(), m.end(), "CC0-1.0") for m in _ZERO.finditer(text)]
+    found += [
+        (m.start(), m.end(), f"OGL-UK-{m['version']}" if m["version"] else "OGL-UK") for m in _GOVERNMENT.finditer(text)
+    ]
+    return sorted(found)
+
+
+def agreed(licences: set[str]) -> str | None:
+    """Return the only licence of a set, or None if they differ; one without a version agrees with one that has it."""
+    exact = {licence for licence in licences if not any(re.match(rf"{licence}-\d", other) for other in licences)}
+    return next(iter(exact)) if len(exact) == 1 else None
+
+
+def _deed(match: re.Match[str]) -> str | None:
+    words = match["parts"].lower()
+    parts = [
+        part
+        for part, pattern in (("NC", "nc|commercial"), ("ND", "nd|deriv"), ("SA", "sa|share"))
+        if re.search(pattern, words)
+    ]
+    name = "-".join(["BY", *parts])
+    if name.lower() not in _DEEDS:
+        return None
+    version = f"-{match['version']}" if match["version"] else ""
+    named = match.groupdict()
+    igo = "-IGO" if version and (named.get("igo") or named.get("igo_after")) else ""
+    return f"CC-{name}{version}{igo}"

@@ -1,0 +1,110 @@
+"""How many documents claim which licence, reserve their rights, are in which language and hold personal data.
+
+The card of a shared corpus and the report of a build show the same tables, from the same counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from storage.page_columns import PERSONAL_DATA
+
+NO_CLAIM = "no claim found"
+COLUMNS = ("licence", "licence_source", "reservations", "language", "personal", "reason")
+_PERSONAL = "personal data on the pages"
+_MOST = 15  # rows of a table; the rest is added up
+_SOURCES = {
+    "rel-license": "a link with rel=license",
+    "json-ld": "schema.org, as JSON-LD",
+    "rdfa": "RDFa or microdata",
+    "meta": "a meta element",
+    "statement": "a sentence or a footer of the page",
+    "link-header": "a Link header",
+    "domain": "the terms of the site",
+    "source": "the source of the articles",
+    "ambiguous": "claims that contradict each other",
+}
+
+
+@dataclass
+class PageTotals:
+    """Counts over documents with text; a page counts once for each article that has it.
+
+    Attributes:
+        documents: how many there are.
+        licences: documents by licence; `NO_CLAIM` where none was found, which does not mean that there is none.
+        claims: documents by the place of the claim.
+        reserved: documents with a sign that rights are reserved.
+        signs: documents by sign; one may have several.
+        languages: documents by language; "not sure" where two are likely or the text is short.
+        personal: pieces of personal data by kind.
+        with_personal: documents that have any.
+    """
+
+    documents: int = 0
+    licences: Counter[str] = field(default_factory=Counter)
+    claims: Counter[str] = field(default_factory=Counter)
+    reserved: int = 0
+    signs: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    personal: Counter[str] = field(default_factory=Counter)
+    with_personal: int = 0
+
+    def add(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """Count rows with `COLUMNS` of DOCUMENTS; those with a reason have no text and are left out."""
+        for row in documents:
+            if row["reason"] is not None:
+                continue
+            self.documents += 1
+            self.licences[row["licence"] or NO_CLAIM] += 1
+            if row["licence_source"] is not None:
+                self.claims[row["licence_source"]] += 1
+            self.reserved += bool(row["reservations"])
+            self.signs.update(row["reservations"] or ())
+            self.languages[row["language"] or "not sure"] += 1
+            found = row["personal"] or {}
+            self.personal.update({kind: found.get(kind) or 0 for kind in PERSONAL_DATA})
+            self.with_personal += any(found.values())
+
+    def __add__(self, other: "PageTotals") -> "PageTotals":
+        return PageTotals(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as JSON, in an order that does not depend on that of the rows."""
+        return {
+            name: dict(sorted(value.items())) if isinstance(value, Counter) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, counts: Mapping[str, Any]) -> "PageTotals":
+        """Read counts.
+
+        Raises:
+            TypeError: these are not counts.
+        """
+        read: dict[str, Any] = {
+            name: Counter(value) if isinstance(value, dict) else value for name, value in counts.items()
+        }
+        return cls(**read)
+
+    def tables(self) -> list[tuple[str, Sequence[Sequence[str]]]]:
+        """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""
+        claims = Counter({_SOURCES.get(source, source): number for source, number in self.claims.items()})
+        signs = Counter({"any of the signs": self.reserved}) + self.signs
+        tables = [("licence that documents claim", self.licences), ("where the claim stands", claims),
+                  ("sign that rights are reserved", signs), ("language", self.languages)]  # fmt: skip
+        rows = [(heading, [self._row(*pair) for pair in _most(counts)]) for heading, counts in tables if counts]
+        personal = [[meaning, f"{self.personal[kind]:,}", "–"] for kind, meaning in PERSONAL_DATA.items()]
+        return [*rows, (_PERSONAL, [*personal, self._row("documents with any of it", self.with_personal)])]
+
+    def _row(self, name: str, number: int) -> list[str]:
+        return [name, f"{number:,}", f"{100 * number / max(1, self.documents):.1f}"]
+
+
+def _most(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Return the most frequent names with their numbers, and the rest as one row."""
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    rest = sum(number for _, number in ordered[_MOST:])
+    return [*ordered[:_MOST], *([("others", rest)] if rest else [])]

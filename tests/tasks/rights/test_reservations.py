@@ -1,0 +1,51 @@
+import pytest
+
+from tasks.extraction.markup import parse
+from tasks.rights.reservations import header_licences, header_reservations, page_reservations, rights_headers
+
+
+@pytest.mark.parametrize(
+    ("headers", "signs"),
+    [
+        ({}, []),
+        ({"tdm-reservation": "1"}, ["header tdm-reservation"]),
+        ({"tdm-reservation": "0"}, []),
+        ({"tdm-reservation": "yes"}, []),  # the protocol knows 0 and 1
+        ({"x-robots-tag": "noindex, NoAI, noimageai"}, ["header noai", "header noimageai"]),
+        ({"x-robots-tag": "noai, noai"}, ["header noai"]),
+        ({"x-robots-tag": "googlebot: noai, noindex"}, []),  # meant for another crawler
+        ({"x-robots-tag": "googlebot: noindex, *: noai"}, ["header noai"]),
+        ({"x-robots-tag": "max-snippet: 20, noai"}, ["header noai"]),
+        ({"x-archive-orig-x-robots-tag": "noai"}, ["header noai"]),  # as the Internet Archive keeps it
+    ],
+)
+def test_signs_in_headers(headers: dict[str, str], signs: list[str]) -> None:
+    assert header_reservations(rights_headers({"content-type": "text/html", **headers})) == signs
+
+
+def test_only_headers_on_rights_are_kept_and_only_such_as_a_file_can_hold() -> None:
+    licence = '<https://creativecommons.org/licenses/by/4.0/>; rel="license"'
+    kept = rights_headers({"etag": "1", "link": f"</a.css>; rel=preload, {licence}", "x-robots-tag": "all"})
+    assert kept == ["x-robots-tag: all", f"link: </a.css>; rel=preload, {licence}"]
+    assert header_licences(kept) == ["https://creativecommons.org/licenses/by/4.0/"]
+    assert rights_headers({"link": "</a.css>; rel=preload", "x-robots-tag": "noai\u00e9"}) == []
+    assert [len(header) for header in rights_headers({"x-robots-tag": "x" * 5000})] == [len("x-robots-tag: ") + 1000]
+
+
+@pytest.mark.parametrize(
+    ("meta", "signs"),
+    [
+        ('<meta name="robots" content="index, noai">', ["meta noai"]),
+        ('<meta name="ROBOTS" content="noimageai"><meta name="tdm-reservation" content=" 1 ">',
+         ["meta noimageai", "meta tdm-reservation"]),
+        ('<meta name="robots" content="noai"><meta name="robots" content="noai">', ["meta noai"]),
+        ('<meta name="robots" content="noarchive"><meta name="tdm-reservation" content="0">', []),
+        ('<meta name="googlebot" content="noai">', []),
+        ('<meta name="description" content="What noai means">', []),
+    ],
+)  # fmt: skip
+def test_signs_in_a_page(meta: str, signs: list[str]) -> None:
+    page = f"<head>{meta}</head><body>Text.</body>"
+    tree = parse(page)
+    assert tree is not None
+    assert page_reservations(page, tree) == signs
