@@ -31,6 +31,8 @@ from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.training import fixed_settings, schedule_of, trainer_settings
 from tasks.summarization.vocabulary import read_vocabulary
 
+_SPAN_TOKENS = 3.0  # mean length of a hidden span, Poisson distributed (Lewis et al. 2020, sec. 2.2)
+
 
 class PassageShards(Protocol):
     """Shards of `passages`."""
@@ -178,7 +180,7 @@ def _denoising(words: Vocabulary, settings: PretrainingSettings, seed: int) -> D
     mask = words.specials.mask
     if mask is None:
         raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")
-    noise = Noise(mask, settings.masked_share, settings.span_tokens, settings.permute_sentences)
+    noise = Noise(mask, settings.masked_share, _SPAN_TOKENS, settings.permute_sentences)
     return Denoising(noise, words.target_start, words.end, seed)
 
 

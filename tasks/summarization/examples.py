@@ -10,6 +10,8 @@ from tasks.summarization.settings import ExampleSettings
 from tasks.summarization.vocabulary import read_vocabulary
 from tasks.text.sentences import split_sentences
 
+_TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
+
 
 def build_examples(
     articles: pa.Table,
@@ -51,7 +53,7 @@ def build_examples(
         example = {
             "article_id": article,
             "split": rows["split"][0].as_py(),
-            "title": vocabulary.encode(title)[: settings.title_tokens],
+            "title": vocabulary.encode(title)[:_TITLE_TOKENS],
             "source": source,
             "target": target[: settings.target_tokens],
             "title_text": title,
