@@ -40,7 +40,7 @@ def build_examples(
     """
     vocabulary = read_vocabulary(vocabulary, sentences=sentences)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
-    used = ranked.select(["article_id", "rank", "text"]).filter(pc.less(ranked["rank"], settings.paragraphs))
+    used = ranked.select(["article_id", "rank", "text"])
     batches = []
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):

@@ -40,9 +40,6 @@ class VocabularySettings(Settings):
     character_coverage: float = Field(
         0.9995, gt=0.9, le=1, description="share of characters that get a piece; the rest is spelt in bytes"
     )
-    split_digits: bool = Field(
-        False, description="make each digit a piece; off as in the papers: years and the like are one piece"
-    )
     threads: int = Field(
         4,
         ge=1,
@@ -73,15 +70,12 @@ class GraphSettings(Settings):
 
 
 class ExampleSettings(Settings):
-    """How much of an article an example keeps.
+    """How much of an article an example keeps of each ranked paragraph (`ranking.keep` of them) and of the lead.
 
     A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
     examples serves systems, and tests on longer inputs than were trained on.
     """
 
-    paragraphs: int = Field(
-        40, ge=1, description="best ranked paragraphs kept (Liu & Lapata 2019 trains on 24, tests on up to 40)"
-    )
     paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
     target_tokens: int = Field(
         1_000,
@@ -242,7 +236,6 @@ class TrainingSettings(Settings):
 class AttentionSettings(Settings):
     """How the attention predictor is trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
 
-    dropout: float = Field(0.5, ge=0, lt=1, description="dropout (Ma & Zong 2022, sec. 5.2: .5)")
     steps: int = Field(100_000, ge=1, description="updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)")
     batch_tokens: int = Field(
         10_500,

@@ -185,7 +185,7 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
             normalization_rule_name=settings.normalisation,
             character_coverage=settings.character_coverage,
             byte_fallback=True,  # rare names are spelt out, so that they can be copied and nothing is <unk>
-            split_digits=settings.split_digits,
+            split_digits=False,  # years and the like are one piece, as in the papers
             max_sentence_length=_LINE_BYTES,
             num_threads=settings.threads,
             pad_id=0,

@@ -42,7 +42,6 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "compile": False,
     },
     AttentionSettings: {
-        "dropout": 0.5,  # Ma & Zong 2022, sec. 5.2
         "steps": 100_000,  # Ma & Zong 2022, sec. 5.2
         "batch_tokens": 10_500,
         "learning_rate_factor": 1.0,  # Vaswani et al. 2017
