@@ -24,7 +24,7 @@ from rich.table import Table
 
 from tasks.evaluation.significance import signed_randomisation_test
 from tasks.retraining.evidence import Finding
-from tasks.retraining.settings import FLIPS, RetrainingSettings
+from tasks.retraining.settings import FLIPS, RECENT_WEEKS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, RECENT
 from tasks.retraining.verdict import criteria_of, decide
 
@@ -109,7 +109,7 @@ def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -
         stop: end with the first promotion.
     """
     random = np.random.default_rng(seed)
-    weeks = RetrainingSettings().recent_weeks
+    weeks = RECENT_WEEKS
     pieces = np.full(weeks, world.recent / weeks)
 
     def luck(articles: float, size: int) -> np.ndarray:

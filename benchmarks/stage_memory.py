@@ -93,8 +93,8 @@ STAGES = {
         {"shards": (every, ("articles", "paragraphs"))},
         "tasks.summarization.settings:VocabularySettings",
         # A shard has too few leads to fill their part of the sample: paragraphs fill it all, as in a large build.
-        changes={"threads": 1, "lead_characters": 1, "paragraph_characters": 50_000_000},
-        arguments={"seed": 1},
+        changes={"threads": 1},
+        arguments={"seed": 1, "lead_characters": 1, "paragraph_characters": 50_000_000},
     ),
     RANKER: Stage(
         "benchmarks.untrained_ranker:make_ranker",
@@ -116,7 +116,6 @@ STAGES = {
     "ranking_scores": Stage(
         "tasks.ranking.scores:score_rankings",
         {**ARTICLES, **PARAGRAPHS, **FEATURES, **RANKED},
-        "tasks.ranking.settings:RankingScoreSettings",
         arguments={"splits": ("train",)},  # all synthetic articles: more than a build scores
     ),
     "baselines": Stage(

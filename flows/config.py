@@ -19,7 +19,7 @@ from tasks.exchange.ranked_wikisum.settings import ImportSettings
 from tasks.extraction.settings import ExtractSettings
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.pretraining.settings import PretrainingSettings
-from tasks.ranking.settings import RankerSettings, RankingScoreSettings, RankingSettings
+from tasks.ranking.settings import RankerSettings, RankingSettings
 from tasks.reporting.settings import ReportSettings
 from tasks.retraining.settings import RetrainingSettings
 from tasks.search.settings import SearchSettings
@@ -90,7 +90,6 @@ class BuildConfig(Settings):
     vocabulary: VocabularySettings = VocabularySettings()
     ranker: RankerSettings = RankerSettings()
     ranking: RankingSettings = RankingSettings()
-    ranking_scores: RankingScoreSettings = RankingScoreSettings()
     graphs: GraphSettings = GraphSettings()
     examples: ExampleSettings = ExampleSettings()
     imported: ImportSettings | None = Field(

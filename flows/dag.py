@@ -11,7 +11,7 @@ from functools import cached_property as stage  # walked once, on first access
 from flows.running.session import Session
 from flows.stages import archives, crawling, evaluation, examples, imported, intake, ranking, reporting, texts, training
 from flows.stages.across import compared, overlaps
-from tasks.engine.inputs import DirectoryResult, Input
+from tasks.engine.inputs import DirectoryResult, Input, StageResult
 
 
 class Dag:
@@ -23,6 +23,10 @@ class Dag:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.config = session.config
+
+    def scores_of(self, predictions: StageResult, name: str) -> StageResult:
+        """Score summaries of the test articles."""
+        return evaluation.scores(self.session, self.corpus, self.ranked, predictions, name, self.config.miniweb)
 
     # The articles, and the documents that their source contains; retraining names articles to keep out.
     kept_out: stage[Mapping[str, Input]] = stage(lambda dag: {})
@@ -57,22 +61,14 @@ class Dag:
     predictor = stage(lambda dag: training.attention(dag.session, dag.graphs_read, dag.examples_read, dag.summarizer))
     # Summaries of the test articles, their scores, and the report.
     baselines = stage(lambda dag: evaluation.baselines(dag.session, dag.articles, dag.ranked))
-    baseline_scores = stage(
-        lambda dag: evaluation.scores(
-            dag.session, dag.corpus, dag.ranked, dag.baselines, "baseline_scores", dag.config.miniweb
-        )
-    )
+    baseline_scores = stage(lambda dag: dag.scores_of(dag.baselines, "baseline_scores"))
     predictor_read = stage(lambda dag: dag.predictor if dag.config.decoding.guidance.reads_predictor else None)
     predictions = stage(
         lambda dag: evaluation.predictions(
             dag.session, dag.graphs_read, dag.examples_read, dag.ranked, dag.summarizer, dag.predictor_read
         )
     )
-    scores = stage(
-        lambda dag: evaluation.scores(
-            dag.session, dag.corpus, dag.ranked, dag.predictions, "scores", dag.config.miniweb
-        )
-    )
+    scores = stage(lambda dag: dag.scores_of(dag.predictions, "scores"))
     report = stage(
         lambda dag: reporting.report(
             dag.session, dag.corpus, dag.overlaps, dag.ranker, dag.ranked, dag.ranking_scores, dag.graphs,

@@ -4,53 +4,20 @@ Shape: N paragraphs of one article. The caller defines the similarity of paragra
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+_DAMPING = 0.85  # probability of following an edge; 1 - d in the notation of Erkan & Radev 2004
 
 
-def lead(title: str, paragraphs: Iterable[str], length: int) -> str:
-    """Return the first `length` words of the title and the ranked paragraphs (Liu & Lapata 2019, sec. 4, "Lead").
-
-    Args:
-        title: title of the article.
-        paragraphs: its paragraphs, best first; no more of them are read than needed.
-        length: maximum number of words of the result; words are separated by white space.
+def first_words(texts: Iterable[str], length: int) -> str:
+    """Return the first `length` words of texts, best first; no more texts are read than needed.
 
     Raises:
         ValueError: `length` is negative.
     """
-    return _first_words(chain([title], paragraphs), length)
-
-
-def take_until(paragraphs: Sequence[str], order: Iterable[int], length: int, *, cut: bool) -> str:
-    """Join paragraphs in `order` until `length` words are reached (Liu & Lapata 2019, sec. 4, "LexRank").
-
-    Args:
-        paragraphs: N paragraphs.
-        order: indices into them, best first.
-        length: words of the target.
-        cut: end the last paragraph at exactly `length` words, as Lead does; otherwise keep it whole.
-
-    Raises:
-        ValueError: `length` is negative.
-    """
-    if length < 0:
-        raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
-    chosen: list[str] = []
-    words = 0
-    for index in order:
-        if words >= length:
-            break
-        chosen.append(paragraphs[index])
-        words += len(paragraphs[index].split())
-    return _first_words(chosen, length) if cut else " ".join(" ".join(chosen).split())
-
-
-def _first_words(texts: Iterable[str], length: int) -> str:
     if length < 0:
         raise ValueError(f"a summary cannot have {length} words: expected 0 or more")
     words: list[str] = []
@@ -61,25 +28,15 @@ def _first_words(texts: Iterable[str], length: int) -> str:
     return " ".join(words[:length])
 
 
-def lexrank_scores(
-    similarity: NDArray[np.floating],
-    *,
-    threshold: float | None = None,
-    damping: float = 0.85,
-    tolerance: float = 1e-8,
-    iterations: int = 200,
-) -> Floats:
+def lexrank_scores(similarity: NDArray[np.floating], *, tolerance: float = 1e-8, iterations: int = 200) -> Floats:
     """Score paragraphs by their centrality in the similarity graph (Erkan & Radev 2004; Liu & Lapata 2019, sec. 4).
 
     The stationary distribution of a random walk that follows edges, in proportion to their weight, with probability
-    `damping` and otherwise jumps to any paragraph. Self links (the diagonal) count, as in the article's algorithm.
+    .85 and otherwise jumps to any paragraph. Self links (the diagonal) count, as in the article's algorithm.
     From a paragraph without edges the walk jumps to any paragraph with equal probability.
 
     Args:
-        similarity: [N, N] weights >= 0, symmetric for cosines.
-        threshold: None keeps the weights (continuous LexRank); a number sets the weight of every edge above it to 1
-            and removes the others.
-        damping: probability of following an edge; 1 - d in the article's notation.
+        similarity: [N, N] weights >= 0, symmetric for cosines; they are kept (continuous LexRank).
         tolerance: stop when an iteration moves less than this probability mass (L1).
         iterations: maximum number of iterations; reaching it is not an error, the result is then less exact.
 
@@ -87,20 +44,16 @@ def lexrank_scores(
         [N] float64 probabilities that sum to 1.
 
     Raises:
-        ValueError: the matrix is not square or has negative or non-finite weights, or damping is not in [0, 1).
+        ValueError: the matrix is not square or has negative or non-finite weights.
     """
     weights = np.asarray(similarity, dtype=np.float64)
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
         raise ValueError(f"expected a similarity matrix of shape N x N, got {weights.shape}")
-    if not 0 <= damping < 1:
-        raise ValueError(f"expected 0 <= damping < 1, got {damping}")
     n = len(weights)
     if n == 0:
         return np.zeros(0)
     if not weights.min() >= 0 or not np.isfinite(weights.max()):
         raise ValueError("similarity has negative or non-finite weights: expected finite weights >= 0")
-    if threshold is not None:
-        weights = (weights > threshold).astype(np.float64)
     degrees = weights.sum(axis=1)
     isolated = degrees == 0
     # Dividing the vector by the degrees, not the rows of the matrix, gives the same walk without a second N x N array.
@@ -109,7 +62,7 @@ def lexrank_scores(
     for _ in range(iterations):
         flow = (scores * inverse) @ weights
         flow += scores[isolated].sum() / n
-        moved = damping * flow + (1.0 - damping) / n
+        moved = _DAMPING * flow + (1.0 - _DAMPING) / n
         change = float(np.abs(moved - scores).sum())
         scores = moved
         if change < tolerance:

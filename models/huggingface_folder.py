@@ -4,18 +4,15 @@ The folder's configuration is compared with the preset's before a weight is read
 and not by the library, so that nothing is ever looked for on a network.
 """
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
+from torch import Tensor
 
 from models.huggingface import Led, LibrarySummarizer, LongT5
 from models.huggingface_configs import LedConfig, LongT5Config, led_config, longt5_config
-from models.weights_file import WeightsFile, open_weights
+from models.weights_file import CONFIG, WeightsFile, open_weights, put_weights, read_config
 
-CONFIG = "config.json"
 Config = LedConfig | LongT5Config
 # What must be as in the preset, by the library's names; dropouts may differ.
 _LED = (
@@ -65,16 +62,13 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
     for name in file.shapes:
         if _bare(name, model.prefix) in _TIED and not torch.equal(file.tensor(name), file.tensor(shared)):
             raise ValueError(f"expected {name} and {shared} in {file.path} to be equal, as {CONFIG} says")
-    own, assigned = model.state_dict(), {}
-    for name, tensor in own.items():
+
+    def value(name: str, tensor: Tensor) -> Tensor | None:
         if _bare(name, model.prefix) in _TIED:
-            continue
-        value = file.tensor(names[name]) if name in names else torch.zeros(tensor.shape)
-        if tensor.is_meta:
-            assigned[name] = value.to(tensor.dtype)
-        else:
-            tensor.copy_(value)
-    model.load_state_dict(assigned, strict=False, assign=True)
+            return None
+        return file.tensor(names[name]) if name in names else torch.zeros(tensor.shape)
+
+    put_weights(model, value)
     model.tie()
 
 
@@ -82,7 +76,7 @@ def _check_sizes(path: Path, config: Config) -> None:
     """Raise ValueError where the folder holds no model of the configuration."""
     kind = "led" if isinstance(config, LedConfig) else "longt5"
     file = path / CONFIG
-    stated = _stated(file)
+    stated = read_config(path)
     if stated.get("model_type") != kind:
         raise ValueError(f"expected model_type {kind!r} in {file}, got {stated.get('model_type')!r}")
     ours = led_config(config) if isinstance(config, LedConfig) else longt5_config(config)
@@ -96,20 +90,6 @@ def _check_sizes(path: Path, config: Config) -> None:
             found = [found] * len(expected or ())
         if found != expected:
             raise ValueError(f"expected {name} {expected} in {file}, as the preset has, got {found}")
-
-
-def _stated(file: Path) -> Mapping[str, Any]:
-    if not file.is_file():
-        raise ValueError(
-            f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(file.parent)!r}"
-        )
-    try:
-        stated = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"expected JSON in {file}: {error}") from error
-    if not isinstance(stated, dict):
-        raise ValueError(f"expected a JSON object in {file}, got {type(stated).__name__}")
-    return stated
 
 
 def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:

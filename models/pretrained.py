@@ -18,9 +18,8 @@ from torch import Tensor
 from models.bart import POSITION_OFFSET, Bart, BartConfig
 from models.layers.copying import CopyHead
 from models.training.weights import own_memory, save_tensors
-from models.weights_file import SAFETENSORS, WeightsFile, open_weights
+from models.weights_file import CONFIG, SAFETENSORS, WeightsFile, open_weights, put_weights, read_config
 
-CONFIG = "config.json"
 # Our fields by their names in config.json. A name of two parts is one of encoder and decoder, which must agree.
 _SIZES = {
     "vocabulary_size": ("vocab_size",),
@@ -76,15 +75,7 @@ def read_folder(path: str | Path) -> Folder:
         ValueError: there is no such folder, or it holds no BART.
     """
     path = Path(path)
-    file = path / CONFIG
-    if not file.is_file():
-        raise ValueError(f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(path)!r}")
-    try:
-        stated = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"expected JSON in {file}: {error}") from error
-    if not isinstance(stated, dict):
-        raise ValueError(f"expected a JSON object in {file}, got {type(stated).__name__}")
+    file, stated = path / CONFIG, read_config(path)
     if stated.get("model_type") != "bart":
         raise ValueError(f"expected model_type 'bart' in {file}, got {stated.get('model_type')!r}")
     for name, expected in _FIXED.items():
@@ -153,16 +144,13 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
     fresh = tuple(name for name in own if name not in names and name.startswith(_FRESH))
     if model.copying is not None and fresh and own[fresh[0]].is_meta:
         model.copying = CopyHead(model.config.model_size)
-    assigned = {}
-    for name, tensor in own.items():
+
+    def value(name: str, tensor: Tensor) -> Tensor | None:
         if name in fresh:
-            continue
-        value = _fitted(name, file.tensor(names[name]) if name in names else torch.zeros(tensor.shape), model.config)
-        if tensor.is_meta:
-            assigned[name] = value.to(tensor.dtype)
-        else:
-            tensor.copy_(value)
-    model.load_state_dict(assigned, strict=False, assign=True)
+            return None
+        return _fitted(name, file.tensor(names[name]) if name in names else torch.zeros(tensor.shape), model.config)
+
+    put_weights(model, value)
     return fresh
 
 

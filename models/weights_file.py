@@ -4,17 +4,19 @@ A file is mapped into memory, and pages of it that were read count as used while
 opened anew for every tensor: loading needs the memory of the model and of its largest tensor.
 """
 
+import json
 import pickle
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
+from torch import Tensor, nn
 
-SAFETENSORS, PICKLED = "model.safetensors", "pytorch_model.bin"
+CONFIG, SAFETENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 
 
 class WeightsFile(ABC):
@@ -112,3 +114,40 @@ def _check_kinds(path: Path, kinds: Mapping[str, str], expected: tuple[str, ...]
     for name, kind in kinds.items():
         if kind not in expected:
             raise ValueError(f"expected {name} in {path} to hold one of {', '.join(expected)}, got {kind}")
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return what the configuration of a folder in Hugging Face's layout states.
+
+    Raises:
+        ValueError: there is no such folder, or its configuration cannot be read.
+    """
+    file = folder / CONFIG
+    if not file.is_file():
+        raise ValueError(
+            f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(folder)!r}"
+        )
+    try:
+        stated = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"expected JSON in {file}: {error}") from error
+    if not isinstance(stated, dict):
+        raise ValueError(f"expected a JSON object in {file}, got {type(stated).__name__}")
+    return stated
+
+
+def put_weights(model: nn.Module, value: Callable[[str, Tensor], Tensor | None]) -> None:
+    """Put values into the weights of a model, one after another; those on the device "meta" become the values.
+
+    Args:
+        model: the model.
+        value: (name, weight) -> its value, or None to leave it alone.
+    """
+    assigned = {}
+    for name, tensor in model.state_dict().items():
+        found = value(name, tensor)
+        if found is not None and tensor.is_meta:
+            assigned[name] = found.to(tensor.dtype)
+        elif found is not None:
+            tensor.copy_(found)
+    model.load_state_dict(assigned, strict=False, assign=True)

@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils.rnn import pad_sequence
 
+from benchmarks.peers.dense_target import dense_target
 from models.contract import SourceBatch
 from models.layers.packing import Packing
 from models.layers.paragraphs import FlatTokens, ParagraphRows
@@ -57,11 +58,7 @@ class PlainObjective(TokenObjective):
     def _dense(self, hidden_MD: Tensor, target_M: Tensor, pad: int) -> tuple[Tensor, Tensor]:
         """Return the loss as the cross entropy with a distribution [M, V], and the negative log likelihood."""
         log_probs_MV = widened(self.model.logits(hidden_MD)).log_softmax(dim=-1)
-        real_M1 = (target_M != pad).unsqueeze(1)
-        share = self.label_smoothing
-        truth_MV = torch.full_like(log_probs_MV, share / log_probs_MV.shape[1])
-        truth_MV.scatter_add_(1, target_M.unsqueeze(1), torch.full_like(log_probs_MV[:, :1], 1 - share))
-        smoothed = -(truth_MV.masked_fill(~real_M1, 0.0) * log_probs_MV).sum()
+        smoothed = -(dense_target(log_probs_MV, target_M, pad, self.label_smoothing) * log_probs_MV).sum()
         nll = F.nll_loss(log_probs_MV.detach(), target_M, ignore_index=pad, reduction="sum")
         return smoothed, nll
 

@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from benchmarks.peers.dense_target import dense_target
 from models.contract import SourceBatch
 from models.hierarchical import HierarchicalConfig
 from models.layers.positions import paragraph_positions, sinusoids
@@ -148,7 +149,9 @@ class ReleasedHT(nn.Module):
         for layer in self.decoder_layers:
             x_BTD = layer(x_BTD, memory_BSD, later_TT, pad_BS)
         log_probs = F.linear(self.decoder_norm(x_BTD), self.embedding.weight, self.bias).log_softmax(dim=-1)
-        return _dense_loss(log_probs.flatten(0, 1), target[:, 1:].flatten(), source.pad, smoothing)
+        rows_MV = log_probs.flatten(0, 1)
+        truth_MV = dense_target(rows_MV, target[:, 1:].flatten(), source.pad, smoothing)
+        return F.kl_div(rows_MV, truth_MV, reduction="sum")
 
     def _encode(self, source: SourceBatch) -> tuple[Tensor, Tensor]:
         pad_BPL = ~source.token_mask
@@ -171,12 +174,3 @@ class ReleasedHT(nn.Module):
         words = self.embedding(tokens) * math.sqrt(self.config.model_size)
         embedded: Tensor = self.dropout(words + positions)
         return embedded
-
-
-def _dense_loss(log_probs_MV: Tensor, target_M: Tensor, pad: int, smoothing: float) -> Tensor:
-    """Compare with the whole distribution: 1 - smoothing on the target, the rest spread over all pieces."""
-    pieces = log_probs_MV.shape[1]
-    truth_MV = torch.full_like(log_probs_MV, smoothing / pieces)
-    truth_MV.scatter_add_(1, target_M.unsqueeze(1), torch.full_like(log_probs_MV[:, :1], 1 - smoothing))
-    truth_MV = truth_MV.masked_fill((target_M == pad).unsqueeze(1), 0.0)
-    return F.kl_div(log_probs_MV, truth_MV, reduction="sum")

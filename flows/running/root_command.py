@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -29,10 +29,17 @@ def read_root_options(program: str, about: str | None, options: Mapping[str, Map
     Raises:
         SystemExit: help was printed (0), or an option is wrong (2).
     """
+    return read_options(program, about, {**ROOT, **options}, sys.argv[1:])
+
+
+def read_options(
+    program: str, about: str | None, options: Mapping[str, Mapping[str, Any]], arguments: Sequence[str]
+) -> argparse.Namespace:
+    """Read options, as `read_root_options` does, from `arguments`."""
     parser = argparse.ArgumentParser(prog=program, description=about)
     parser.set_defaults(program=program)
-    _add(parser, {**ROOT, **options})
-    return parser.parse_args()
+    _add(parser, options)
+    return parser.parse_args(arguments)
 
 
 def read_action_options(

@@ -1,6 +1,5 @@
 """Options of `make serve`: from the command line, secrets from the environment."""
 
-import argparse
 import os
 import secrets
 import sys
@@ -8,10 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
+from flows.running import root_command
 from flows.running.child_processes import free_port
 from flows.running.prefect_setup import HEARTBEAT_SECONDS
 
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "--host": {"default": "127.0.0.1", "help": "address to listen on (default: this machine only)"},
+    "--port": {"type": int, "default": 4200, "help": "port; if it is taken, a free one is used"},
+    "--pool": {"default": "wikisum", "help": "work pool, as named in prefect.yaml"},
+}
 _LEAST_PASSWORD = 8
 _PAGE_PORT = 4300
 _ROOT = "data"  # of the deployments in prefect.yaml
@@ -70,11 +76,7 @@ def read_options(arguments: list[str], environment: Mapping[str, str]) -> Option
     Raises:
         ValueError: a database that is not PostgreSQL, an invalid password, or an invalid host.
     """
-    parser = argparse.ArgumentParser(prog="python -m flows.serve", description=__doc__)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument("--port", type=int, default=4200, help="port; if it is taken, a free one is used")
-    parser.add_argument("--pool", default="wikisum", help="work pool, as named in prefect.yaml")
-    values = parser.parse_args(arguments)
+    values = root_command.read_options("python -m flows.serve", __doc__, _OPTIONS, arguments)
     database = environment.get("DATABASE_URL") or None
     return Options(
         values.host, free_port(values.host, values.port), values.pool, database and database_url(database),

@@ -12,6 +12,7 @@ from storage.errors import StorageError
 from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.inputs import Input, StageResult, every, same
 from tasks.engine.recipe import Recipe
+from tasks.retraining.settings import RECENT_WEEKS
 from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
 from tasks.retraining.warm_start import frozen_stages, pinned
 
@@ -40,7 +41,7 @@ def judged_on(session: Session) -> JudgedOn:
 def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
     """Return the weeks that remain in the recent split, oldest first."""
     weeks = {} if before is None else before.recent
-    store, stay = session.run.store, session.config.retraining.recent_weeks - 1
+    store, stay = session.run.store, RECENT_WEEKS - 1
     return {
         week: TestSplit(*(pinned(store, stage, [files[stage]]) for stage in ("articles", "paragraphs")))
         for week, files in list(weeks.items())[len(weeks) - min(stay, len(weeks)) :]
@@ -49,7 +50,7 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
 
 def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> TestSplit | None:
     """Fix the test articles that have come in since a version; None if the version's articles are missing."""
-    corpus, chosen, store = dag_of(session).corpus, session.config.retraining, session.run.store
+    corpus, store = dag_of(session).corpus, session.run.store
     try:
         files = read_build(store, before.build).stages["articles"]
         earlier = pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
@@ -60,7 +61,7 @@ def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> Te
         Recipe(
             schemas.ARTICLES,
             new_articles,
-            arguments={"articles": max(1, _RECENT_ARTICLES // chosen.recent_weeks), "seed": session.config.seed},
+            arguments={"articles": max(1, _RECENT_ARTICLES // RECENT_WEEKS), "seed": session.config.seed},
         ),
         shards=1,
         inputs={"now": every(corpus.articles), "before": every(earlier), "known": every(pinned_splits.articles)},

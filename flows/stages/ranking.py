@@ -61,7 +61,6 @@ def scores(session: Session, corpus: Corpus, ranker: DirectoryResult | None, ran
         Recipe(
             schemas.RANKING_SCORES,
             score_rankings,
-            settings=session.config.ranking_scores,
             arguments={} if method == "ranking" else {"method": method},
         ),
         shards=len(ranked.shards),

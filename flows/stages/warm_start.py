@@ -6,6 +6,7 @@ from flows.stages.training import summarizer
 from tasks.engine.inputs import DirectoryResult
 from tasks.retraining.warm_start import (
     RANKER,
+    RANKER_GAIN,
     SUMMARIZER,
     VersionModels,
     better_ranker,
@@ -23,7 +24,7 @@ def new_ranker(dag: Dag, start: VersionModels | None) -> DirectoryResult:
         return ranker(dag.session, dag.corpus)
     before = start.models[RANKER]
     trained = ranker(dag.session, dag.corpus, warm_ranker(settings, retraining), before)
-    return dag.session.run.use(better_ranker(trained, before, retraining.ranker_gain))
+    return dag.session.run.use(better_ranker(trained, before, RANKER_GAIN))
 
 
 def new_summarizer(dag: Dag, start: VersionModels | None) -> DirectoryResult:

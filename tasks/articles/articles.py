@@ -2,7 +2,7 @@
 (Liu & Lapata 2019, sec. 4).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Article, Partition
 
 SPLITS = ("train", "valid", "test")
-SPLIT_SHARES = (0.8, 0.1, 0.1)
+_TRAIN, _VALID = 0.8, 0.1  # shares of the splits, where the source sets none; the rest is for tests
 
 
 def read_articles(
@@ -44,7 +44,6 @@ def intake_articles(
     *,
     article_shards: int,
     seed: int,
-    split_shares: Sequence[float] = SPLIT_SHARES,
     search_will_follow: bool = False,
 ) -> pa.Table:
     """Return INTAKE rows in the order of the articles, with clean lead, id, split, shard and, if refused, the reason.
@@ -54,14 +53,11 @@ def intake_articles(
         source_name: name of the source, part of every id.
         article_shards: number of article shards.
         seed: seed of the splits that the source does not set.
-        split_shares: shares of train, valid and test, summing to 1.
         search_will_follow: a web search will find sources, so an article need not have its own.
 
     Raises:
-        ValueError: the shares are invalid, or a source names an unknown split.
+        ValueError: a source names an unknown split.
     """
-    if len(split_shares) != 3 or min(split_shares) < 0 or abs(sum(split_shares) - 1) > 1e-9:
-        raise ValueError(f"expected three shares of train, valid and test that sum to 1, got {tuple(split_shares)}")
     rows = []
     for article in articles:
         id_ = article_id(source_name, article.identity)
@@ -73,7 +69,7 @@ def intake_articles(
                 "lead": lead,
                 "references": article.references,
                 "search_results": article.search_results,
-                "split": _split(article, seed, split_shares),
+                "split": _split(article, seed),
                 "group": article.group,
                 "source": source_name,
                 "revision": article.revision,
@@ -139,13 +135,13 @@ def drop_reason(article: Article, lead: str, *, search_will_follow: bool) -> str
     return None
 
 
-def _split(article: Article, seed: int, shares: Sequence[float]) -> str:
+def _split(article: Article, seed: int) -> str:
     """Return the source's split, else one by a stable hash of the group, or of its identity if there is no group."""
     if article.split is not None:
         if article.split not in SPLITS:
             raise ValueError(f"article {article.title!r}: split {article.split!r}, expected one of {', '.join(SPLITS)}")
         return article.split
     draw = unit_interval("split", seed, article.identity if article.group is None else article.group)
-    if draw < shares[0]:
+    if draw < _TRAIN:
         return "train"
-    return "valid" if draw < shares[0] + shares[1] else "test"
+    return "valid" if draw < _TRAIN + _VALID else "test"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from models.extractive import best_first, greedy_coverage, greedy_oracle, lead, lexrank_scores, take_until
+from models.extractive import best_first, first_words, greedy_coverage, greedy_oracle, lexrank_scores
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.settings import Baseline, BaselineSettings
@@ -72,7 +72,7 @@ def _row(article_id: str, system: str, summary: str) -> dict[str, Any]:
 
 
 def _lead(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
-    return lead(title, texts, len(target.split()))
+    return first_words([title, *texts], len(target.split()))
 
 
 def _lexrank(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:
@@ -81,7 +81,7 @@ def _lexrank(title: str, target: str, texts: Sequence[str], rule: WordRule) -> s
     scores = lexrank_scores(similarity)
     # Scores that differ only in the last bits are ties, decided by the rank of the paragraphs.
     order = best_first(scores.round(12)).tolist()
-    return take_until(texts, order, len(target.split()), cut=True)
+    return first_words((texts[i] for i in order), len(target.split()))
 
 
 def _coverage(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:

@@ -25,12 +25,11 @@ facts are compared with this article's.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
 from tasks.sources.miniweb.reading import POSSESSIVE, SUBJECT
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.truth import Reading, Truth, truth_of
 from tasks.text.sentences import split_sentences
 
@@ -148,20 +147,6 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
         return scores
 
     return score
-
-
-def count_facts(settings: MiniwebSettings, summaries: Iterable[tuple[str, str]]) -> dict[Fact, FactCounts]:
-    """Return the counts of every fact over summaries, for a table: by kind and name of the fact.
-
-    Args:
-        settings: of the mini web from which the articles are.
-        summaries: (title of the article, summary).
-    """
-    totals: dict[Fact, FactCounts] = {}
-    for title, text in summaries:
-        for fact, counts in find_facts(truth_of(settings, title), text).facts.items():
-            totals[fact] = totals.get(fact, FactCounts()) + counts
-    return dict(sorted(totals.items()))
 
 
 def _is_right(truth: Truth, statement: tuple[Fact, str]) -> bool:

@@ -127,9 +127,9 @@ class _Candidates:
             yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
 
     def _repeated(self, text: str) -> str | None:
-        """Return "duplicate" for a text that the article has already; remember it otherwise."""
+        """Return "duplicate" for a text that the article has already but for white space and case, else remember it."""
         key = " ".join(text.split()).casefold()
-        if self._settings.drop_duplicates and key in self._seen:
+        if key in self._seen:
             return "duplicate"
         self._seen.add(key)
         return None

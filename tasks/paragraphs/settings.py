@@ -98,9 +98,6 @@ class ParagraphSettings(Settings):
         "reference, a caption, a teaser, a comment; a lower one refuses more of these and more prose; null = off, as "
         "in the papers",
     )
-    drop_duplicates: bool = Field(
-        True, description="drop a paragraph equal to an earlier one of the article, but for white space and case"
-    )
     max_paragraphs: int | None = Field(
         2000,
         ge=1,

@@ -17,11 +17,6 @@ class PretrainingSettings(Settings):
     masked_share: float = Field(
         0.3, gt=0, lt=1, description="share of tokens hidden, 0-1 (Lewis et al. 2020, sec. 4: .3)"
     )
-    span_tokens: float = Field(
-        3.0,
-        gt=0,
-        description="mean length in tokens of a hidden span, a Poisson distribution (Lewis et al. 2020, sec. 2.2: 3)",
-    )
     permute_sentences: bool = Field(
         True, description="whether a passage's sentences are in random order (Lewis et al. 2020, sec. 2.2)"
     )

@@ -1,6 +1,6 @@
 """Train a BART to restore passages (Lewis et al. 2020), and leave a folder that `summarizer.pretrained` takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,14 +12,12 @@ from models.exported import CONFIG, WEIGHTS
 from models.presets import find_preset
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import tokenizer_files
-from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
+from models.training.batches import check_budget
 from models.training.checkpoints import write_bytes_atomically
 from models.training.denoising import Denoising, Noise
-from models.training.distributed import launched_together, process_count, process_group
+from models.training.distributed import process_group
 from models.training.layout import Layout
 from models.training.state import TrainingProgress
-from models.training.token_objective import TokenObjective
-from models.training.trainer import Trainer
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
@@ -28,8 +26,10 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
-from tasks.summarization.training import fixed_settings, schedule_of, trainer_settings
+from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
 from tasks.summarization.vocabulary import read_vocabulary
+
+_SPAN_TOKENS = 3.0  # mean length of a hidden span, Poisson distributed (Lewis et al. 2020, sec. 2.2)
 
 
 class PassageShards(Protocol):
@@ -95,39 +95,27 @@ def pretrain(
     denoising = _denoising(words, settings, seed)
     layout = _layout(words, settings)
     check_budget(layout, training.batch_tokens)
-    processes = 1 if launched_together() else process_count(training.processes, training.accumulation, device)
+    processes = processes_to_start(training, device)
     if processes > 1:
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "summarizer": summarizer}
         arguments |= {"training": training, "directory": directory, "seed": seed, "device": device}
         return run_together(pretrain, arguments, processes, progress)
-    valid = TableShards([denoising(_first(_Split(shards, "valid"), training.validation_articles), 0, len(shards))])
+    valid = denoising(_first(_Split(shards, "valid"), training.validation_articles), 0, len(shards))
     with torch_threads(training.torch_threads), process_group(device) as ranks:
         model = fresh_model(summarizer, words, seed, dropout=training.dropout)
         assert isinstance(model, Bart), "check_pretraining lets nothing else through"
-        stream = BatchStream(
-            _Split(shards, "train"), layout, batch_tokens=training.batch_tokens, seed=seed, rank=ranks.rank,
-            world=ranks.world, prepare=denoising,
-        )  # fmt: skip
-
-        def validation() -> Iterator[Batch]:
-            return sweep(valid, layout, batch_tokens=training.batch_tokens, rank=ranks.rank, world=ranks.world)
-
-        objective = TokenObjective(
+        trainer = token_trainer(
             model,
-            batch_tokens=training.batch_tokens,
-            label_smoothing=training.label_smoothing,
-            stream=stream,
+            training,
+            layout,
+            examples=_Split(shards, "train"),
+            valid=valid,
+            directory=directory,
+            seed=seed,
             ranks=ranks,
-            validation=validation if valid.tables[0].num_rows else None,
-        )
-        trainer = Trainer(
-            objective,
-            schedule_of(training, model),
-            trainer_settings(training, seed, processes=ranks.world),
-            directory,
-            ranks=ranks,
-            progress=progress,
             fingerprint=_fingerprint(settings, summarizer, training, words, seed),
+            prepare=denoising,
+            progress=progress,
         )
         result = trainer.run()
         files = tokenizer_files(words.model)
@@ -136,15 +124,7 @@ def pretrain(
             for name, data in files.items():
                 write_bytes_atomically(directory / name, data)
             save_pretrained(model.cpu(), directory)
-    return {
-        "steps": result.step,
-        "finished": result.finished,
-        "seconds": round(result.seconds, 3),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "validation_nll": result.best,
-        "skipped_steps": result.skipped,
-        "published": [WEIGHTS, CONFIG, *files],
-    }
+    return {**outcome(result, model), "published": [WEIGHTS, CONFIG, *files]}
 
 
 def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | None) -> None:
@@ -178,7 +158,7 @@ def _denoising(words: Vocabulary, settings: PretrainingSettings, seed: int) -> D
     mask = words.specials.mask
     if mask is None:
         raise ValueError(f"the vocabulary ({words.kind}, {words.size} pieces) has no piece for hidden text: no <mask>")
-    noise = Noise(mask, settings.masked_share, settings.span_tokens, settings.permute_sentences)
+    noise = Noise(mask, settings.masked_share, _SPAN_TOKENS, settings.permute_sentences)
     return Denoising(noise, words.target_start, words.end, seed)
 
 

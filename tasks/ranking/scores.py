@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from storage.schemas import RANKING_SCORES
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.rouge import stem
-from tasks.ranking.settings import RankingScoreSettings
 from tasks.text.ngrams import lcs_length, split_words
 
+LENGTHS = (5, 10, 20, 40)  # L': how many best paragraphs are joined (Liu & Lapata 2019, Table 1)
 SPLITS = ("valid", "test")  # the ranker has learned from the others
 
 
@@ -24,8 +24,8 @@ def score_rankings(
     paragraphs: pa.Table,
     features: pa.Table,
     ranked: pa.Table,
-    settings: RankingScoreSettings,
     method: str = "ranking",
+    lengths: Sequence[int] = LENGTHS,
     splits: Sequence[str] = SPLITS,
     stemmed: bool = True,
 ) -> pa.Table:
@@ -39,8 +39,8 @@ def score_rankings(
         features: table of the `features` dataset; `similarity` orders by descending `title_similarity`, ties by
             `paragraph_id`.
         ranked: table of the `ranked` dataset; `method` orders by `rank`.
-        settings: values of L'.
         method: how `ranked` was made, see `RankingSettings`; if it is similarity, that is scored once.
+        lengths: values of L'.
         splits: splits whose articles are scored.
         stemmed: whether words are stemmed before they are compared, as the papers' ROUGE does (-m).
 
@@ -50,8 +50,8 @@ def score_rankings(
     Raises:
         ValueError: an L' is below 1, or a feature's paragraph is missing.
     """
-    if min(settings.paragraphs) < 1:
-        raise ValueError(f"L' of {min(settings.paragraphs)} paragraphs: expected at least 1")
+    if min(lengths) < 1:
+        raise ValueError(f"L' of {min(lengths)} paragraphs: expected at least 1")
     wanted = articles.filter(
         pc.and_(pc.is_null(articles["drop_reason"]), pc.is_in(articles["split"], pa.array(splits)))
     )
@@ -61,7 +61,7 @@ def score_rankings(
         texts = best.sort_by("rank")["text"].to_pylist()
         orders = {"similarity": _by_similarity(article_id, candidates, labels), method: texts}
         for name, order in orders.items():
-            for length, recall in recalls(lead, order, settings.paragraphs, stemmed):
+            for length, recall in recalls(lead, order, lengths, stemmed):
                 row = (article_id, article["split"][0].as_py(), name, length, recall)
                 for column, value in zip(columns.values(), row, strict=True):
                     column.append(value)

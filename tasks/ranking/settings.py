@@ -1,20 +1,20 @@
-"""Settings of the ranker, of the order it puts paragraphs in, and of how that is judged."""
+"""Settings of the ranker, and of the order it puts paragraphs in."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from tasks.engine.settings import Settings, tuning
+from tasks.engine.settings import Settings
 
 
 class RankerSettings(Settings):
     """How the ranker is built and trained."""
 
-    embedding: int = Field(
-        256, ge=1, description="size of word embeddings (unstated in Liu & Lapata 2019; as its summarizers)"
+    hidden: int = Field(
+        256,
+        ge=1,
+        description="size of both LSTMs (Liu & Lapata 2019, sec. 4), and of word embeddings (unstated there)",
     )
-    hidden: int = Field(256, ge=1, description="hidden size of both LSTMs (Liu & Lapata 2019, sec. 4)")
-    dropout: float = Field(0.2, ge=0, lt=1, description="dropout before the linear layers (Liu & Lapata 2019, sec. 4)")
     learning_rate: float = Field(0.15, gt=0, description="of Adagrad (Liu & Lapata 2019, sec. 4)")
     initial_accumulator: float = Field(
         0.001,
@@ -22,8 +22,6 @@ class RankerSettings(Settings):
         description="where Adagrad's sums of squares start (unstated in Liu & Lapata 2019): at 0 the first steps are "
         "so large that scores collapse, at .1 (See et al. 2017) labels of a few percent are learned slowly",
     )
-    title_tokens: int = Field(32, ge=1, description="tokens of a title that are read")
-    paragraph_tokens: int = Field(100, ge=1, description="tokens of a paragraph that are read")
     batch_paragraphs: int = Field(128, ge=1, description="paragraphs a step")
     paragraphs_per_article: int = Field(
         40, ge=1, description="paragraphs drawn of each training article, again in every epoch"
@@ -31,16 +29,10 @@ class RankerSettings(Settings):
     epochs: int = Field(10, ge=1, description="most passes over the training split")
     steps: int = Field(200_000, ge=1, description="most optimizer steps")
     validation_interval: int = Field(1_000, ge=1, description="steps between validations, each with a checkpoint")
-    validation_articles: int = Field(500, ge=1, description="articles of the valid split that are scored, about")
-    validation_paragraphs: int = Field(100, ge=1, description="most paragraphs drawn of each of them")
     select: Literal["loss", "recall"] = Field(
         "loss", description="best checkpoint by validation loss, or by mean ROUGE-2 recall of the five top paragraphs"
     )
     patience: int = Field(10, ge=1, description="validations without a better one before training ends")
-    torch_threads: int = Field(
-        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
-    )
-    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
 
 
 class RankingSettings(Settings):
@@ -60,14 +52,4 @@ class RankingSettings(Settings):
         ge=1,
         description="paragraph tokens scored at a time, padding included; about 131,072 suits a GPU. Part of the "
         "recipe, because the last bits of a score, and so the order of all but equal ones, depend on it",
-    )
-
-
-class RankingScoreSettings(Settings):
-    """Settings of Table 1."""
-
-    paragraphs: tuple[int, ...] = Field(
-        (5, 10, 20, 40),
-        min_length=1,
-        description="L': how many best paragraphs are joined (Liu & Lapata 2019, Table 1)",
     )

@@ -34,6 +34,10 @@ from tasks.ranking.validation import collect_validation
 from tasks.summarization.vocabulary import read_vocabulary
 
 _CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
+_TITLE_TOKENS, _PARAGRAPH_TOKENS = 32, 100  # read of each: few titles are longer, and paragraphs have 70 on average
+_VALIDATION_ARTICLES = 500  # of the valid split, about
+_VALIDATION_PARAGRAPHS = 100  # drawn of each, at most
+_THREADS = 2  # of torch on a CPU; fixed, because the last bits of sums depend on it, and LSTMs gain little from more
 _TOP = 5  # paragraphs whose mean ROUGE-2 recall is validated: the shortest L' of Liu & Lapata 2019, Table 1
 
 
@@ -46,6 +50,7 @@ def train_ranker(
     seed: int,
     initial: Path | None = None,
     device: str = "cpu",
+    log_interval: int = 50,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train a ranker into `directory`, or continue where an interrupted run stopped.
@@ -61,6 +66,7 @@ def train_ranker(
         initial: a trained ranker from whose weights training starts; they are validated first, and remain the best
             checkpoint if training does not improve them.
         device: where training runs: auto | cpu | cuda | cuda:N.
+        log_interval: steps between lines of metrics.jsonl and reports of progress.
         progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
@@ -74,13 +80,13 @@ def train_ranker(
         TrainingStopped: by SIGTERM; the same call continues from the checkpoint that was saved.
     """
     words = read_vocabulary(vocabulary)
-    with torch_threads(settings.torch_threads):
+    with torch_threads(_THREADS):
         objective = RankerObjective(shards, words, settings, seed, initial)
         trainer = Trainer(
             objective,
             constant(settings.learning_rate),
             TrainerSettings(
-                steps=settings.steps, clip_norm=_CLIP_NORM, log_interval=settings.log_interval,
+                steps=settings.steps, clip_norm=_CLIP_NORM, log_interval=log_interval,
                 validation_interval=settings.validation_interval, validate_start=initial is not None, keep_best=1,
                 patience=settings.patience, seed=seed,
             ),
@@ -91,8 +97,8 @@ def train_ranker(
         )  # fmt: skip
         result = trainer.run()
     describe_ranker(
-        directory, objective.model.config, words, title_tokens=settings.title_tokens,
-        paragraph_tokens=settings.paragraph_tokens,
+        directory, objective.model.config, words, title_tokens=_TITLE_TOKENS,
+        paragraph_tokens=_PARAGRAPH_TOKENS,
     )  # fmt: skip
     metrics = {f"validation_{name}": value for name, value in result.best_scores.items()}
     if initial is not None:
@@ -116,8 +122,8 @@ def _rules(settings: RankerSettings, seed: int, per_article: int) -> BatchRules:
         settings.epochs,
         settings.batch_paragraphs,
         per_article,
-        settings.title_tokens,
-        settings.paragraph_tokens,
+        _TITLE_TOKENS,
+        _PARAGRAPH_TOKENS,
     )
 
 
@@ -148,13 +154,13 @@ class RankerObjective(Objective[RankerBatch]):
         self.validation = collect_validation(
             shards,
             vocabulary,
-            _rules(settings, seed, settings.validation_paragraphs),
-            articles=settings.validation_articles,
+            _rules(settings, seed, _VALIDATION_PARAGRAPHS),
+            articles=_VALIDATION_ARTICLES,
         )
         self.fresh = initial is None
         torch.manual_seed(stable_hash(seed, "ranker", "weights") >> 1)
         self.model: ParagraphRanker = ParagraphRanker(
-            RankerConfig(vocabulary.size, vocabulary.pad, settings.embedding, settings.hidden, settings.dropout)
+            RankerConfig(vocabulary.size, vocabulary.pad, settings.hidden, settings.hidden)
         )
         if initial is not None:
             self._start_from(initial)
@@ -194,7 +200,7 @@ class RankerObjective(Objective[RankerBatch]):
     def validate(self, losses: Callable[[RankerBatch], tuple[float, ...]]) -> Validation:
         """Judge the ranker by its loss, or by the mean ROUGE-2 recall of its top paragraphs."""
         settings = self.settings
-        ranker = TrainedRanker(self.model, self.vocabulary, settings.title_tokens, settings.paragraph_tokens)
+        ranker = TrainedRanker(self.model, self.vocabulary, _TITLE_TOKENS, _PARAGRAPH_TOKENS)
         validation = self.validation.judge(ranker, _TOP)
         by_loss = settings.select == "loss" or not math.isfinite(validation.loss)
         return Validation(validation.loss if by_loss else -validation.recall, asdict(validation))

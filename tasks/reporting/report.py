@@ -32,6 +32,7 @@ from tasks.reporting.text import summary
 from tasks.reporting.verdicts import headline_sentence
 
 PAGE, SUMMARY, ARTIFACTS = "report.html", "summary.txt", "artifacts"
+_SAMPLES = 5  # test articles shown with their summaries and source URLs
 # Which sections each artifact shows; its key keeps its history in the Prefect UI.
 _ARTIFACTS = {
     "report-funnel": ("funnel", "across", "rights", "costs"),
@@ -94,7 +95,7 @@ def write_report(
     baseline_scores, trained_scores, ranking_scores = read_scores(scores)
     ranking = rank_systems(baseline_scores, trained_scores, settings, seed)
     recalls = table1(ranking_scores)
-    collected = read_samples(samples, settings.samples, SAMPLED_SHARDS)
+    collected = read_samples(samples, _SAMPLES, SAMPLED_SHARDS)
     lengths = distributions(texts, len(texts), SAMPLED_SHARDS)
     facts = gather_facts(recipe, counts, ranker, summarizer, seed=seed, test_articles=ranking.articles)
     stages = funnel(counts)

@@ -9,5 +9,4 @@ from tasks.evaluation.settings import DecidingMetric
 class ReportSettings(Settings):
     """What the report shows."""
 
-    samples: int = Field(5, ge=0, description="test articles shown with their summaries and source URLs")
     headline: DecidingMetric = Field("values", description="metric that systems are sorted by and compared in")

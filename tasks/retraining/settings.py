@@ -9,6 +9,7 @@ from tasks.engine.settings import Settings
 from tasks.evaluation.settings import DecidingMetric
 
 WEEKS = 53  # that a year can have
+RECENT_WEEKS = 8  # whose new test articles are the second test split, beside the frozen one
 FLIPS = 50_000  # random sign flips of the test that decides
 # Weeks and both test splits share the promotions out; with fewer, no p-value of so many flips is as small as a share.
 LEAST_FALSE_PROMOTIONS = 2 * WEEKS / (FLIPS + 1)
@@ -28,35 +29,17 @@ class RetrainingSettings(Settings):
         description="keep the champion's vocabulary, or estimate a new one and train both models from scratch",
     )
     ranker_steps: int = Field(20_000, ge=1, description="most optimizer steps of a ranker that is trained on")
-    ranker_gain: float = Field(
-        0.02,
-        ge=0,
-        lt=1,
-        description="share of the champion's validation loss, above its floor, that a new ranker must save to be taken "
-        "up; else the champion's goes on and unchanged articles need not be ranked again",
-    )
     summarizer_steps: int = Field(50_000, ge=1, description="steps of a summarizer that is trained on")
     warmup: int = Field(1_000, ge=1, description="steps of warm-up of these (noam schedule)")
-    restart: float = Field(
-        0.3,
-        gt=0,
-        description="where their learning rate peaks, as a share of the peak of `training`; so is a constant one",
-    )
     test_articles: int = Field(
         4_000, ge=2, description="articles of the frozen test split, at most; fixed with the first champion"
     )
     test_shards: int = Field(8, ge=1, description="shards of the frozen test split; fixed with the first champion")
-    recent_weeks: int = Field(
-        8, ge=1, description="weeks whose new test articles are the second test split, beside the frozen one"
-    )
     metric: DecidingMetric = Field("values", description="metric that must improve")
     margin: float = Field(0.2, ge=0, le=100, description="least gain in it to be promoted, points of 100")
     guards: tuple[DecidingMetric, ...] = Field(
         ("values-input", "rougeL"),
         description="metrics that must not get worse, beside that one: a challenger that invents more is refused",
-    )
-    tolerance: float = Field(
-        0.2, ge=0, le=100, description="largest loss, on a test split, that does not count as worse; points of 100"
     )
     false_promotions: float = Field(
         0.05,

@@ -19,6 +19,7 @@ from tasks.retraining.evidence import Finding
 from tasks.retraining.settings import WEEKS, RetrainingSettings
 
 Role = Literal["improve", "hold"]
+_TOLERANCE = 0.2  # points of 100: a smaller loss on a test split does not count as worse
 _HARM = 0.05  # largest p-value (one-sided) of a loss that counts as worse
 
 
@@ -76,7 +77,7 @@ def decide(findings: Sequence[Finding], criteria: Sequence[Criterion], settings:
     Args:
         findings: champion and challenger under the metrics of the criteria, on every test split.
         criteria: the role of each metric; at least one must improve.
-        settings: margin, tolerance and bounds of the p-values.
+        settings: margin and bounds of the p-values.
 
     Raises:
         ValueError: a metric that must improve was not scored, or there is no such metric.
@@ -119,7 +120,7 @@ def _lacking(finding: Finding, able: Sequence[str], level: float, settings: Retr
 
 
 def _harmed(finding: Finding, settings: RetrainingSettings) -> bool:
-    return finding.points < -settings.tolerance and finding.p_worse <= _HARM
+    return finding.points < -_TOLERANCE and finding.p_worse <= _HARM
 
 
 def _gains(findings: Sequence[Finding]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.presets import sees_sentences
+from models.ranker import RankerConfig
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.recipes import ShardRecord
@@ -17,7 +18,10 @@ from tasks.retraining.settings import RetrainingSettings
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 
 RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/attention-summarizer"
-_RANKER_SHAPE = ("embedding", "hidden", "dropout")
+# Share of the champion's validation loss, above its floor, that a new ranker must save to be taken up; else the
+# champion's goes on, and unchanged articles need not be ranked again.
+RANKER_GAIN = 0.02
+_RESTART = 0.3  # where the learning rate of a training that goes on peaks, as a share of the first training's peak
 
 
 @dataclass(frozen=True)
@@ -104,8 +108,9 @@ def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
 
 def ranker_fits(version: Version, settings: RankerSettings) -> bool:
     """Whether a ranker of these settings has the shape of the version's."""
-    before = version.settings["ranker"]
-    return all(before.get(name) == getattr(settings, name) for name in _RANKER_SHAPE)
+    # Versions that are older than these rules name a size of embeddings and a dropout.
+    shape = {"hidden": settings.hidden, "embedding": settings.hidden, "dropout": RankerConfig.dropout}
+    return all(version.settings["ranker"].get(name, value) == value for name, value in shape.items())
 
 
 def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
@@ -135,8 +140,8 @@ def warm_training(training: TrainingSettings, retraining: RetrainingSettings) ->
         update={
             "steps": retraining.summarizer_steps,
             "warmup": retraining.warmup,
-            "learning_rate_factor": retraining.restart * training.learning_rate_factor * lengths,
-            "learning_rate": retraining.restart * training.learning_rate,
+            "learning_rate_factor": _RESTART * training.learning_rate_factor * lengths,
+            "learning_rate": _RESTART * training.learning_rate,
             "validation_interval": min(training.validation_interval, retraining.summarizer_steps),
         }
     )

@@ -37,6 +37,12 @@ from tasks.summarization.directory import load_summarizer
 from tasks.summarization.settings import AttentionSettings
 from tasks.summarization.training import ArticleShards, TrainingShards, validation_examples
 
+# Ma & Zong 2022, sec. 5.2, of the predictor: two layers, 1,024 to 256; of PHT: four heads.
+_LAYERS, _HEADS, _FEED_FORWARD = 2, 4, 4
+_DROPOUT = 0.5  # Ma & Zong 2022, sec. 5.2
+_VALIDATION_ARTICLES = 4000  # of the valid split, at most: as of its summarizer
+_THREADS = 2  # of torch on a CPU; fixed, because the last bits of sums depend on it
+
 
 def train_attention(
     shards: ArticleShards,
@@ -46,6 +52,7 @@ def train_attention(
     directory: Path,
     seed: int,
     device: str = "cpu",
+    log_interval: int = 50,
     progress: Callable[[TrainingProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train the attention predictor of a summarizer in `directory`, or continue an interrupted training there.
@@ -60,6 +67,7 @@ def train_attention(
         directory: gets model.safetensors, config.json and metrics.jsonl, and checkpoints meanwhile.
         seed: of weights, dropout and the order of examples.
         device: where training runs: auto | cpu | cuda | cuda:N.
+        log_interval: steps between lines of metrics.jsonl and reports of progress.
         progress: called with the progress every `log_interval` steps and after a validation.
 
     Returns:
@@ -75,14 +83,14 @@ def train_attention(
     trained = load_summarizer(summarizer, device=find_device(device))
     check_predictable(to_config_dict(trained.model)["architecture"])
     check_budget(trained.layout, settings.batch_tokens)
-    with torch_threads(settings.torch_threads):
+    with torch_threads(_THREADS):
         objective = AttentionObjective(shards, trained, settings, seed)
         digest = weights_digest(summarizer / SUMMARIZER_WEIGHTS)
         result = Trainer(
             objective,
             noam(factor=settings.learning_rate_factor, model_size=objective.size, warmup=settings.warmup),
             TrainerSettings(
-                steps=settings.steps, log_interval=settings.log_interval, keep_best=1, precision="float32", seed=seed,
+                steps=settings.steps, log_interval=log_interval, keep_best=1, precision="float32", seed=seed,
                 validation_interval=settings.validation_interval,
             ),
             directory,
@@ -124,15 +132,13 @@ class AttentionObjective(Objective[Batch]):
         self.size = size = to_config_dict(trained.model)["model_size"]
         torch.manual_seed(seed)
         self.model: AttentionPredictor = AttentionPredictor(
-            AttentionPredictorConfig(
-                size, settings.feed_forward_size or 4 * size, settings.heads, settings.layers, settings.dropout
-            )
+            AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, _DROPOUT)
         )
         self.stream = BatchStream(
             TrainingShards(shards, trained.graph), trained.layout, batch_tokens=settings.batch_tokens,
             seed=seed,
         )  # fmt: skip
-        self.valid = TableShards([validation_examples(shards, trained.graph, settings.validation_articles)])
+        self.valid = TableShards([validation_examples(shards, trained.graph, _VALIDATION_ARTICLES)])
 
     def batches(self, start: Position) -> Iterator[Batch]:
         """Yield the stream's batches, without end."""

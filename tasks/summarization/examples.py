@@ -12,6 +12,8 @@ from tasks.summarization.settings import ExampleSettings
 from tasks.summarization.vocabulary import read_vocabulary
 from tasks.text.sentences import split_sentences
 
+_TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
+
 
 def build_examples(
     articles: pa.Table,
@@ -41,7 +43,7 @@ def build_examples(
     """
     vocabulary = read_vocabulary(vocabulary, sentences=sentences)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
-    used = ranked.select(["article_id", "rank", "text"]).filter(pc.less(ranked["rank"], settings.paragraphs))
+    used = ranked.select(["article_id", "rank", "text"])
     batches = []
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
@@ -60,7 +62,7 @@ def build_examples(
         example = {
             "article_id": article,
             "split": split,
-            "title": vocabulary.encode(title)[: settings.title_tokens],
+            "title": vocabulary.encode(title)[:_TITLE_TOKENS],
             "source": source,
             "target": target[: settings.target_tokens],
             "title_text": title,

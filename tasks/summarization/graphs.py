@@ -20,6 +20,8 @@ from tasks.text.tfidf import tfidf_matrix
 
 _SPACY_BATCH = 256  # paragraphs spaCy works on at once
 
+_ENTITY_WEIGHT, _MARKER_WEIGHT = 0.2, 1.0  # of a shared entity and of a marker (Liu & Lapata 2019, eq. 26)
+
 Edges = list[dict[str, Any]]
 
 
@@ -38,7 +40,7 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
 
     Args:
         ranked: table of the `ranked` dataset, sorted by article and rank.
-        settings: thresholds, weights and the entity pipeline.
+        settings: threshold and the entity pipeline.
         words: how paragraphs are cut into words for tf-idf.
 
     Returns:
@@ -65,7 +67,6 @@ def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "r
                     paragraphs["position"].to_pylist(),
                     paragraphs["text"].to_pylist(),
                     names,
-                    settings,
                 ),
             }
         )
@@ -89,7 +90,6 @@ def discourse_edges(
     positions: Sequence[int],
     texts: Sequence[str],
     entities: Sequence[frozenset[str]],
-    settings: GraphSettings,
 ) -> Edges:
     """Return the edges of the approximate discourse graph (Liu & Lapata 2019, eq. 26).
 
@@ -98,12 +98,11 @@ def discourse_edges(
         positions: position of each in its page.
         texts: the paragraphs.
         entities: entities of each, E_i.
-        settings: weights, and where markers are searched.
     """
-    weights = settings.entity_weight * _shared(entities)
-    for i, j in marked_pairs(urls, positions, texts, settings.marker_scope):
-        weights[i, j] += settings.marker_weight
-        weights[j, i] += settings.marker_weight
+    weights = _ENTITY_WEIGHT * _shared(entities)
+    for i, j in marked_pairs(urls, positions, texts):
+        weights[i, j] += _MARKER_WEIGHT
+        weights[j, i] += _MARKER_WEIGHT
     return _upper_edges(weights)
 
 

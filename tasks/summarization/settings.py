@@ -7,7 +7,6 @@ from pydantic import Field, model_validator
 from models.presets import COPYING, OF_TRANSFORMERS, check_library, find_preset, sees_sentences
 from models.search.settings import Guidance, SearchSettings
 from tasks.engine.settings import Settings, tuning
-from tasks.text.discourse import MarkerScope
 from tasks.text.entities import ENTITY_TYPES, RULES
 
 Graph = Literal["none", "similarity", "discourse"]
@@ -41,20 +40,6 @@ class VocabularySettings(Settings):
     character_coverage: float = Field(
         0.9995, gt=0.9, le=1, description="share of characters that get a piece; the rest is spelt in bytes"
     )
-    byte_fallback: bool = Field(
-        True,
-        description="keep 256 byte pieces, so that rare names are spelt out and can be copied and nothing is <unk>",
-    )
-    split_digits: bool = Field(
-        False, description="make each digit a piece; off as in the papers: years and the like are one piece"
-    )
-    lead_characters: int = Field(
-        20_000_000,
-        ge=1,
-        description="characters of leads, with their titles, in the sample; SentencePiece takes some 20 bytes of "
-        "memory for each character it is given",
-    )
-    paragraph_characters: int = Field(30_000_000, ge=0, description="characters of paragraphs in the sample")
     threads: int = Field(
         4,
         ge=1,
@@ -72,16 +57,6 @@ class GraphSettings(Settings):
         le=1,
         description="tf-idf cosine below which two paragraphs have no edge, 0-1 (Liu & Lapata 2019, app. A.1)",
     )
-    entity_weight: float = Field(
-        0.2, ge=0, description="weight of one shared entity in the ADG (Liu & Lapata 2019, eq. 26)"
-    )
-    marker_weight: float = Field(
-        1.0, ge=0, description="weight of a discourse marker in the ADG (Liu & Lapata 2019, eq. 26)"
-    )
-    marker_scope: MarkerScope = Field(
-        "first_sentence",
-        description="where in the later of two neighbouring paragraphs a marker joins them: first_sentence | paragraph",
-    )
     spacy_pipeline: str = Field(
         RULES,
         description="spaCy pipeline that finds entities: `rules` is shipped and goes by capitals; any other, such as "
@@ -95,16 +70,12 @@ class GraphSettings(Settings):
 
 
 class ExampleSettings(Settings):
-    """How much of an article an example keeps.
+    """How much of an article an example keeps of each ranked paragraph (`ranking.keep` of them) and of the lead.
 
     A summarizer's own layout cuts further (24 paragraphs in training, Liu & Lapata 2019, sec. 4), so that one set of
     examples serves systems, and tests on longer inputs than were trained on.
     """
 
-    paragraphs: int = Field(
-        40, ge=1, description="best ranked paragraphs kept (Liu & Lapata 2019 trains on 24, tests on up to 40)"
-    )
-    title_tokens: int = Field(64, ge=1, description="tokens of the title kept")
     paragraph_tokens: int = Field(200, ge=1, description="tokens of a paragraph kept")
     target_tokens: int = Field(
         1_000,
@@ -277,17 +248,8 @@ class TrainingSettings(Settings):
 
 
 class AttentionSettings(Settings):
-    """How the attention predictor is built and trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
+    """How the attention predictor is trained; what Ma & Zong 2022 leaves open is as for its summarizer."""
 
-    layers: int = Field(2, ge=1, description="encoder layers over paragraphs (Ma & Zong 2022, sec. 5.2: 2)")
-    heads: int = Field(4, ge=1, description="attention heads of a layer (Ma & Zong 2022, sec. 5.2, of PHT: 4)")
-    feed_forward_size: int | None = Field(
-        None,
-        ge=1,
-        description="hidden size of feed-forward layers; None = 4 x the summarizer's size (Ma & Zong 2022, sec. 5.2: "
-        "1,024 to 256)",
-    )
-    dropout: float = Field(0.5, ge=0, lt=1, description="dropout (Ma & Zong 2022, sec. 5.2: .5)")
     steps: int = Field(100_000, ge=1, description="updates of the weights (Ma & Zong 2022, sec. 5.2: about 100,000)")
     batch_tokens: int = Field(
         10_500,
@@ -298,14 +260,7 @@ class AttentionSettings(Settings):
         1.0, gt=0, description="factor of the noam schedule, Vaswani et al. 2017 (unstated in Ma & Zong 2022)"
     )
     warmup: int = Field(16_000, ge=1, description="steps of warm-up (Ma & Zong 2022, sec. 5.2, of PHT: 16,000)")
-    validation_articles: int = Field(
-        4000, ge=1, description="articles of the valid split that are validated on, at most"
-    )
     validation_interval: int = Field(2500, ge=1, description="steps between validations, each with a checkpoint")
-    torch_threads: int = Field(
-        2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
-    )
-    log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
 
 
 class DecodingSettings(Settings):

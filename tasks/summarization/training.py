@@ -1,7 +1,7 @@
 """The summarizer stage: trains a summarizer on the examples of the training split (Liu & Lapata 2019, sec. 4)."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,13 +14,10 @@ from models.exported import WEIGHTS
 from models.registry import fields_of, source_limit, to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
-from models.training.batches import Batch, BatchStream, TableShards, check_budget, sweep
-from models.training.distributed import Ranks, launched_together, process_count, process_group
+from models.training.batches import check_budget
+from models.training.distributed import Ranks, process_group
 from models.training.layout import ExampleTable, Layout, source_batch
-from models.training.schedule import Schedule, constant, linear, noam
-from models.training.state import TrainerSettings, TrainingProgress
-from models.training.token_objective import TokenObjective
-from models.training.trainer import Trainer
+from models.training.state import TrainingProgress
 from models.training.weights import weights_digest
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
@@ -30,6 +27,7 @@ from tasks.evaluation.rouge import Metric, Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
+from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
 from tasks.summarization.vocabulary import read_vocabulary
 
 _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
@@ -104,7 +102,7 @@ def train_summarizer(
     words = read_vocabulary(vocabulary, sentences=settings.sees_sentences)
     layout = layout_of(settings, words)
     check_budget(layout, training.batch_tokens)
-    processes = 1 if launched_together() else process_count(training.processes, training.accumulation, device)
+    processes = processes_to_start(training, device)
     if processes > 1:
         arguments = {"shards": shards, "vocabulary": vocabulary, "settings": settings, "training": training}
         arguments |= {"directory": directory, "seed": seed, "initial": initial, "device": device}
@@ -117,44 +115,26 @@ def train_summarizer(
             unloaded = settings.model_copy(update={"pretrained": None})
             model = fresh_model(unloaded, words, seed, dropout=training.dropout)
             _start_from(model, initial, words)
-        stream = BatchStream(
-            TrainingShards(shards, settings.graph), layout, batch_tokens=training.batch_tokens,
-            seed=seed, rank=ranks.rank, world=ranks.world,
-        )  # fmt: skip
-
-        def validation() -> Iterator[Batch]:
-            tables = TableShards([valid])
-            return sweep(tables, layout, batch_tokens=training.batch_tokens, rank=ranks.rank, world=ranks.world)
-
-        objective = TokenObjective(
+        trainer = token_trainer(
             model,
-            batch_tokens=training.batch_tokens,
-            label_smoothing=training.label_smoothing,
-            stream=stream,
+            training,
+            layout,
+            examples=TrainingShards(shards, settings.graph),
+            valid=valid,
+            directory=directory,
+            seed=seed,
             ranks=ranks,
-            validation=validation if valid.num_rows else None,
-            evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
-        )
-        trainer = Trainer(
-            objective,
-            schedule_of(training, model),
-            trainer_settings(training, seed, processes=ranks.world, continued=initial is not None),
-            directory,
-            ranks=ranks,
-            progress=progress,
             fingerprint=_fingerprint(settings, training, words, seed, initial),
+            evaluate=_evaluator(valid.slice(0, training.decoded_articles), layout, words, ranks),
+            continued=initial is not None,
+            progress=progress,
         )
         trainer.resume()
         if ranks.rank == 0:
             describe_summarizer(directory, model, words, layout, graph=settings.graph, preset=settings.preset)
         result = trainer.run()
     return {
-        "steps": result.step,
-        "finished": result.finished,
-        "seconds": round(result.seconds, 3),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "validation_nll": result.best,
-        "skipped_steps": result.skipped,
+        **outcome(result, model),
         **{name: score for name, score in result.scores.items() if name in _ROUGE},
         **_started_from(settings, initial),
         "published": published_files(directory),
@@ -208,29 +188,6 @@ def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> N
     model.load_state_dict(trained.model.state_dict())
 
 
-def schedule_of(training: TrainingSettings, model: Summarizer) -> Schedule:
-    """Return the learning rate by step."""
-    if training.schedule == "constant":
-        return constant(training.learning_rate)
-    if training.schedule == "linear":
-        return linear(peak=training.learning_rate, warmup=training.warmup, steps=training.steps)
-    size = to_config_dict(model)["model_size"]
-    return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
-
-
-def trainer_settings(
-    training: TrainingSettings, seed: int, *, processes: int = 1, continued: bool = False
-) -> TrainerSettings:
-    """Return what the trainer wants to know, for each of `processes`.
-
-    `continued` means that the weights are those of a trained summarizer.
-    """
-    names = {field.name for field in fields(TrainerSettings)}
-    # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss.
-    fields_ = training.model_dump(include=names) | {"accumulation": training.accumulation // processes}
-    return TrainerSettings(**fields_, seed=seed, validate_start=continued)
-
-
 def _fingerprint(
     settings: SummarizerSettings, training: TrainingSettings, vocabulary: Vocabulary, seed: int, initial: Path | None
 ) -> dict[str, Any]:
@@ -244,14 +201,6 @@ def _started_from(settings: SummarizerSettings, initial: Path | None) -> dict[st
     """Return the digest of the checkpoint whose weights were loaded, if any were."""
     loaded = settings.pretrained is not None and initial is None
     return {"pretrained_sha256": start_digest(str(settings.pretrained))} if loaded else {}
-
-
-def fixed_settings(training: TrainingSettings) -> dict[str, Any]:
-    """Return the settings that must not change during a run; its length, validation interval and time budget may."""
-    free = {"steps", "validation_interval", "keep_best", "max_seconds"}
-    if training.schedule == "linear":
-        free.remove("steps")  # they determine the learning rate of every step
-    return {name: value for name, value in training.recipe().items() if name not in free}
 
 
 def _evaluator(

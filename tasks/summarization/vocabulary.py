@@ -25,6 +25,8 @@ from tasks.summarization.byte_level import estimate_byte_level
 from tasks.summarization.settings import VocabularySettings
 
 _LINE_BYTES = 4192  # longest line given to SentencePiece, its own default; longer texts are cut at spaces
+# In the sample, leads with their titles; SentencePiece takes some 20 bytes of memory for each character: 1 GB together.
+LEAD_CHARACTERS, PARAGRAPH_CHARACTERS = 20_000_000, 30_000_000
 _NO_TEXT = "no text to estimate a vocabulary on: the training split has no kept articles"
 
 
@@ -58,7 +60,12 @@ class _Sample:
 
 
 def train_vocabulary(
-    shards: Iterable[tuple[pa.Table, pa.Table]], settings: VocabularySettings, *, seed: int
+    shards: Iterable[tuple[pa.Table, pa.Table]],
+    settings: VocabularySettings,
+    *,
+    seed: int,
+    lead_characters: int = LEAD_CHARACTERS,
+    paragraph_characters: int = PARAGRAPH_CHARACTERS,
 ) -> pa.Table:
     """Estimate the vocabulary; the same input gives the same bytes.
 
@@ -68,7 +75,9 @@ def train_vocabulary(
         shards: pairs of an ARTICLES and a PARAGRAPHS table of the same articles; only kept rows of the training split
             are used. Read once.
         settings: see the class.
-        seed: decides which texts are sampled if there are more than the settings allow.
+        seed: decides which texts are sampled if there are more than the sample may hold.
+        lead_characters: of leads, with their titles, in the sample.
+        paragraph_characters: of paragraphs in it.
 
     Returns:
         A VOCABULARY table of one row.
@@ -76,7 +85,7 @@ def train_vocabulary(
     Raises:
         ValueError: there is no training text, or it has more distinct characters than `pieces` allows.
     """
-    leads, paragraphs = _Sample(settings.lead_characters), _Sample(settings.paragraph_characters)
+    leads, paragraphs = _Sample(lead_characters), _Sample(paragraph_characters)
     for articles_table, paragraphs_table in shards:
         _sample_leads(leads, articles_table, seed)
         _sample_paragraphs(paragraphs, articles_table, paragraphs_table, seed)
@@ -175,11 +184,10 @@ def _estimate(lines: _Lines, settings: VocabularySettings) -> bytes:
             hard_vocab_limit=False,  # a small corpus gets fewer pieces instead of an error
             normalization_rule_name=settings.normalisation,
             character_coverage=settings.character_coverage,
-            byte_fallback=settings.byte_fallback,
-            split_digits=settings.split_digits,
+            byte_fallback=True,  # rare names are spelt out, so that they can be copied and nothing is <unk>
+            split_digits=False,  # years and the like are one piece, as in the papers
             max_sentence_length=_LINE_BYTES,
             num_threads=settings.threads,
-            train_extremely_large_corpus=settings.lead_characters + settings.paragraph_characters > 2**30,
             pad_id=0,
             pad_piece=PAD,
             unk_id=1,

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from tasks.reporting.blocks import clean, shown_url, web_url
+from tasks.reporting.blocks import clean, web_url
 from tasks.reporting.markdown import escape, link
+from tasks.reporting.templates import templates
 from tasks.summary.cited import CitedSummary, Passage, Sentence, Source
 
 _TEMPLATE = "export.html.j2"
@@ -41,17 +40,9 @@ def to_json(summary: CitedSummary) -> str:
 
 def to_html(summary: CitedSummary) -> str:
     """Return one HTML file with styles, without scripts and remote loads; citations are links within it."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url})
+    template = templates(Path(__file__).parent).get_template(_TEMPLATE)
     sources = {source.number: source for source in summary.sources}
-    return environment.get_template(_TEMPLATE).render(summary=summary, sources=sources, marks=MARKS, meaning=MEANING)
+    return template.render(summary=summary, sources=sources, marks=MARKS, meaning=MEANING)
 
 
 def to_text(summary: CitedSummary) -> str:

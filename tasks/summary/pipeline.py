@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.exported import VOCABULARY
-from models.extractive import lead
+from models.extractive import first_words
 from models.vocabulary import Vocabulary
 from tasks.evaluation.baselines import coverage
 from tasks.evaluation.metrics import Summary
@@ -142,7 +142,7 @@ def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Sum
     if system.summarizer is None:
         texts = ranked["text"].to_pylist()
         # On lines of their own, so that they are also cited one by one; without a whole sentence, the first words.
-        return Summary("\n".join(coverage(texts, words)) or lead("", texts, words))
+        return Summary("\n".join(coverage(texts, words)) or first_words(texts, words))
     vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(

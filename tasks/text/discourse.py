@@ -2,16 +2,13 @@
 
 The appendix asks whether two adjacent paragraphs "are connected with" a marker. A marker connects the text after it to
 the text before it, so it is searched in the first sentence of the later paragraph. Further down it connects sentences
-within that paragraph, and words such as "also" would connect nearly every pair. `scope` can widen the search.
+within that paragraph, and words such as "also" would connect nearly every pair.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from tasks.text.sentences import first_sentence
-
-MarkerScope = Literal["first_sentence", "paragraph"]
 
 # The 36 markers of Liu & Lapata 2019, app. A.2, as printed there.
 MARKERS = (
@@ -27,22 +24,12 @@ _MARKER = re.compile(
 )
 
 
-def has_marker(paragraph: str, scope: MarkerScope = "first_sentence") -> bool:
-    """Tell whether a marker connects a paragraph to the one before it; whole words, ignoring case.
-
-    Raises:
-        ValueError: unknown scope.
-    """
-    if scope == "first_sentence":
-        return _MARKER.search(first_sentence(paragraph)) is not None
-    if scope == "paragraph":
-        return _MARKER.search(paragraph) is not None
-    raise ValueError(f"unknown scope of markers {scope!r}: expected 'first_sentence' or 'paragraph'")
+def has_marker(paragraph: str) -> bool:
+    """Tell whether a marker connects a paragraph to the one before it; whole words, ignoring case."""
+    return _MARKER.search(first_sentence(paragraph)) is not None
 
 
-def marked_pairs(
-    urls: Sequence[str], positions: Sequence[int], texts: Sequence[str], scope: MarkerScope = "first_sentence"
-) -> Iterator[tuple[int, int]]:
+def marked_pairs(urls: Sequence[str], positions: Sequence[int], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield (earlier, later) for paragraphs that follow each other on one page and are connected by a marker.
 
     Args:
@@ -50,10 +37,9 @@ def marked_pairs(
         positions: position of each in its page, counting refused paragraphs too: two with another one between them
             are not neighbours, even if that one was refused.
         texts: the paragraphs.
-        scope: where in the later paragraph a marker counts.
     """
     index_of = {page_position: index for index, page_position in enumerate(zip(urls, positions, strict=True))}
     for (url, position), later in index_of.items():
         earlier = index_of.get((url, position - 1))
-        if earlier is not None and has_marker(texts[later], scope):
+        if earlier is not None and has_marker(texts[later]):
             yield earlier, later

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 PROJECT = Path(__file__).parents[2]
 SMALL = [
     "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800", "--ranker.embedding=16",
+    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800",
     "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10", "--summarizer.max-paragraphs=4",
     "--summarizer.max-paragraph-tokens=32", "--training.steps=6", "--training.validation-interval=3",
     "--training.batch-tokens=1000", "--decoding.max-length=24", "--decoding.min-length=4", "--decoding.beam=2",

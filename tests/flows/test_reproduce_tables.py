@@ -22,7 +22,7 @@ from tests.patience import PATIENCE
 PROJECT = Path(__file__).parents[2]
 TOY = [
     "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800", "--ranker.embedding=16",
+    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800",
     "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10",
     "--summarizer.max-paragraph-tokens=32", "--summarizer.max-target-tokens=40", "--training.validation-interval=2",
     "--training.decoded-articles=1",

@@ -19,6 +19,7 @@ from flows.dag import dag_of
 from flows.prune import prune_root
 from flows.retrain import challenge
 from flows.running.session import Session, planning_session
+from flows.stages import warm_start
 from flows.stages.frozen_split import freeze
 from flows.stages.judged_on import judged_before, judged_on
 from flows.stages.judging import judge
@@ -90,8 +91,11 @@ def test_a_challenger_starts_from_the_champion(tmp_path: Path) -> None:
     assert session.run.directories[RANKER].record.key == made(jobs, RANKER).key  # type: ignore[union-attr]
 
 
-def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(tmp_path: Path) -> None:
-    settings = config(retraining={"ranker_gain": 0.6})  # the recorded ranker saves half of the loss above the floor
+def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_start, "RANKER_GAIN", 0.6)  # the recorded ranker saves half of the loss above the floor
+    settings = config()
     session, jobs = walked(settings, lambda session: models(session, champion(settings)), tmp_path)
     assert session.run.directories[RANKER].record.key == "old"  # type: ignore[union-attr]
     dropped = session.run.directories[f"{RANKER}, replaced"].record
@@ -210,7 +214,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     articles = run.stages["articles"]
     texts = run.stage(Recipe(schemas.PARAGRAPHS, paragraphs_of), shards=3, inputs={"articles": same(articles)})
     dag_of(session).corpus = Corpus(articles, texts, articles, articles)
-    weekly = session.config.retraining.model_copy(update={"week": label, "recent_weeks": 2})
+    weekly = session.config.retraining.model_copy(update={"week": label})
     session.config = session.config.model_copy(update={"retraining": weekly})
     judged = judged_on(session)
     files = {week: {name: part.in_order[0].path for name, part in vars(split).items()}
@@ -227,7 +231,11 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     return {week: sorted(table["title"].to_pylist()) for week, table in found.items()}
 
 
-def test_what_comes_in_is_judged_on_until_it_rolls_out_and_is_not_learned_from(tmp_path: Path) -> None:
+def test_what_comes_in_is_judged_on_until_it_rolls_out_and_is_not_learned_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flows.stages.judged_on.RECENT_WEEKS", 2)
+
     def line(title: str, split: str = "test") -> dict[str, Any]:
         return {"title": title, "lead": f"Lead of {title}.", "split": split}
 

@@ -9,46 +9,38 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from models.extractive import best_first, greedy_coverage, greedy_oracle, lead, lexrank_scores, take_until
+from models.extractive import best_first, first_words, greedy_coverage, greedy_oracle, lexrank_scores
 
 MATRICES = st.integers(1, 9).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.floats(0, 1)))
 
 
-def test_lead_takes_the_title_and_then_paragraphs() -> None:
-    assert lead("The Ash", ["one  two", "three\nfour five"], 5) == "The Ash one two three"
-    assert lead("The Ash", ["one"], 10) == "The Ash one"
-    assert lead("The Ash", [], 1) == "The"
-    assert lead("The Ash", ["one"], 0) == ""
+@pytest.mark.parametrize(
+    ("texts", "length", "expected"),
+    [
+        (["The Ash", "one  two", "three\nfour five"], 5, "The Ash one two three"),
+        (["The Ash", "one"], 10, "The Ash one"),
+        (["The Ash"], 1, "The"),
+        (["The Ash", "one"], 0, ""),
+        (["", "c c", "a a"], 2, "c c"),
+        ([], 3, ""),
+    ],
+)
+def test_first_words(texts: list[str], length: int, expected: str) -> None:
+    assert first_words(texts, length) == expected
 
 
-def test_lead_reads_no_more_than_it_needs() -> None:
+def test_first_words_are_all_that_is_read() -> None:
     def paragraphs():  # type: ignore[no-untyped-def]
+        yield "T"
         yield "one two"
         raise AssertionError("read too far")
 
-    assert lead("T", paragraphs(), 3) == "T one two"
-
-
-@pytest.mark.parametrize(
-    ("cut", "length", "expected"),
-    [
-        (True, 3, "c c a"),
-        (False, 3, "c c a a"),
-        (True, 2, "c c"),
-        (False, 2, "c c"),
-        (True, 0, ""),
-        (False, 9, "c c a a b"),
-    ],
-)
-def test_take_until(cut: bool, length: int, expected: str) -> None:
-    assert take_until(["a a", "b", "c c"], [2, 0, 1], length, cut=cut) == expected
+    assert first_words(paragraphs(), 3) == "T one two"
 
 
 def test_a_negative_length_is_an_error() -> None:
     with pytest.raises(ValueError, match="-1 words"):
-        lead("T", [], -1)
-    with pytest.raises(ValueError, match="-1 words"):
-        take_until([], [], -1, cut=False)
+        first_words([], -1)
 
 
 def test_lexrank_of_a_star_by_hand() -> None:
@@ -60,12 +52,6 @@ def test_lexrank_of_a_star_by_hand() -> None:
 def test_lexrank_without_edges_is_uniform() -> None:
     assert lexrank_scores(np.zeros((4, 4))) == pytest.approx([0.25] * 4)
     assert lexrank_scores(np.zeros((0, 0))).shape == (0,)
-
-
-def test_threshold_makes_edges_equal() -> None:
-    similarity = np.array([[0.0, 0.9, 0.3], [0.9, 0.0, 0.1], [0.3, 0.1, 0.0]])
-    star = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
-    assert lexrank_scores(similarity, threshold=0.2) == pytest.approx(lexrank_scores(star))
 
 
 @settings(max_examples=60)
@@ -89,11 +75,6 @@ def test_lexrank_equals_networkx(matrix: np.ndarray, symmetric: bool) -> None:
 def test_lexrank_refuses(matrix: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         lexrank_scores(matrix)
-
-
-def test_lexrank_refuses_a_damping_of_one() -> None:
-    with pytest.raises(ValueError, match="expected 0 <= damping < 1, got 1"):
-        lexrank_scores(np.ones((2, 2)), damping=1)
 
 
 def test_best_first_keeps_ties_in_order() -> None:

@@ -22,12 +22,9 @@ Train = Callable[..., dict[str, Any]]
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": SIZES})
 RANKER = RankerSettings(
-    embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8,
-    log_interval=1, torch_threads=1,
+    hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8
 )  # fmt: skip
-ATTENTION = AttentionSettings(
-    heads=2, steps=10, batch_tokens=512, warmup=4, validation_interval=4, log_interval=1, torch_threads=1
-)
+ATTENTION = AttentionSettings(steps=10, batch_tokens=512, warmup=4, validation_interval=4)
 
 
 def summarizer(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
@@ -39,12 +36,12 @@ def summarizer(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
 def ranker(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
     """Train a ranker for all the data there is; `teacher` is not read."""
     world, pieces = ranker_world.world(), ranker_world.vocabulary()
-    return train_ranker(world, pieces, RANKER, directory=directory, seed=1, **more)
+    return train_ranker(world, pieces, RANKER, directory=directory, seed=1, log_interval=1, **more)
 
 
 def attention(directory: Path, teacher: Path, **more: Any) -> dict[str, Any]:
     """Train the attention predictor of the summarizer in `teacher`."""
-    return train_attention(shards(), teacher, ATTENTION, directory=directory, seed=1, **more)
+    return train_attention(shards(), teacher, ATTENTION, directory=directory, seed=1, log_interval=1, **more)
 
 
 TRAININGS: dict[str, Train] = {"summarizer": summarizer, "ranker": ranker, "attention": attention}

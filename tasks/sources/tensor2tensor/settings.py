@@ -21,4 +21,3 @@ class Tensor2TensorSettings(Settings):
         description="files: theirs, by the number of the file: of every thousand dev 0-99, test 100-199, train 200-999 "
         "(the same tenths of another number of files); hash: ours, by title",
     )
-    licence: str = Field("CC BY-SA 3.0", description="licence of the text")

@@ -16,6 +16,7 @@ from tasks.sources.files import file_state
 from tasks.sources.source import Article, Partition
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
+_LICENCE = "CC BY-SA 3.0"  # of the encyclopedia when the shards were made
 FORMAT_VERSION = 1  # rises when the same files would give other articles
 _NAME = re.compile(r"(.+)-(\d{5})-of-(\d{5})")
 _BLOCK = 1 << 20
@@ -49,7 +50,7 @@ class Tensor2TensorSource:
             FileNotFoundError: there are no shards of a kind.
             ValueError: a path is not set, or a file of a pair is missing.
         """
-        recipe = json.dumps([FORMAT_VERSION, self._settings.split, self._settings.licence]).encode()
+        recipe = json.dumps([FORMAT_VERSION, self._settings.split, _LICENCE]).encode()
         return [
             Partition(f"shard {shard.number} of {shard.of}", _digest(shard, recipe), shard.number, shard.number + 1)
             for shard in self._shards()
@@ -77,7 +78,7 @@ class Tensor2TensorSource:
                     lead=lead,
                     references=() if entry is None else entry[1],
                     split=split,
-                    licence=self._settings.licence,
+                    licence=_LICENCE,
                 )
         for url, (title, _) in urls.items():
             yield Article(title or _title_of(url), "", (), split=split, drop_reason="no_content")

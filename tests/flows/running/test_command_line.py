@@ -61,7 +61,7 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
 def test_help_is_one_screen_of_what_people_change(command: Callable[..., Done]) -> None:
     shown = command("--help").stdout
     assert len(shown.splitlines()) <= 40
-    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (16)", "--help SECTION"):
+    for words in ("--source.records.paths", "ht", "--dry-run", "retraining (12)", "--help SECTION"):
         assert words in shown
     assert "--graphs.similarity-threshold" not in shown
 

@@ -73,11 +73,6 @@ def test_a_group_never_straddles_splits() -> None:
     assert len({split for _, split in splits}) > 1
 
 
-def test_shares_that_are_none_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"sum to 1, got \(0.5, 0.1, 0.1\)"):
-        intake_articles([], "here", article_shards=1, seed=1, split_shares=(0.5, 0.1, 0.1))
-
-
 def test_an_unknown_split_is_refused() -> None:
     with pytest.raises(ValueError, match="article 'Ada': split 'dev', expected one of train, valid, test"):
         intake(Article("Ada", "Lead.", ("u",), split="dev"))

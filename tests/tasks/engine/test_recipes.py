@@ -8,7 +8,7 @@ import pytest
 from tasks.engine.settings import Settings
 from tasks.ranking.settings import RankerSettings
 from tasks.summarization.settings import AttentionSettings, DecodingSettings, SummarizerSettings, TrainingSettings
-from tasks.summarization.training import trainer_settings
+from tasks.summarization.token_training import trainer_settings
 
 DEFAULTS: dict[type[Settings], dict[str, object]] = {
     SummarizerSettings: {
@@ -42,22 +42,14 @@ DEFAULTS: dict[type[Settings], dict[str, object]] = {
         "compile": False,
     },
     AttentionSettings: {
-        "layers": 2,  # Ma & Zong 2022, sec. 5.2
-        "heads": 4,  # Ma & Zong 2022, sec. 5.2
-        "feed_forward_size": None,
-        "dropout": 0.5,  # Ma & Zong 2022, sec. 5.2
         "steps": 100_000,  # Ma & Zong 2022, sec. 5.2
         "batch_tokens": 10_500,
         "learning_rate_factor": 1.0,  # Vaswani et al. 2017
         "warmup": 16_000,  # Ma & Zong 2022, sec. 5.2, of PHT
-        "validation_articles": 4000,
         "validation_interval": 2500,
-        "log_interval": 50,
     },
     RankerSettings: {
-        "embedding": 256,
         "hidden": 256,  # Liu & Lapata 2019, sec. 4
-        "dropout": 0.2,  # Liu & Lapata 2019, sec. 4
         "learning_rate": 0.15,  # Liu & Lapata 2019, sec. 4, of Adagrad
         "initial_accumulator": 0.001,
     },

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.evaluation.facts import METRICS, FactCounts, count_facts, find_facts, prepare
+from tasks.evaluation.facts import METRICS, FactCounts, find_facts, prepare
 from tasks.evaluation.metrics import ArticleTexts, Scorer, Summary
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.reading import facts_of, plain_value
@@ -143,14 +143,6 @@ def test_an_empty_summary_recalls_nothing_and_has_no_precision() -> None:
 
 def test_all_metrics_are_listed() -> None:
     assert {metric.name for metric in METRICS} == set(scores(LEAD))
-
-
-def test_counts_are_summed_by_fact() -> None:
-    wrong = "About 9,000 vehicles cross it each day."
-    totals = count_facts(SETTINGS, [(TITLE, LEAD), (TITLE, wrong)])
-    assert totals["bridge", "traffic"] == FactCounts(right=1, wrong=1, lead=2, recalled=1)
-    assert totals["bridge", "span"] == FactCounts(right=1, missed=1, lead=2, recalled=1)
-    assert list(totals) == sorted(totals)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -95,11 +95,10 @@ def test_each_reason_in_its_place():
 def test_switched_off_rules_keep_what_they_would_drop():
     rows = build(
         [article()],
-        [document(LEAD, WIDE, WIDE, BORE)],
-        drop_duplicates=False,
+        [document(LEAD, WIDE, BORE)],
         clones=CloneSettings(recall=None, part_recall=None),
     )
-    assert rows["drop_reason"] == [None] * 4
+    assert rows["drop_reason"] == [None] * 3
 
 
 def test_a_text_refused_once_is_no_duplicate():

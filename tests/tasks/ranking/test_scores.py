@@ -10,8 +10,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS, RANKED, RANKING_SCORES
 from tasks.evaluation.rouge import stem
-from tasks.ranking.scores import recalls, score_rankings
-from tasks.ranking.settings import RankingScoreSettings
+from tasks.ranking.scores import LENGTHS, recalls, score_rankings
 from tasks.text.ngrams import split_words
 
 TEXT = st.lists(st.sampled_from(["the", "rivers", "river", "ran", "running", "a", "b."]), max_size=12).map(" ".join)
@@ -38,8 +37,8 @@ def tables(
     return tuple(pa.Table.from_pylist(r, d.schema) for r, d in zip(rows, datasets, strict=True))
 
 
-def scores(inputs: tuple[pa.Table, ...], config: RankingScoreSettings) -> list[tuple[Any, ...]]:
-    table = score_rankings(*inputs, config)
+def scores(inputs: tuple[pa.Table, ...], *lengths: int) -> list[tuple[Any, ...]]:
+    table = score_rankings(*inputs, lengths=lengths)
     assert table.schema.equals(RANKING_SCORES.schema)
     return [tuple(row.values()) for row in table.to_pylist()]
 
@@ -54,7 +53,7 @@ def test_both_orders_by_hand() -> None:
         {"a": [0], "b": [2, 3, 1, 0]},
     )
     # Similarity: zero, three nine, four (a tie: the lower id), one two. Ranking: one two, three nine, four, zero.
-    assert scores(inputs, RankingScoreSettings(paragraphs=(1, 3, 40))) == [
+    assert scores(inputs, 1, 3, 40) == [
         ("b", "test", "similarity", 1, 0.0),
         ("b", "test", "similarity", 3, 0.5),
         ("b", "test", "similarity", 40, 0.5),
@@ -66,32 +65,29 @@ def test_both_orders_by_hand() -> None:
 
 def test_the_order_goes_by_the_name_of_what_made_it() -> None:
     inputs = tables({"b": ("test", "one two")}, {"b": [(0, "one", 0.1), (1, "none", 0.2)]}, {"b": [0, 1]})
-    config = RankingScoreSettings(paragraphs=(1,))
-    found = score_rankings(*inputs, config, method="found")
+    found = score_rankings(*inputs, lengths=(1,), method="found")
     assert found.select(["method", "rouge_l_recall"]).to_pylist() == [
         {"method": "similarity", "rouge_l_recall": 0.0},
         {"method": "found", "rouge_l_recall": 0.5},
     ]
-    assert score_rankings(*inputs, config, method="similarity")["method"].to_pylist() == ["similarity"]
+    assert score_rankings(*inputs, lengths=(1,), method="similarity")["method"].to_pylist() == ["similarity"]
 
 
 def test_words_are_stemmed_unless_the_caller_wants_otherwise() -> None:
     inputs = tables({"b": ("valid", "rivers rising")}, {"b": [(4, "the river rises", 0.0)]}, {"b": [4]})
-    assert [row[4] for row in scores(inputs, RankingScoreSettings(paragraphs=(1,)))] == [1.0, 1.0]
-    assert score_rankings(*inputs, RankingScoreSettings(paragraphs=(1,)), stemmed=False)[
-        "rouge_l_recall"
-    ].to_pylist() == [0, 0]
+    assert [row[4] for row in scores(inputs, 1)] == [1.0, 1.0]
+    assert score_rankings(*inputs, lengths=(1,), stemmed=False)["rouge_l_recall"].to_pylist() == [0, 0]
 
 
 def test_articles_of_the_training_split_are_not_scored() -> None:
     inputs = tables(
         {"a": ("train", "x"), "b": ("test", "x")}, {"a": [(0, "x", 0.0)], "b": [(0, "x", 0.0)]}, {"a": [0], "b": [0]}
     )
-    assert {row[0] for row in scores(inputs, RankingScoreSettings())} == {"b"}
+    assert {row[0] for row in scores(inputs, *LENGTHS)} == {"b"}
 
 
 def test_defaults_are_those_of_the_table() -> None:
-    assert RankingScoreSettings().paragraphs == (5, 10, 20, 40)
+    assert LENGTHS == (5, 10, 20, 40)
 
 
 @settings(max_examples=150)
@@ -106,7 +102,7 @@ def test_recall_is_that_of_rouge_score(lead: str, texts: list[str], stemmed: boo
 def test_errors() -> None:
     inputs = tables({"b": ("test", "x")}, {"b": [(0, "x", 0.0)]}, {"b": [0]})
     with pytest.raises(ValueError, match="L' of 0"):
-        score_rankings(*inputs, RankingScoreSettings(paragraphs=(0, 5)))
+        score_rankings(*inputs, lengths=(0, 5))
     articles, paragraphs, features, ranked = inputs
     with pytest.raises(ValueError, match=r"article b has features of paragraphs \[0\]"):
-        score_rankings(articles, paragraphs.slice(0, 0), features, ranked, RankingScoreSettings())
+        score_rankings(articles, paragraphs.slice(0, 0), features, ranked)

@@ -30,8 +30,7 @@ pytestmark = pytest.mark.integration
 torch.set_num_threads(1)
 
 SMALL = RankerSettings(
-    embedding=16, hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20,
-    torch_threads=1,
+    hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20
 )  # fmt: skip
 RULES = BatchRules(seed=1, epochs=2, size=16, per_article=8, title_tokens=8, paragraph_tokens=20)
 
@@ -315,13 +314,12 @@ def test_a_start_from_another_ranker_that_does_not_fit_is_refused(tmp_path: Path
         train_ranker(world(), other_vocabulary(), SMALL, directory=tmp_path / "other", seed=1, initial=start)
 
 
-def test_threads_are_those_of_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_are_always_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums, and so the bytes of weights and scores, depend on their number."""
     seen: list[int] = []
-    settings = SMALL.model_copy(update={"steps": 2, "torch_threads": 3})
-    assert settings.recipe()["torch_threads"] == 3
+    settings = SMALL.model_copy(update={"steps": 2})
     train(tmp_path, settings, progress=lambda _: seen.append(torch.get_num_threads()))
-    assert set(seen) == {3}
+    assert set(seen) == {2}
     assert torch.get_num_threads() == 1
 
     def scored(*given: object) -> object:

@@ -53,12 +53,12 @@ def test_the_promise_of_a_ranker_stays_one() -> None:
 
 def test_the_schedule_peaks_at_the_share_of_the_peak_before() -> None:
     training = TrainingSettings(steps=1000, warmup=100, learning_rate_factor=2.0, validation_interval=250)
-    warm = warm_training(training, RetrainingSettings(summarizer_steps=40, warmup=9, restart=0.25))
+    warm = warm_training(training, RetrainingSettings(summarizer_steps=40, warmup=9))
     assert (warm.steps, warm.warmup, warm.validation_interval) == (40, 9, 40)
     before = noam(factor=training.learning_rate_factor, model_size=64, warmup=training.warmup)
     after = noam(factor=warm.learning_rate_factor, model_size=64, warmup=warm.warmup)
-    assert after(9) == pytest.approx(0.25 * before(100))
-    assert warm.learning_rate == 0.25 * training.learning_rate
+    assert after(9) == pytest.approx(0.3 * before(100))
+    assert warm.learning_rate == 0.3 * training.learning_rate
 
 
 def test_a_ranker_trained_on_validates_before_it_ends() -> None:
@@ -74,6 +74,9 @@ def test_models_of_another_shape_are_trained_afresh() -> None:
     version = Version(1, "", "", "", None, {}, "", settings, {}, {})
     assert ranker_fits(version, RankerSettings(hidden=8, learning_rate=1.0))
     assert not ranker_fits(version, RankerSettings(hidden=16))
+    for more, fits in (({"embedding": 8, "dropout": 0.2}, True), ({"embedding": 4}, False), ({"dropout": 0.1}, False)):
+        older = Version(1, "", "", "", None, {}, "", {"ranker": {**settings["ranker"], **more}}, {}, {})
+        assert ranker_fits(older, RankerSettings(hidden=8)) == fits
     assert summarizer_fits(version, SummarizerSettings(preset="ht-small"))
     assert not summarizer_fits(version, SummarizerSettings(preset="ht-small", graph="similarity"))
     assert not summarizer_fits(version, SummarizerSettings(preset="ht-small", truncation="each"))

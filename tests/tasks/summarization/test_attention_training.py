@@ -25,14 +25,10 @@ PHT = TINY.model_copy(
     update={"preset": "pht", "overrides": {**SIZES, "encoder_layers": 1, "decoder_layers": 2}}
 )  # fmt: skip
 SHORT = AttentionSettings(
-    heads=2,
-    dropout=0.0,
     steps=6,
     batch_tokens=512,
     warmup=4,
     validation_interval=2,
-    log_interval=1,
-    torch_threads=1,
 )
 
 
@@ -55,11 +51,13 @@ def trained(summarizer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_papers_settings_are_the_defaults() -> None:
-    settings = AttentionSettings()
-    assert (settings.layers, settings.dropout, settings.steps) == (2, 0.5, 100_000)
+    assert AttentionSettings().steps == 100_000
 
 
-def test_it_learns_more_than_that_all_paragraphs_are_alike(summarizer: Path, tmp_path: Path) -> None:
+def test_it_learns_more_than_that_all_paragraphs_are_alike(
+    summarizer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tasks.summarization.attention_training._DROPOUT", 0.0)
     data = InMemory([(pa.concat_tables([examples("train"), examples("valid")]),)])
     settings = SHORT.model_copy(
         update={"steps": 100, "validation_interval": 50, "learning_rate_factor": 0.1, "warmup": 10}
@@ -71,7 +69,9 @@ def test_it_learns_more_than_that_all_paragraphs_are_alike(summarizer: Path, tmp
 
 def test_a_model_directory_and_its_metrics(summarizer: Path, tmp_path: Path) -> None:
     reports: list[TrainingProgress] = []
-    found = train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=reports.append)
+    found = train_attention(
+        shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=reports.append
+    )
     assert found["published"] == ["model.safetensors", "config.json"]
     assert found["steps"] == 6
     assert found["validation_error"] == min(report.validation for report in reports if report.validation)
@@ -95,7 +95,7 @@ def test_an_interrupted_training_ends_in_the_same_model(trained: Path, summarize
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=fail)
+        train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=fail)
     train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1)
     for file in ("model.safetensors", "config.json"):
         assert (tmp_path / file).read_bytes() == (trained / file).read_bytes(), file
@@ -111,9 +111,9 @@ def test_sigterm_saves_a_checkpoint_that_the_next_run_goes_on_from(
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(TrainingStopped, match="stopped by SIGTERM after step 3"):
-        train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=stop)
+        train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=stop)
     reports: list[TrainingProgress] = []
-    train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, progress=reports.append)
+    train_attention(shards(), summarizer, SHORT, directory=tmp_path, seed=1, log_interval=1, progress=reports.append)
     assert reports[0].step == 4
     assert (tmp_path / "model.safetensors").read_bytes() == (trained / "model.safetensors").read_bytes()
 
@@ -121,8 +121,8 @@ def test_sigterm_saves_a_checkpoint_that_the_next_run_goes_on_from(
 def test_another_run_in_the_same_directory_is_refused(trained: Path, summarizer: Path) -> None:
     with pytest.raises(ValueError, match=r"other settings \(seed\): seed was 1 and is 2"):
         train_attention(shards(), summarizer, SHORT, directory=trained, seed=2)
-    changed = SHORT.model_copy(update={"dropout": 0.1})
-    with pytest.raises(ValueError, match=r"dropout was 0.0 and is 0.1"):
+    changed = SHORT.model_copy(update={"warmup": 5})
+    with pytest.raises(ValueError, match=r"warmup was 4 and is 5"):
         train_attention(shards(), summarizer, changed, directory=trained, seed=1)
 
 
@@ -166,25 +166,21 @@ def test_a_predictor_is_that_of_one_summarizer(trained: Path, summarizer: Path, 
         load_predictor(summarizer, summarizer)
 
 
-def test_settings_that_cannot_be_are_named(summarizer: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_trained_is_an_error(summarizer: Path, tmp_path: Path) -> None:
     few = SHORT.model_copy(update={"batch_tokens": 100})
     with pytest.raises(ValueError, match=r"batch_tokens of 100 .* expected at least 120"):
         train_attention(shards(), summarizer, few, directory=tmp_path, seed=1)
-    odd = SHORT.model_copy(update={"heads": 3})
-    with pytest.raises(ValueError, match="heads must divide model_size 32, got 3"):
-        train_attention(shards(), summarizer, odd, directory=tmp_path, seed=1)
     with pytest.raises(ValueError, match="found none in 1 shards"):
         train_attention(InMemory([(examples("valid"),)]), summarizer, SHORT, directory=tmp_path, seed=1)
 
 
-def test_threads_are_those_of_the_recipe(summarizer: Path, tmp_path: Path) -> None:
+def test_threads_are_always_two(summarizer: Path, tmp_path: Path) -> None:
     """Sums, and so the bytes of weights, depend on their number."""
     seen: list[int] = []
-    settings = SHORT.model_copy(update={"steps": 2, "torch_threads": 3})
+    settings = SHORT.model_copy(update={"steps": 2})
     train_attention(
         shards(), summarizer, settings, directory=tmp_path, seed=1,
         progress=lambda _: seen.append(torch.get_num_threads()),
     )  # fmt: skip
-    assert set(seen) == {3}
+    assert set(seen) == {2}
     assert torch.get_num_threads() == 1
-    assert settings.recipe()["torch_threads"] == 3

@@ -44,15 +44,13 @@ def test_edges_below_the_threshold_are_dropped_and_those_at_it_kept() -> None:
 
 def test_discourse_counts_shared_entities_and_markers() -> None:
     names = [frozenset({"Oslo", "Erie", "Ash"}), frozenset({"Oslo", "Erie"}), frozenset({"oslo"}), NO_NAMES]
-    edges = discourse_edges(
-        ["u", "u", "v", "v"], [2, 3, 0, 1], ["x", "However, x", "x", "Also x"], names, GraphSettings()
-    )
+    edges = discourse_edges(["u", "u", "v", "v"], [2, 3, 0, 1], ["x", "However, x", "x", "Also x"], names)
     # 0.2 * 2 + 1 between 0 and 1; "oslo" is no exact match; 2 and 3 are joined by "also" alone.
     assert pairs(edges) == {(0, 1): pytest.approx(1.4), (2, 3): 1.0}
 
 
 def test_a_neighbour_of_better_rank_may_come_later_on_the_page() -> None:
-    edges = discourse_edges(["u", "u"], [5, 4], ["Then x", "x"], [NO_NAMES, NO_NAMES], GraphSettings())
+    edges = discourse_edges(["u", "u"], [5, 4], ["Then x", "x"], [NO_NAMES, NO_NAMES])
     assert pairs(edges) == {(0, 1): 1.0}
 
 

@@ -33,7 +33,7 @@ from tests.tasks.summary.topic import HISTORY, TODAY, files, summarized
 DECODING = DecodingSettings(beam=2, min_length=4, max_length=12, source_values=True)
 CONFIG: dict[str, Any] = {
     "words": "unicode", "decoding": DECODING.model_dump(mode="json"), "ranking": {"method": "ranking", "keep": 3},
-    "paragraphs": {}, "graphs": {}, "examples": {"paragraphs": 3, "paragraph_tokens": 40},
+    "paragraphs": {}, "graphs": {}, "examples": {"paragraph_tokens": 40},
 }  # fmt: skip
 
 

@@ -35,15 +35,6 @@ def test_a_marker_of_several_words_may_break_over_lines() -> None:
     assert has_marker("At the  same time it fell.")
 
 
-def test_scope_paragraph_looks_further() -> None:
-    assert has_marker("The river rose. However, it fell.", "paragraph")
-
-
-def test_unknown_scope_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'page'"):
-        has_marker("Also.", "page")  # type: ignore[arg-type]
-
-
 def test_pairs_are_neighbours_on_one_page_with_a_marker_in_the_later() -> None:
     urls = ["a", "a", "b", "a", "a", "b"]
     positions = [4, 3, 4, 6, 1, 5]

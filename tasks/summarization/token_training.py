@@ -1,0 +1,125 @@
+"""What a summarizer's training and its pre-training share: settings, batches, loss, the trainer, and its outcome."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from models.contract import Summarizer
+from models.registry import to_config_dict
+from models.training.batches import Batch, BatchStream, ExampleShards, TableShards, sweep
+from models.training.distributed import Ranks, launched_together, process_count
+from models.training.layout import Layout
+from models.training.schedule import Schedule, constant, linear, noam
+from models.training.state import TrainerSettings, TrainingProgress, TrainingResult
+from models.training.token_objective import TokenObjective
+from models.training.trainer import Trainer
+from tasks.summarization.settings import TrainingSettings
+
+
+def processes_to_start(training: TrainingSettings, device: str) -> int:
+    """Return how many processes this one starts to train together; 1 where it trains itself, alone or as one of them.
+
+    Raises:
+        ValueError: the settings ask for more than the device allows.
+    """
+    return 1 if launched_together() else process_count(training.processes, training.accumulation, device)
+
+
+def token_trainer(
+    model: Summarizer,
+    training: TrainingSettings,
+    layout: Layout,
+    *,
+    examples: ExampleShards,
+    valid: pa.Table,
+    directory: Path,
+    seed: int,
+    ranks: Ranks,
+    fingerprint: Mapping[str, Any],
+    prepare: Callable[[pa.Table, int, int], pa.Table] | None = None,
+    evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
+    continued: bool = False,
+    progress: Callable[[TrainingProgress], None] | None = None,
+) -> Trainer[Batch]:
+    """Return the trainer of a model that predicts the tokens of targets.
+
+    Args:
+        model: its weights.
+        training: how they are trained.
+        layout: how an example is cut and padded.
+        examples: of the training split.
+        valid: examples that choose the best checkpoints; none = the last one is the best.
+        directory: where the run is.
+        seed: of dropout and the order of examples.
+        ranks: this process among those that train together.
+        fingerprint: settings that must not change during the run.
+        prepare: see `BatchStream`.
+        evaluate: see `TokenObjective`.
+        continued: whether the weights are those of a trained summarizer.
+        progress: see `Trainer`.
+    """
+    tokens = training.batch_tokens
+    stream = BatchStream(
+        examples, layout, batch_tokens=tokens, seed=seed, rank=ranks.rank, world=ranks.world, prepare=prepare
+    )
+
+    def validation() -> Iterator[Batch]:
+        return sweep(TableShards([valid]), layout, batch_tokens=tokens, rank=ranks.rank, world=ranks.world)
+
+    objective = TokenObjective(
+        model,
+        batch_tokens=tokens,
+        label_smoothing=training.label_smoothing,
+        stream=stream,
+        ranks=ranks,
+        validation=validation if valid.num_rows else None,
+        evaluate=evaluate,
+    )
+    settings = trainer_settings(training, seed, processes=ranks.world, continued=continued)
+    schedule = _schedule(training, model)
+    return Trainer(
+        objective, schedule, settings, directory, ranks=ranks, progress=progress, fingerprint=dict(fingerprint)
+    )
+
+
+def outcome(result: TrainingResult, model: Summarizer) -> dict[str, Any]:
+    """Return what every such training reports of itself."""
+    return {
+        "steps": result.step,
+        "finished": result.finished,
+        "seconds": round(result.seconds, 3),
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "validation_nll": result.best,
+        "skipped_steps": result.skipped,
+    }
+
+
+def trainer_settings(
+    training: TrainingSettings, seed: int, *, processes: int = 1, continued: bool = False
+) -> TrainerSettings:
+    """Return what the trainer wants to know, for each of `processes`."""
+    names = {field.name for field in fields(TrainerSettings)}
+    # The initial weights are among the checkpoints, so that continued training cannot raise the validation loss.
+    fields_ = training.model_dump(include=names) | {"accumulation": training.accumulation // processes}
+    return TrainerSettings(**fields_, seed=seed, validate_start=continued)
+
+
+def fixed_settings(training: TrainingSettings) -> dict[str, Any]:
+    """Return the settings that must not change during a run; its length, validation interval and time budget may."""
+    free = {"steps", "validation_interval", "keep_best", "max_seconds"}
+    if training.schedule == "linear":
+        free.remove("steps")  # they determine the learning rate of every step
+    return {name: value for name, value in training.recipe().items() if name not in free}
+
+
+def _schedule(training: TrainingSettings, model: Summarizer) -> Schedule:
+    """Return the learning rate by step."""
+    if training.schedule == "constant":
+        return constant(training.learning_rate)
+    if training.schedule == "linear":
+        return linear(peak=training.learning_rate, warmup=training.warmup, steps=training.steps)
+    size = to_config_dict(model)["model_size"]
+    return noam(factor=training.learning_rate_factor, model_size=size, warmup=training.warmup)
