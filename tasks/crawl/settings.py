@@ -2,9 +2,9 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from tasks.crawl.turns import LONGEST_WAIT
 from tasks.crawl.urls import BadUrlError, normalise_url
@@ -61,6 +61,12 @@ class CommonCrawlSettings(Settings):
         description="CDX index servers asked in this order until one has a page, such as "
         "https://index.commoncrawl.org/CC-MAIN-2026-43-index, one URL a second; empty = not used",
     )
+    tables: tuple[str, ...] = Field(
+        (),
+        description="the columnar index in place of `indexes`, for more than some thousand URLs: a table for each "
+        "crawl, as the URL of its list of files (https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/"
+        "cc-index-table.paths.gz), or as a folder of Parquet files, a path or s3:// URI; new ones are added at the end",
+    )
     near: str = Field(
         "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
     )  # fmt: skip
@@ -71,8 +77,12 @@ class CommonCrawlSettings(Settings):
     )
 
     def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide which captures are read; `near` only where it is set, as it came later."""
+        """Return the fields that decide which captures are read; `near` only where it is set, as it came later.
+
+        The tables are left out: their files are arguments of the stages that read them.
+        """
         fields = super().recipe()
+        del fields["tables"]
         if not self.near:
             del fields["near"]
         return fields
@@ -80,7 +90,7 @@ class CommonCrawlSettings(Settings):
     @property
     def used(self) -> bool:
         """Whether pages are looked for in it."""
-        return bool(self.indexes)
+        return bool(self.indexes or self.tables)
 
     @property
     def near_time(self) -> datetime | None:
@@ -101,6 +111,14 @@ class CommonCrawlSettings(Settings):
         if value:
             _time(value)
         return value
+
+    @model_validator(mode="after")
+    def _one_kind_of_index(self) -> Self:
+        if self.indexes and self.tables:
+            raise ValueError(
+                "indexes and tables are both set: expected one, since the columnar index holds what the CDX servers do"
+            )
+        return self
 
 
 class WaybackSettings(Settings):
