@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -165,6 +166,24 @@ def test_neighbours_in_a_file_cost_one_request(archive: CommonCrawl, tmp_path: P
     rows = pages(archive, tmp_path, urls)
     assert [rows[url]["body"] for url in urls] == [b"<p>" + url.encode() for url in urls]
     assert archive.reads() == 2  # four records, a gap, and two
+
+
+def test_every_range_waits_for_its_turn_on_this_machine(
+    archive: CommonCrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[tuple[str, float]] = []
+
+    @contextmanager
+    def turn(service: str, delay: float) -> Iterator[None]:
+        turns.append((service, delay))
+        yield
+
+    monkeypatch.setattr("tasks.crawl.remote_files.turn", turn)
+    urls = [f"http://a.test/{n}" for n in range(3)]
+    for url in urls:
+        archive.add(url, http(b"<p>page"), apart=True)
+    pages(archive, tmp_path, urls, common_crawl={"requests_per_second": 25.0})
+    assert turns == [("files of data.cc.test", 0.04)] * archive.reads() == [("files of data.cc.test", 0.04)] * 3
 
 
 def test_broken_neighbour_costs_no_other_page(archive: CommonCrawl, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.service import Patience
-from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.settings import CommonCrawlSettings, CrawlSettings
 from tests.storage.object_store import BUCKET, CREDENTIALS, object_store, uri
 from tests.tasks.crawl.columnar.index_table import LIST, Captured, ColumnarCrawl, crawl_folder, write_part
 from tests.tasks.crawl.loopback_server import FAST, LoopbackServer, answer
@@ -123,3 +123,11 @@ def test_table_that_is_nowhere_is_an_error_that_names_it(named: str, tmp_path: P
 def test_both_kinds_of_index_are_refused() -> None:
     with pytest.raises(ValueError, match="indexes and tables are both set: expected one"):
         CrawlSettings.model_validate({"common_crawl": {"tables": ["x"], "indexes": ["http://index.cc.test/i"]}})
+
+
+def test_keys_of_builds_without_tables_stay_and_the_wanted_time_counts() -> None:
+    """Where a table lies decides nothing: its files are arguments of the stages that read them."""
+    plain = CommonCrawlSettings().recipe()
+    assert plain == {"indexes": [], "data_url": "https://data.commoncrawl.org/"}
+    assert CommonCrawlSettings(tables=("somewhere",)).recipe() == plain
+    assert CommonCrawlSettings(near="2016").recipe() == {**plain, "near": "2016"}
