@@ -11,6 +11,7 @@ from tasks.crawl.settings import CommonCrawlSettings
 from tasks.engine.inputs import StageResult
 from tasks.engine.stage import Run
 
+CORPUS_URLS = 90_000_000  # 1.58 million articles with 57 URLs each
 RECORD_BYTES = 30_000  # mean of a record in its file: a crawl has some 3 billion in 90 TB
 READS_OF_A_ROW_GROUP = 4  # the keys, and three runs of columns beside each other
 READS_OF_A_FOOTER = 3  # the size of the file, and the footer twice where it is long
@@ -38,7 +39,12 @@ def archive_line(run: Run, settings: CommonCrawlSettings) -> str | None:
     frontier, pages = (run.stages.get(dataset.name) for dataset in (FRONTIER, PAGES))
     looked_up = run.stages.get("captures-indexed")
     if frontier is None or pages is None or looked_up is None or not frontier.complete:
-        return "Common Crawl: requests, hours and money are known once the frontier is made."
+        whole = Reads(CORPUS_URLS, CORPUS_URLS * RECORD_BYTES)
+        hours = CORPUS_URLS / settings.requests_per_second / 3600
+        return (
+            "Common Crawl: requests, hours and money are known once the frontier is made; for the records of the whole "
+            f"WikiSum {whole}, {hours:,.0f} hours at {settings.requests_per_second:g} requests a second."
+        )
     urls = _kept(frontier)
     found = round(_left(pages) * (_kept(looked_up) if looked_up.complete else urls))
     records = Reads(found, found * RECORD_BYTES)
