@@ -33,7 +33,7 @@ class Reads:
 
 
 def archive_line(run: Run, settings: CommonCrawlSettings) -> str | None:
-    """Return what the missing shards of a planned walk cost at most; None if the settings do not use Common Crawl."""
+    """Return what the missing shards of a planned walk cost at most; None if they ask nothing of Common Crawl."""
     if not settings.used:
         return None
     frontier, pages = (run.stages.get(dataset.name) for dataset in (FRONTIER, PAGES))
@@ -45,6 +45,8 @@ def archive_line(run: Run, settings: CommonCrawlSettings) -> str | None:
             "Common Crawl: requests, hours and money are known once the frontier is made; for the records of the whole "
             f"WikiSum {whole}, {hours:,.0f} hours at {settings.requests_per_second:g} requests a second."
         )
+    if pages.complete:
+        return None
     urls = _kept(frontier)
     found = round(_left(pages) * (_kept(looked_up) if looked_up.complete else urls))
     records = Reads(found, found * RECORD_BYTES)

@@ -47,8 +47,9 @@ def planned(root: Path, **done: int) -> Run:
     return run
 
 
-def test_nothing_is_said_where_common_crawl_is_not_used(tmp_path: Path) -> None:
+def test_nothing_is_said_where_nothing_is_asked_of_common_crawl(tmp_path: Path) -> None:
     assert archive_line(planned(tmp_path), CommonCrawlSettings()) is None
+    assert archive_line(planned(tmp_path, frontier=2, footers=2, captures=4, pages=10), TABLES) is None
 
 
 @pytest.mark.parametrize(
