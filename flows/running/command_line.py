@@ -70,7 +70,7 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
     store.check_writable()
     with holding(store):
         with suppress(CorruptShardError):  # the run repairs what is damaged
-            planning_session(config).once(wiring)
+            planning_session(config, keeps_answers=True).once(wiring)
         yield store
 
 
