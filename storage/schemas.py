@@ -123,9 +123,41 @@ CAPTURES = Dataset(
             _column("reason", pa.string(), "why the record, or an index, cannot be used; null = it can"),
         ]
     ),
-    sharded_by="WARC file, or hash of host",
+    sharded_by="WARC file, file of the columnar index, or hash of host",
     grouped_by="host_shard",
     reason="reason",
+)
+
+INDEX_FILES = Dataset(
+    name="index_files",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("file", pa.string(), "file of a table of the columnar index"),
+            _column("first", pa.string(), "smallest key in the file; null = unknown"),
+            _column("last", pa.string(), "largest key in the file; null = unknown"),
+            _column("rows", pa.int64(), "captures in the file"),
+            _column("row_groups", pa.int32(), "row groups of the file"),
+            _column("bytes", pa.int64(), "compressed bytes of the columns that are read"),
+            _column("sorted", pa.bool_(), "whether its row groups are in order of key"),
+        ]
+    ),
+    sharded_by="table",
+)
+
+SOUGHT = Dataset(
+    name="sought",
+    version=1,
+    schema=pa.schema(
+        [
+            _column("url", pa.string(), "URL of the frontier"),
+            _column("key", pa.string(), "its key in indexes of web archives (SURT)"),
+            _column("host_shard", pa.int32(), "shard of its host"),
+            _column("file", pa.int32(), "destination: the file to look it up in, numbered through all tables"),
+        ]
+    ),
+    sharded_by="hash of host",
+    grouped_by="file",
 )
 
 FRONTIER = Dataset(
@@ -488,7 +520,8 @@ SCORES = Dataset(
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
-        INTAKE, ARTICLES, SEARCH, CAPTURES, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS, LEAD_NGRAMS, SKETCHES,
-        TWINS, OVERLAPS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES, GRAPHS, EXAMPLES, PASSAGES, PREDICTIONS, SCORES,
+        INTAKE, ARTICLES, SEARCH, CAPTURES, INDEX_FILES, SOUGHT, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS,
+        LEAD_NGRAMS, SKETCHES, TWINS, OVERLAPS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES, GRAPHS, EXAMPLES,
+        PASSAGES, PREDICTIONS, SCORES,
     )
 }  # fmt: skip

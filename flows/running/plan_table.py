@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from flows.config import BuildConfig
+from flows.running.archive_costs import archive_line
 from flows.running.estimates import (
     ARTICLE_PARAGRAPHS,
     CORPUS_ARTICLES,
@@ -38,8 +39,10 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
-    for line in (_hours_line(estimates), _search_line(run, config.search), _labels_line(run)):
-        console.print(line, highlight=False, style="dim", soft_wrap=True)
+    archive = archive_line(run, config.crawl.common_crawl)
+    for line in (_hours_line(estimates), _search_line(run, config.search), archive, _labels_line(run)):
+        if line is not None:
+            console.print(line, highlight=False, style="dim", soft_wrap=True)
 
 
 def _hours_line(estimates: Mapping[str, Estimate]) -> str:

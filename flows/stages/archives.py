@@ -2,9 +2,13 @@
 
 from flows.running.session import Session
 from storage import schemas
+from tasks.crawl.columnar.layout import index_files
+from tasks.crawl.columnar.look_up import look_up_in_file
+from tasks.crawl.columnar.sought import seek
+from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import find_archives, index_shard, look_up_shard
-from tasks.engine.inputs import StageResult, gathered
+from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.engine.recipe import Recipe
 
 
@@ -28,6 +32,8 @@ def captures(session: Session) -> StageResult | None:
 
 def indexed_captures(session: Session, frontier: StageResult) -> StageResult | None:
     """Look up the frontier's URLs in the indexes of Common Crawl; None if the settings name none."""
+    if session.config.crawl.common_crawl.tables:
+        return _captures_in_tables(session, frontier)
     if not session.config.crawl.common_crawl.indexes:
         return None
     return session.run.stage(
@@ -43,6 +49,38 @@ def indexed_captures(session: Session, frontier: StageResult) -> StageResult | N
         scratch="scratch",
         name="captures-indexed",
     )
+
+
+def _captures_in_tables(session: Session, frontier: StageResult) -> StageResult:
+    """Look the URLs up in the columnar index, file by file: for that they are regrouped from hosts to files."""
+    crawl = part_of(session.config.crawl, "common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds")
+    context = {"connect_to": session.connect_to}
+    tables = find_tables(crawl, session.connect_to)
+    index = session.run.stage(
+        Recipe(schemas.INDEX_FILES, index_files, per_shard={"table": tables}),
+        shards=len(tables),
+        inputs={},
+        context={**context, "settings": crawl},
+    )
+    hosts = session.config.shards.hosts
+    sought = session.run.stage(
+        Recipe(schemas.SOUGHT, seek, per_shard={"shard": range(hosts)}),
+        shards=hosts,
+        inputs={"frontier": gathered(frontier), "index": every(index)},
+    )
+    files = [file for table in tables for file in table.files]
+    return session.run.stage(
+        Recipe(schemas.CAPTURES, look_up_in_file, settings=crawl, per_shard={"file": files}),
+        shards=len(files),
+        inputs={"sought": gathered(sought)},
+        context=context,
+        name="captures-indexed",
+    )
+
+
+def looked_up(session: Session, indexed: StageResult) -> Input:
+    """Return the captures of an index as an input of the pages: by host shard, or by file of the columnar index."""
+    return gathered(indexed) if session.config.crawl.common_crawl.tables else same(indexed)
 
 
 def part_of(crawl: CrawlSettings, *names: str) -> CrawlSettings:

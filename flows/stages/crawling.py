@@ -1,7 +1,7 @@
 """The pages that articles cite and that searches find: search, frontier, and the crawl host by host."""
 
 from flows.running.session import Session
-from flows.stages.archives import part_of
+from flows.stages.archives import looked_up, part_of
 from storage import schemas
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.stage import crawl_shard
@@ -46,7 +46,7 @@ def pages(
     if captures is not None:
         inputs["captures"] = gathered(captures)
     if indexed is not None:
-        inputs["indexed"] = same(indexed)
+        inputs["indexed"] = looked_up(session, indexed)
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
     return session.run.stage(
         Recipe(

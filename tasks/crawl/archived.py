@@ -1,15 +1,16 @@
-"""Pages of an archive in which every record costs a request: read several at a time, and none twice."""
+"""Pages of an archive in which every record costs a request: neighbours together, several at a time, and none twice."""
 
-from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
-from itertools import islice
 
 import pyarrow as pa
 
-from tasks.crawl.common_crawl import RemoteRecords
 from tasks.crawl.journal import Journal
 from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.ranges import FileRange, RangeRecords, gathered_ranges
+from tasks.crawl.remote_files import RemoteFiles
 from tasks.crawl.replay import Replay
 from tasks.crawl.settings import CrawlSettings
 
@@ -36,17 +37,43 @@ def archived_pages(
         progress: called about once a second.
     """
     count = ProgressCount(len(journal), len(urls), progress)
+    writing = threading.Lock()
     workers = settings.common_crawl.connections
     with (
-        closing(RemoteRecords(settings, connect_to)) as remote,
-        Replay(captures, settings, remote) as replay,
+        closing(RemoteFiles(settings, connect_to)) as files,
+        Replay(captures, settings) as replay,
         ThreadPoolExecutor(workers, "archive") as pool,
     ):
-        missing = (url for url in urls if url not in journal)
-        while some := list(islice(missing, workers)):  # only so many, because each body may be large
-            for row in pool.map(replay.row, some):
-                if not (settings.fetch_missing and row["reason"] == "not_in_archive"):
-                    journal.append(row)
-                    count.add(row)
-            count.tick()
+
+        def read(part: FileRange) -> None:
+            records = RangeRecords(files, part)
+            for url in part.urls:
+                row = replay.row(url, records)
+                with writing:  # at once, because each body may be large
+                    if not (settings.fetch_missing and row["reason"] == "not_in_archive"):
+                        journal.append(row)
+                        count.add(row)
+                    count.tick()
+
+        running: set[Future[None]] = set()
+        for part in _parts([url for url in urls if url not in journal], replay):
+            running.add(pool.submit(read, part))
+            if len(running) >= workers:
+                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+        for future in running:
+            future.result()
     count.tick(last=True)
+
+
+def _parts(urls: list[str], replay: Replay) -> Iterator[FileRange]:
+    """Yield the URLs in the ranges of files to read for them; each without a record on the network is by itself."""
+    remote = []
+    for url in urls:
+        capture = replay.first(url)
+        if capture is None or capture.length is None:
+            yield FileRange("", 0, 0, (url,))
+        else:
+            remote.append((url, capture))
+    yield from gathered_ranges(remote)

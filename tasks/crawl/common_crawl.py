@@ -1,10 +1,9 @@
-"""Common Crawl, or an archive with its interface: look up the captures of a URL in the index, and read their records.
+"""Common Crawl, or an archive with its interface: look up the captures of a URL in the index.
 
 The index is a CDX server that answers with a line of JSON for each capture of a URL; only one process of this machine
-asks it at a time. A record is one gzip member in the middle of a file of gigabytes; only its bytes are read.
+asks it at a time. For more URLs than some thousand there is `tasks/crawl/columnar/`.
 """
 
-import io
 import json
 import logging
 import re
@@ -20,27 +19,23 @@ import pyarrow.compute as pc
 
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
-from tasks.crawl.archive_file import OpenArchive, gzip_member
 from tasks.crawl.progress import CrawlProgress, ProgressCount
+from tasks.crawl.remote_files import PATIENCE
 from tasks.crawl.safety import FetchError
-from tasks.crawl.service import Patience, Service
+from tasks.crawl.service import Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.visit import MAX_REDIRECTS, refused_row
 
 logger = logging.getLogger(__name__)
 
-# Its servers are often busy, and answer after some minutes.
-PATIENCE = Patience(total_seconds=60.0, retries=5, backoff_seconds=2.0, max_backoff_seconds=120.0)
-
 _INDEX_LINES = 50  # captures of one URL that an index is asked for
-_CAPTURES = 2  # of one URL that are tried, newest first
-_MAX_RECORD_BYTES = 12_000_000  # as it lies in the archive; Common Crawl cuts pages itself, long before
+CAPTURES_TRIED = 2  # of one URL, best first
+MAX_RECORD_BYTES = 12_000_000  # as it lies in the archive; Common Crawl cuts pages itself, long before
 _MAX_LINE_BYTES = 20_000
-_FILE_NAME = re.compile(r"[\w-][\w./+=-]*", re.ASCII)
+FILE_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_./+=-]*"
 _TIMESTAMP = re.compile(r"\d{14}")
 _PROBE = "http://example.com/"
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(?:\d+|\*)")
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,7 @@ class CaptureIndex:
             raise ConnectionError(f"{self._service.url}: expected a CDX index, got HTTP {answer.status}")
 
     def find(self, url: str) -> list[IndexLine]:
-        """Return the captures of a URL, newest first.
+        """Return the captures of a URL, best first: the newest, or those closest to the time of the settings.
 
         Raises:
             FetchError: `index_failed` or `index_bad_answer`.
@@ -112,7 +107,7 @@ class CaptureIndex:
         captures = [line for text in written if (line := _parsed(text, self._settings)) is not None]
         if not captures and any(text.strip() for text in written):
             raise FetchError("index_bad_answer", repr(answer.body[:80]))
-        return sorted(captures, key=lambda line: line.captured_at, reverse=True)
+        return sorted(captures, key=lambda line: self._settings.common_crawl.preference(line.captured_at))
 
     def _query(self, url: str, **fields: str) -> str:
         # matchType is explicit, because an index takes a URL that ends in * for a prefix.
@@ -128,7 +123,7 @@ def _parsed(text: bytes, settings: CrawlSettings) -> IndexLine | None:
         offset, length = int(fields["offset"]), int(fields["length"])
         status = int(fields["status"])
         redirect = fields.get("redirect")
-        if not (_TIMESTAMP.fullmatch(timestamp) and _FILE_NAME.fullmatch(filename)) or ".." in filename:
+        if not (_TIMESTAMP.fullmatch(timestamp) and re.fullmatch(FILE_NAME, filename)) or ".." in filename:
             return None
         if not (0 <= offset < 1 << 62 and 0 < length < 1 << 62 and 100 <= status <= 999):
             return None
@@ -259,7 +254,7 @@ class _Finder:
                 good = [line for line in lines if 200 <= line.status < 300 and not line.truncated]
                 if good:
                     self._failures = 0
-                    return good[:_CAPTURES]
+                    return good[:CAPTURES_TRIED]
                 others += lines
         except FetchError as fault:
             self._failures += 1
@@ -277,7 +272,7 @@ class _Finder:
             self._indexes.append(index)
 
     def _place(self, url: str, line: IndexLine) -> dict[str, Any]:
-        reason = "too_large" if line.length > _MAX_RECORD_BYTES else None
+        reason = "too_large" if line.length > MAX_RECORD_BYTES else None
         row = _row(url, reason)
         row.update(
             file=f"{self._settings.common_crawl.data_url}{line.filename}",
@@ -293,62 +288,3 @@ def _row(url: str, reason: str | None) -> dict[str, Any]:
         "url": url, "file": None, "offset": None, "decoded": False, "length": None, "captured_at": None,
         "reason": reason,
     }  # fmt: skip
-
-
-class RemoteRecords:
-    """Records of archive files read over HTTP; usable from many threads; the caller must close it."""
-
-    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
-        """Make the client; no request is sent yet."""
-        self._settings = settings
-        chosen = settings.common_crawl
-        self._service = Service(
-            chosen.data_url, settings, PATIENCE, connect_to,
-            delay_seconds=chosen.delay_seconds, connections=chosen.connections,
-        )  # fmt: skip
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._service.close()
-
-    def read(self, url: str, offset: int, length: int) -> bytes:
-        """Return a range of a file.
-
-        Raises:
-            FetchError: `archive_failed` or `archive_bad_answer`.
-        """
-        last = offset + length - 1
-        if not url.startswith(self._service.url):
-            raise FetchError("archive_bad_answer", f"{url} is not below {self._service.url}")
-
-        def inspect(status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
-            if start is not None:
-                return None
-            content_range = _RANGE.fullmatch(headers.get("content-range", ""))
-            right = (
-                status == 206
-                and content_range is not None
-                and (int(content_range[1]), int(content_range[2])) == (offset, last)
-            )
-            return None if right else "archive_bad_answer"
-
-        wanted = {"Range": f"bytes={offset}-{last}", "Accept-Encoding": "identity"}
-        try:
-            answer = self._service.get(url, max_bytes=length, headers=wanted, inspect=inspect)
-        except FetchError as fault:
-            bad = fault.reason in ("archive_bad_answer", "too_large", "bad_encoding")
-            raise FetchError("archive_bad_answer" if bad else "archive_failed", fault) from fault
-        if not answer.success:
-            raise FetchError("archive_failed", f"HTTP {answer.status} for {url}")
-        if len(answer.body) != length:
-            raise FetchError("archive_bad_answer", f"{len(answer.body)} bytes for a range of {length}")
-        return answer.body
-
-
-def records_in(member: bytes, settings: CrawlSettings) -> Any:
-    """Return the records in a gzip member, as `OpenArchive.records` does.
-
-    It is decoded while it is read, up to slightly more than the maximum size of a body.
-    """
-    limit = 2 * settings.max_bytes + (1 << 20)
-    return OpenArchive.records_of(gzip_member(io.BytesIO(member), limit=limit))

@@ -94,7 +94,7 @@ def crawl_batches(
     if settings.from_archives:
         if captures is None:
             raise ValueError(f"crawl.archive names {len(settings.archive)} files: expected their captures, got none")
-        if not (settings.common_crawl.indexes or settings.fetch_missing):
+        if not (settings.common_crawl.used or settings.fetch_missing):
             yield from _replay(urls, captures, settings, progress)
             return
         archived_pages(urls, captures, settings, journal=journal, connect_to=connect_to, progress=progress)

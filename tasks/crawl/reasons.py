@@ -60,7 +60,8 @@ PAGE_REASONS = {
     "index_failed": "the archive's index did not answer, so that nobody knows whether there is a capture",
     "index_bad_answer": "the archive's index answered what its interface does not promise",
     "archive_failed": "the archive did not give the record that its index names",
-    "archive_bad_answer": "the archive gave something else than the part of a file that was asked for",
+    "archive_bad_answer": "the archive gave something else than the part of a file that was asked for, or the record "
+    "of another URL than its index names",
     "internal_error": "a fault of ours; the log has the traceback",
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from urllib3 import HTTPHeaderDict, HTTPResponse
@@ -16,11 +16,12 @@ from urllib3 import HTTPHeaderDict, HTTPResponse
 from tasks.crawl.archive import concerns_file, is_truncated, parse_date
 from tasks.crawl.archive_file import DamagedError, OpenArchive
 from tasks.crawl.body import Body
-from tasks.crawl.common_crawl import RemoteRecords, records_in
 from tasks.crawl.http import Response, named_faults, read_body
 from tasks.crawl.interim import FinalResponse
+from tasks.crawl.remote_files import records_in
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.surt import surt_key
 from tasks.crawl.urls import BadUrlError, normalise_url
 from tasks.crawl.visit import Visit, page_row, redirect_target, refused_row
 from tasks.crawl.warc_rows import CITED_URL, read_outcome
@@ -49,10 +50,13 @@ class Capture:
     length: int | None
     captured_at: datetime | None
 
-    @property
-    def time(self) -> float:
-        """Seconds since 1970; minus infinity if the date is unknown."""
-        return self.captured_at.timestamp() if self.captured_at else float("-inf")
+
+class Records(Protocol):
+    """Reads records of files on the network."""
+
+    def read(self, url: str, offset: int, length: int) -> bytes:
+        """Return a range of a file, or raise FetchError."""
+        ...
 
 
 class Replay(Closing):
@@ -61,16 +65,14 @@ class Replay(Closing):
     Usable from many threads; local files are read by one thread at a time.
     """
 
-    def __init__(self, captures: pa.Table, settings: CrawlSettings, remote: RemoteRecords | None = None) -> None:
+    def __init__(self, captures: pa.Table, settings: CrawlSettings) -> None:
         """Index the captures by URL.
 
         Args:
             captures: rows of `captures`, refused ones included.
             settings: settings of the crawl.
-            remote: reads files over the network; None if all are local.
         """
         self._settings = settings
-        self._remote = remote
         self._reading = threading.Lock()
         self._refused: dict[str, str] = {}
         self._files: dict[str, OpenArchive] = {}
@@ -82,7 +84,7 @@ class Replay(Closing):
             elif row["url"] is not None and (row["file"] is None or row["length"] is not None):
                 self._refused[row["url"]] = row["reason"]  # the answer of an index; nothing else is known of the URL
         for of_url in self._captures.values():
-            of_url.sort(key=lambda capture: (-capture.time, capture.file, capture.offset))
+            of_url.sort(key=self._order)
 
     def close(self) -> None:
         """Close the archive files."""
@@ -90,11 +92,23 @@ class Replay(Closing):
             file.close()
         self._files.clear()
 
-    def row(self, url: str) -> dict[str, Any]:
-        """Return the row of `pages` for a URL: its newest usable capture, else its newest one, with its reason.
+    def _order(self, capture: Capture) -> tuple[Any, ...]:
+        return *self._settings.common_crawl.preference(capture.captured_at), capture.file, capture.offset
 
-        For a URL without a capture, that of the same address with https instead of http, or the reverse, is used.
-        Redirects are followed within the archive; `final_url` is the last one.
+    def first(self, url: str) -> Capture | None:
+        """Return the capture of a URL that is read first, or None."""
+        return next(iter(self._captures_of(url, ())), None)
+
+    def row(self, url: str, records: Records | None = None) -> dict[str, Any]:
+        """Return the row of `pages` for a URL: its best usable capture, else its best one, with its reason.
+
+        The best is the newest, or the one closest to the time of the settings. For a URL without a capture, that of
+        the same address with https instead of http, or the reverse, is used. Redirects are followed within the
+        archive; `final_url` is the last one.
+
+        Args:
+            url: the URL.
+            records: reads files over the network; None if all are local.
 
         Raises:
             OSError: an archive file cannot be opened or read, which says nothing about the page.
@@ -103,7 +117,7 @@ class Replay(Closing):
         first: dict[str, Any] | None = None
         for number in range(max(1, len(self._captures_of(url, ())))):
             try:
-                row = self._follow(url, number)
+                row = self._follow(url, number, records)
             except Exception as error:
                 if concerns_file(error):
                     raise
@@ -117,22 +131,22 @@ class Replay(Closing):
         return first
 
     def _captures_of(self, url: str, seen: Collection[str]) -> list[Capture]:
-        """Return the captures of a URL, newest first, else those of its http/https twin, unless that was visited."""
+        """Return the captures of a URL, best first, else those of its http/https twin, unless that was visited."""
         scheme, _, rest = url.partition("://")
         twin = f"{'http' if scheme == 'https' else 'https'}://{rest}"
         return self._captures.get(url) or ([] if twin in seen else self._captures.get(twin, []))
 
-    def _follow(self, url: str, number: int) -> dict[str, Any]:
+    def _follow(self, url: str, number: int, records: Records | None) -> dict[str, Any]:
         visit = Visit(url, url, seen=[url])
         while True:
             captures = self._captures_of(visit.target, visit.seen)
             if not captures:
                 reason = self._refused.get(visit.target, "not_in_archive")
                 return page_row(visit, FetchError(reason, visit.target), self._settings)
-            # Other captures are tried only for the first hop; for later hops it is always the newest.
+            # Other captures are tried only for the first hop; for later hops it is always the best.
             capture = captures[number if visit.target == url else 0]
             try:
-                answer = self._read(visit.target, capture)
+                answer = self._read(visit.target, capture, records)
                 if isinstance(answer, dict):
                     return {**refused_row(url, None), **answer, "archive": capture.file}
                 if answer.location is None:
@@ -143,19 +157,19 @@ class Replay(Closing):
             visit.target = target
             visit.seen.append(target)
 
-    def _read(self, url: str, capture: Capture) -> Response | dict[str, Any]:
+    def _read(self, url: str, capture: Capture, remote: Records | None) -> Response | dict[str, Any]:
         """Return a captured response, or the columns of a captured failure."""
         if capture.length is None:
             with self._reading:
                 return self._patient(
                     url, lambda: self._open(capture.file).records(capture.offset, decoded=capture.decoded), checked=True
                 )
-        assert self._remote is not None
-        data = self._remote.read(capture.file, capture.offset, capture.length)
+        assert remote is not None
+        data = remote.read(capture.file, capture.offset, capture.length)
         return self._patient(url, lambda: records_in(data, self._settings), checked=False)
 
     def _patient(self, url: str, records: Callable[[], Any], *, checked: bool) -> Response | dict[str, Any]:
-        """Read the first record; unless it was checked when its file was indexed, check that it is complete."""
+        """Read the first record; unless it was checked when its file was indexed, check its URL and its end."""
         try:
             return self._decoded(url, records, checked, decode=True)
         except FetchError as fault:
@@ -168,6 +182,8 @@ class Replay(Closing):
         self, url: str, records: Callable[[], Any], checked: bool, *, decode: bool
     ) -> Response | dict[str, Any]:
         record = _first(records)
+        if not checked:
+            self._check_url(record, url)
         if record.rec_type == "metadata":
             return {**read_outcome(record, self._settings.allowed_hosts), "fetched_at": _date(record)}
         if record.rec_headers.get_header(CITED_URL):
@@ -212,6 +228,21 @@ class Replay(Closing):
             return normalise_url(target, allowed_hosts=self._settings.allowed_hosts)
         except BadUrlError as error:
             raise FetchError("malformed_response", error) from error
+
+    def _check_url(self, record: Any, url: str) -> None:
+        """Check that a record is what the index says, since files may have moved or been written anew.
+
+        Raises:
+            FetchError: `archive_bad_answer`.
+        """
+        fields = record.rec_headers
+        named = (fields.get_header(CITED_URL) or fields.get_header("WARC-Target-URI") or "").strip("<>")
+        try:
+            same = surt_key(normalise_url(named, allowed_hosts=self._settings.allowed_hosts)) == surt_key(url)
+        except BadUrlError:
+            same = False
+        if not same:
+            raise FetchError("archive_bad_answer", f"a record of {named[:200]!r} where the index has {url}")
 
     def _open(self, name: str) -> OpenArchive:
         if name not in self._files:

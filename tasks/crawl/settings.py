@@ -1,8 +1,10 @@
 """Settings of the crawl: what decides which pages it finds, and what only decides how fast and how politely."""
 
-from typing import Annotated
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from tasks.crawl.turns import LONGEST_WAIT
 from tasks.crawl.urls import BadUrlError, normalise_url
@@ -30,6 +32,20 @@ def service_url(url: str) -> str:
         raise ValueError(f"expected an absolute http or https URL, got {url!r}") from error
 
 
+def _time(text: str) -> datetime:
+    """Return the time of YYYYMMDDhhmmss, or the beginning of the year, month or day of YYYY, YYYYMM or YYYYMMDD.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    try:
+        if not re.fullmatch(r"(\d{4}|\d{6}|\d{8}|\d{14})", text, re.ASCII):
+            raise ValueError(text)
+        return datetime.strptime(text + "00000101000000"[len(text) :], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise ValueError(f"expected YYYYMMDDhhmmss or its beginning, such as 2016 or 201611, got {text!r}") from error
+
+
 ServiceUrl = Annotated[str, AfterValidator(service_url)]
 FolderUrl = Annotated[str, AfterValidator(lambda url: f"{service_url(url).removesuffix('/')}/")]
 
@@ -43,10 +59,67 @@ class CommonCrawlSettings(Settings):
     indexes: tuple[ServiceUrl, ...] = Field(
         (),
         description="CDX index servers asked in this order until one has a page, such as "
-        "https://index.commoncrawl.org/CC-MAIN-2026-43-index; empty = Common Crawl is not used",
+        "https://index.commoncrawl.org/CC-MAIN-2026-43-index, one URL a second; empty = not used",
     )
+    tables: tuple[str, ...] = Field(
+        (),
+        description="the columnar index in place of `indexes`, for more than some thousand URLs: a table for each "
+        "crawl, as the URL of its list of files (https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/"
+        "cc-index-table.paths.gz), or as a folder of Parquet files, a path or s3:// URI; new ones come at the end. "
+        "They hold no redirects: what has moved to another address is not found",
+    )
+    near: str = Field(
+        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+    )  # fmt: skip
     data_url: FolderUrl = Field("https://data.commoncrawl.org/", description="what the file names of the index follow")
     connections: int = tuning(4, "records read at the same time by one shard", ge=1)
+    requests_per_second: float = tuning(
+        20.0, "ranges of files that this machine asks for in a second at most, all shards together", gt=0
+    )
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide which captures are read; `near` only where it is set, as it came later.
+
+        The tables are left out: their files are arguments of the stages that read them.
+        """
+        fields = super().recipe()
+        del fields["tables"]
+        if not self.near:
+            del fields["near"]
+        return fields
+
+    @property
+    def used(self) -> bool:
+        """Whether pages are looked for in it."""
+        return bool(self.indexes or self.tables)
+
+    @property
+    def near_time(self) -> datetime | None:
+        """The time that captures should be close to; None = the newest are wanted."""
+        return _time(self.near) if self.near else None
+
+    def preference(self, captured_at: datetime | None) -> tuple[float, float]:
+        """Return what captures of one URL are sorted by: best first, unknown dates last."""
+        if captured_at is None:
+            return float("inf"), 0.0
+        near = self.near_time
+        away = 0.0 if near is None else abs((captured_at - near).total_seconds())
+        return away, -captured_at.timestamp()
+
+    @field_validator("near")
+    @classmethod
+    def _is_time(cls, value: str) -> str:
+        if value:
+            _time(value)
+        return value
+
+    @model_validator(mode="after")
+    def _one_kind_of_index(self) -> Self:
+        if self.indexes and self.tables:
+            raise ValueError(
+                "indexes and tables are both set: expected one, since the columnar index holds what the CDX servers do"
+            )
+        return self
 
 
 class WaybackSettings(Settings):
@@ -150,7 +223,7 @@ class CrawlSettings(Settings):
     @property
     def from_archives(self) -> bool:
         """Whether pages are looked for in archives first."""
-        return bool(self.archive or self.common_crawl.indexes)
+        return bool(self.archive or self.common_crawl.used)
 
     @property
     def user_agent_header(self) -> str:

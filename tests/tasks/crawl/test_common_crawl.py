@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -15,6 +16,7 @@ import pytest
 from storage.schemas import CAPTURES
 from tasks.crawl.answers import Answers
 from tasks.crawl.common_crawl import look_up_captures
+from tasks.crawl.ranges import GAP_BYTES
 from tasks.crawl.reasons import CAPTURE_REASONS, PAGE_REASONS
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
@@ -44,7 +46,9 @@ class CommonCrawl(LoopbackServer):
         self.file = b""
         self.lines: dict[str, list[dict[str, str]]] = {}
 
-    def add(self, url: str, content: bytes, *, timestamp: str = NEW, status: str = "200", **more: str) -> None:
+    def add(
+        self, url: str, content: bytes, *, timestamp: str = NEW, status: str = "200", apart: bool = False, **more: str
+    ) -> None:
         date = f"{timestamp[:4]}-{timestamp[4:6]}-{timestamp[6:8]}T00:00:00Z"
         member = gzip.compress(record(url, content, date=date), mtime=0)
         line = {
@@ -53,7 +57,7 @@ class CommonCrawl(LoopbackServer):
             "filename": FILE, **more,
         }  # fmt: skip
         self.lines.setdefault(url, []).append(line)
-        self.file += member
+        self.file += member + (bytes(GAP_BYTES + 1) if apart else b"")
 
     def look_ups(self) -> list[str]:
         """URLs that were looked up, in order."""
@@ -88,7 +92,8 @@ def part(body: bytes, first: int, total: int) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.crawl.common_crawl.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
+    for module in ("common_crawl", "remote_files"):
+        monkeypatch.setattr(f"tasks.crawl.{module}.PATIENCE", Patience(20.0, 1, 0.01, 0.05))
 
 
 @pytest.fixture
@@ -100,6 +105,7 @@ def archive() -> Iterator[CommonCrawl]:
 def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
     common = {
         "indexes": ["http://index.cc.test/index"], "data_url": "http://data.cc.test/data", "delay_seconds": 0.0,
+        "requests_per_second": 10_000.0,
         **settings.pop("common_crawl", {}),
     }  # fmt: skip
     return CrawlSettings(**{**FAST, "read_seconds": 10.0, "common_crawl": common, **settings})
@@ -151,6 +157,79 @@ def test_older_capture_stands_in_for_one_that_cannot_be_used(archive: CommonCraw
     archive.add(URL, http(b"%PDF-1.7"))
     assert pages(archive, tmp_path, [URL])[URL]["body"] == b"<p>old"
     assert archive.reads() == 2
+
+
+def test_neighbours_in_a_file_cost_one_request(archive: CommonCrawl, tmp_path: Path) -> None:
+    urls = [f"http://a.test/{n}" for n in range(6)]
+    for number, url in enumerate(urls):
+        archive.add(url, http(b"<p>" + url.encode()), apart=number == 3)
+    rows = pages(archive, tmp_path, urls)
+    assert [rows[url]["body"] for url in urls] == [b"<p>" + url.encode() for url in urls]
+    assert archive.reads() == 2  # four records, a gap, and two
+
+
+def test_every_range_waits_for_its_turn_on_this_machine(
+    archive: CommonCrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[tuple[str, float]] = []
+
+    @contextmanager
+    def turn(service: str, delay: float) -> Iterator[None]:
+        turns.append((service, delay))
+        yield
+
+    monkeypatch.setattr("tasks.crawl.remote_files.turn", turn)
+    urls = [f"http://a.test/{n}" for n in range(3)]
+    for url in urls:
+        archive.add(url, http(b"<p>page"), apart=True)
+    pages(archive, tmp_path, urls, common_crawl={"requests_per_second": 25.0})
+    assert turns == [("files of data.cc.test", 0.04)] * archive.reads() == [("files of data.cc.test", 0.04)] * 3
+
+
+def test_broken_neighbour_costs_no_other_page(archive: CommonCrawl, tmp_path: Path) -> None:
+    """The index is of an older version of the file, which has lost its end."""
+    urls = [f"http://a.test/{n}" for n in range(3)]
+    for url in urls:
+        archive.add(url, http(b"<p>" + url.encode()))
+    archive.file = archive.file[:-10]
+    rows = pages(archive, tmp_path, urls)
+    assert [rows[url]["reason"] for url in urls] == [None, None, "archive_bad_answer"]
+    assert archive.reads() == 4  # together, then one by one
+
+
+def test_record_of_another_url_is_refused_and_an_older_one_stands_in(archive: CommonCrawl, tmp_path: Path) -> None:
+    archive.add("http://b.test/moved", http(b"<p>another"))
+    archive.add(URL, http(b"<p>page"))
+    archive.lines[URL][0].update(archive.lines["http://b.test/moved"][0], url=URL)
+    assert pages(archive, tmp_path / "alone", [URL])[URL]["reason"] == "archive_bad_answer"
+    archive.add(URL, http(b"<p>old"), timestamp=OLD)
+    assert pages(archive, tmp_path / "both", [URL])[URL]["body"] == b"<p>old"
+
+
+@pytest.mark.parametrize(
+    "written", ["https://www.a.test/x?q=A*", "http://www2.a.test:80//x?q=a%2A", "http://a.test/X/?q=a*"]
+)
+def test_record_under_another_spelling_of_the_url_is_that_page(
+    written: str, archive: CommonCrawl, tmp_path: Path
+) -> None:
+    archive.add(written, http(b"<p>page"))
+    archive.lines[URL] = archive.lines[written]
+    assert pages(archive, tmp_path, [URL])[URL]["body"] == b"<p>page"
+
+
+@pytest.mark.parametrize(("near", "body"), [("", b"<p>2026"), ("2024", b"<p>2023"), ("20250101", b"<p>2025")])
+def test_capture_closest_to_the_wanted_time_is_read(
+    near: str, body: bytes, archive: CommonCrawl, tmp_path: Path
+) -> None:
+    for year in ("2023", "2025", "2026"):
+        archive.add(URL, http(f"<p>{year}".encode()), timestamp=f"{year}0102030405")
+    assert pages(archive, tmp_path, [URL], common_crawl={"near": near})[URL]["body"] == body
+
+
+@pytest.mark.parametrize("near", ["20", "201613", "2016-11", "yesterday"])
+def test_time_that_is_none_is_refused(near: str) -> None:
+    with pytest.raises(ValueError, match=rf"expected YYYYMMDDhhmmss or its beginning.*got '{near}'"):
+        CrawlSettings(common_crawl={"near": near})
 
 
 def cut_record(kept: int = 40, **headers: str) -> bytes:
@@ -264,7 +343,7 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
     assert [row["reason"] for row in rows.values()] == [None] * 8
     assert archive.look_ups() == urls
     pages(archive, tmp_path, urls)
-    assert (archive.look_ups(), archive.reads()) == (urls, 8)
+    assert (archive.look_ups(), archive.reads()) == (urls, 1)  # the records are neighbours: one request for all
 
 
 KILLED_CRAWL = """
@@ -298,7 +377,7 @@ def test_killed_shard_repeats_only_what_it_was_waiting_for(
     """Killed by SIGKILL in its fifth look-up, or in its fifth read of a record."""
     urls = [f"http://a.test/{n}" for n in range(8)]
     for url in urls:
-        archive.add(url, http(b"<p>" + url.encode()))
+        archive.add(url, http(b"<p>" + url.encode()), apart=True)
     settings = options(archive, common_crawl={"connections": 1})
     running: list[subprocess.Popen[bytes]] = []
 

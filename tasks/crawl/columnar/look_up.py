@@ -1,0 +1,107 @@
+"""Look URLs up in one file of the columnar index.
+
+Only row groups whose keys may include a wanted one are read, of these first the column of keys, and the other columns
+only where one of them is wanted; batch by batch, so that memory does not grow with the file.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from storage.schemas import CAPTURES
+from tasks.crawl.columnar.choice import chosen_captures
+from tasks.crawl.columnar.layout import KEY, key_ranges, place_columns
+from tasks.crawl.columnar.sought import positions
+from tasks.crawl.columnar.tables import TableFile, TableFiles
+from tasks.crawl.settings import CrawlSettings
+
+_BATCH_ROWS = 65_536
+
+
+def look_up_in_file(
+    sought: pa.Table, settings: CrawlSettings, *, file: TableFile, connect_to: Mapping[str, str]
+) -> pa.Table:
+    """Return the captures of URLs that a file of the index has.
+
+    Args:
+        sought: rows of `sought` of this file.
+        settings: settings of the crawl.
+        file: the file.
+        connect_to: pattern of host -> `address:port` where connections are made instead.
+
+    Returns:
+        Rows of `captures` in order of key: as many complete successes of a URL as are tried, best first, else one other
+        capture, if the file has any.
+
+    Raises:
+        ValueError, StorageError, ConnectionError: the file cannot be read (`TableFiles.open`).
+    """
+    if not sought.num_rows:
+        return CAPTURES.schema.empty_table()
+    sought = sought.sort_by([("key", "ascending"), ("url", "ascending")]).combine_chunks()
+    encoded = sought.column("key").chunk(0).dictionary_encode()  # of sorted keys, so its values are sorted too
+    with TableFiles(settings, connect_to) as opener, opener.open(file) as parquet:
+        found = list(_found(parquet, encoded.dictionary))
+    if not found:
+        return CAPTURES.schema.empty_table()
+    chosen = chosen_captures(pa.concat_tables(found, promote_options="permissive"), settings.common_crawl)
+    return _for_each_url(chosen, sought, encoded.indices.to_numpy())
+
+
+def _found(parquet: pq.ParquetFile, keys: pa.StringArray) -> Iterator[pa.Table]:
+    """Yield the rows of the index whose key is wanted: its place columns, and `number`, the position of its key."""
+    columns = place_columns(parquet)
+    for group, (first, last) in enumerate(key_ranges(parquet)):
+        start, stop = positions(keys, first, last)
+        if start == stop:
+            continue
+        rows, numbers = _matches(parquet, group, keys.slice(start, stop - start))
+        if len(rows):
+            yield from _rows(parquet, group, columns, rows, numbers + start)
+
+
+def _matches(parquet: pq.ParquetFile, group: int, keys: pa.StringArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of a row group whose key is among the wanted ones, and the position of the key there."""
+    rows, numbers = [], []
+    before = 0
+    for batch in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=[KEY], use_threads=False):
+        position = pc.index_in(batch.column(0).cast(pa.string()), value_set=keys)
+        here = np.flatnonzero(position.is_valid().to_numpy(zero_copy_only=False))
+        rows.append(here + before)
+        numbers.append(position.drop_null().to_numpy().astype(np.int64))
+        before += batch.num_rows
+    return np.concatenate([np.empty(0, np.int64), *rows]), np.concatenate([np.empty(0, np.int64), *numbers])
+
+
+def _rows(
+    parquet: pq.ParquetFile,
+    group: int,
+    columns: list[str],
+    rows: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+) -> Iterator[pa.Table]:
+    before = 0
+    for batch in parquet.iter_batches(_BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
+        start, stop = np.searchsorted(rows, [before, before + batch.num_rows])
+        if start < stop:
+            some = pa.Table.from_batches([batch.take(pa.array(rows[start:stop] - before))])
+            yield some.append_column("number", pa.array(numbers[start:stop]))
+        before += batch.num_rows
+
+
+def _for_each_url(chosen: pa.Table, sought: pa.Table, numbers: NDArray[np.int32]) -> pa.Table:
+    """Return chosen captures once for each URL that has their key."""
+    wanted = chosen.column("number").to_numpy()
+    starts, stops = np.searchsorted(numbers, wanted, "left"), np.searchsorted(numbers, wanted, "right")
+    counts = stops - starts
+    captures = np.repeat(np.arange(len(wanted)), counts)
+    ends = np.cumsum(counts)
+    urls = np.repeat(starts - (ends - counts), counts) + np.arange(len(captures))
+    of_url, of_capture = sought.take(pa.array(urls)), chosen.take(pa.array(captures))
+    names = ("url", "host_shard")
+    columns = {name: (of_url if name in names else of_capture).column(name) for name in CAPTURES.schema.names}
+    return pa.table(columns, schema=CAPTURES.schema)

@@ -1,0 +1,178 @@
+"""The files of a table of the columnar index: a folder, an object store, or files named by a list on the web."""
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from storage.errors import StorageError
+from storage.store import Store
+from tasks.crawl.common_crawl import FILE_NAME
+from tasks.crawl.remote_files import PATIENCE, RemoteFile, RemoteFiles
+from tasks.crawl.safety import FetchError
+from tasks.crawl.service import Service
+from tasks.crawl.settings import CrawlSettings, service_url
+from tasks.engine.closing import Closing
+
+_MOST_LIST_BYTES = 20_000_000  # a list of a crawl has 900 lines of 110 characters
+_BUFFER_BYTES = 4 << 20
+_ON_THE_WEB = ("http://", "https://")
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A Parquet file of the index.
+
+    Attributes:
+        folder: path or URI that its name is below; for a file on the web the data URL of the settings.
+        name: its name there, such as cc-index/table/cc-main/warc/crawl=CC-MAIN-2026-43/subset=warc/part-00000.parquet.
+        state: size and modification time, or "" on the web, where published files do not change.
+    """
+
+    folder: str
+    name: str
+    state: str
+
+    def __str__(self) -> str:
+        """Return where it is, for messages."""
+        return f"{self.folder.removesuffix('/')}/{self.name}"
+
+    def recipe(self) -> dict[str, str]:
+        """Return the fields that decide what is found in it."""
+        return {"name": self.name, "state": self.state}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The files of one crawl, in order of name."""
+
+    files: tuple[TableFile, ...]
+
+    def recipe(self) -> list[dict[str, str]]:
+        """Return the fields that decide what is found in it."""
+        return [file.recipe() for file in self.files]
+
+
+def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[Table]:
+    """Return the tables that the settings name, in their order, each with its files of subset=warc.
+
+    The other subsets hold redirects, error pages and robots.txt.
+
+    Args:
+        settings: settings of the crawl.
+        connect_to: pattern of host -> `address:port` where connections are made instead.
+
+    Raises:
+        FileNotFoundError: there is no such folder or list, or it has no such file.
+        ValueError: a list is none.
+        ConnectionError: a list cannot be read.
+    """
+    tables = []
+    for named in settings.common_crawl.tables:
+        files = _listed(named, settings, connect_to) if named.lower().startswith(_ON_THE_WEB) else _in_folder(named)
+        wanted = sorted((file for file in files if _is_wanted(file.name)), key=lambda file: file.name)
+        if not wanted:
+            raise FileNotFoundError(
+                f"crawl.common_crawl.tables: {named!r} has no Parquet file of subset=warc; expected a folder of the "
+                "columnar index, or a list of its files such as cc-index-table.paths.gz"
+            )
+        tables.append(Table(tuple(wanted)))
+    return tables
+
+
+def _is_wanted(name: str) -> bool:
+    parts = name.split("/")
+    subsets = {part for part in parts[:-1] if part.startswith("subset=")}
+    return parts[-1].endswith(".parquet") and subsets <= {"subset=warc"} and not name.startswith(("_", "."))
+
+
+def _in_folder(named: str) -> list[TableFile]:
+    try:
+        store = Store(named)
+        infos = store.filesystem.get_file_info(pafs.FileSelector(store.base, recursive=True))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"crawl.common_crawl.tables: there is no folder {named!r}") from error
+    except (OSError, StorageError) as error:
+        raise FileNotFoundError(f"crawl.common_crawl.tables: {named!r} cannot be listed: {error}") from error
+    return [
+        TableFile(named, info.path.removeprefix(store.base).lstrip("/"), f"{info.size}-{info.mtime_ns}")
+        for info in infos
+        if info.type == pafs.FileType.File
+    ]
+
+
+def _listed(named: str, settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[TableFile]:
+    with Service(service_url(named), settings, PATIENCE, connect_to, delay_seconds=0.0) as service:
+        try:
+            answer = service.get(service.url, max_bytes=_MOST_LIST_BYTES)
+        except FetchError as fault:
+            raise ConnectionError(f"crawl.common_crawl.tables: {named} could not be read: {fault}") from fault
+    if not answer.success:
+        raise FileNotFoundError(f"crawl.common_crawl.tables: {named} answered HTTP {answer.status}; expected a list")
+    body = answer.body
+    try:
+        if body.startswith(b"\x1f\x8b"):
+            decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            body = decoder.decompress(body, _MOST_LIST_BYTES)
+            if not decoder.eof:
+                raise zlib.error("it has no end")
+        lines = body.decode("ascii").split()
+    except (zlib.error, UnicodeError) as error:
+        raise ValueError(f"crawl.common_crawl.tables: {named} is not a list of file names: {error}") from error
+    for line in lines:
+        if not re.fullmatch(FILE_NAME, line) or ".." in line:
+            raise ValueError(f"crawl.common_crawl.tables: {named} has the line {line[:80]!r}; expected a file name")
+    return [TableFile(settings.common_crawl.data_url, line, "") for line in lines]
+
+
+class TableFiles(Closing):
+    """Opens the files of tables; a context manager, usable from many threads."""
+
+    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
+        """Make the client; nothing is opened yet."""
+        self._remote = RemoteFiles(settings, connect_to)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._remote.close()
+
+    @contextmanager
+    def open(self, file: TableFile) -> Iterator[pq.ParquetFile]:
+        """Open a file for the block and read its footer.
+
+        Columns of a local file are read piece by piece, those of a remote one a row group at a time, because each read
+        is a request.
+
+        Raises:
+            ValueError: it is not Parquet.
+            StorageError: it cannot be read, or is damaged.
+            ConnectionError: it is on the web, and was not given.
+        """
+        remote = file.folder.startswith(_ON_THE_WEB)
+        with _named_errors(file):
+            if remote:
+                source = pa.PythonFile(RemoteFile(self._remote, str(file)), "r")
+            else:
+                store = Store(file.folder)
+                remote = not store.is_local
+                source = store.filesystem.open_input_file(store.path(file.name))
+            with source:
+                yield pq.ParquetFile(source, pre_buffer=remote, buffer_size=0 if remote else _BUFFER_BYTES)
+
+
+@contextmanager
+def _named_errors(file: TableFile) -> Iterator[None]:
+    """Turn errors of reading a file into errors that name it."""
+    try:
+        yield
+    except ConnectionError:
+        raise
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"{file} is not a Parquet file of the columnar index, or is damaged: {error}") from error
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read, or is damaged: {error}") from error

@@ -1,0 +1,158 @@
+"""Files of an archive read over HTTP by ranges of bytes: records of WARC files, and columns of Parquet files.
+
+A file has gigabytes, and a few kilobytes of it are wanted, so only their bytes are asked for. All processes of this
+machine together start so many requests a second at most (`crawl.common_crawl.requests_per_second`).
+"""
+
+import io
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from tasks.crawl.archive_file import OpenArchive, gzip_member
+from tasks.crawl.http import Response
+from tasks.crawl.safety import FetchError
+from tasks.crawl.service import Patience, Service
+from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.turns import turn
+from tasks.crawl.urls import host_of
+from tasks.engine.closing import Closing
+
+T = TypeVar("T")
+
+# Its servers are often busy, and answer after some minutes.
+PATIENCE = Patience(total_seconds=60.0, retries=5, backoff_seconds=2.0, max_backoff_seconds=120.0)
+
+PIECE_BYTES = 4 << 20  # of one request for a part of a file: it arrives in time at half a megabit a second
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+
+
+class RemoteFiles(Closing):
+    """The files below the archive's data URL; usable from many threads; the caller must close it."""
+
+    def __init__(self, settings: CrawlSettings, connect_to: Mapping[str, str]) -> None:
+        """Make the client; no request is sent yet."""
+        chosen = settings.common_crawl
+        self._delay = 1 / chosen.requests_per_second
+        self._queue = f"files of {host_of(chosen.data_url)}"
+        self._service = Service(
+            chosen.data_url, settings, PATIENCE, connect_to, delay_seconds=0.0, connections=chosen.connections
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._service.close()
+
+    def read(self, url: str, offset: int, length: int) -> bytes:
+        """Return a range of a file.
+
+        Raises:
+            FetchError: `archive_failed` or `archive_bad_answer`.
+        """
+        answer = self._get(url, offset, offset + length - 1)
+        if len(answer.body) != length:
+            raise FetchError("archive_bad_answer", f"{len(answer.body)} bytes for a range of {length}")
+        return answer.body
+
+    def size(self, url: str) -> int:
+        """Return the bytes of a file, by a request for its first one.
+
+        Raises:
+            FetchError: `archive_failed` or `archive_bad_answer`.
+        """
+        content_range = _RANGE.fullmatch(self._get(url, 0, 0).headers["content-range"])
+        assert content_range is not None
+        if content_range[3] == "*":
+            raise FetchError("archive_bad_answer", f"no size of {url}")
+        return int(content_range[3])
+
+    def _get(self, url: str, first: int, last: int) -> Response:
+        if not url.startswith(self._service.url):
+            raise FetchError("archive_bad_answer", f"{url} is not below {self._service.url}")
+
+        def inspect(status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
+            if start is not None:
+                return None
+            content_range = _RANGE.fullmatch(headers.get("content-range", ""))
+            right = (
+                status == 206
+                and content_range is not None
+                and (int(content_range[1]), int(content_range[2])) == (first, last)
+            )
+            return None if right else "archive_bad_answer"
+
+        wanted = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
+        with turn(self._queue, self._delay):
+            pass  # only the starts take turns; the requests overlap
+        try:
+            answer = self._service.get(url, max_bytes=last - first + 1, headers=wanted, inspect=inspect)
+        except FetchError as fault:
+            bad = fault.reason in ("archive_bad_answer", "too_large", "bad_encoding")
+            raise FetchError("archive_bad_answer" if bad else "archive_failed", fault) from fault
+        if not answer.success:
+            raise FetchError("archive_failed", f"HTTP {answer.status} for {url}")
+        return answer
+
+
+class RemoteFile(io.RawIOBase):
+    """One of these files as a file object that reads at any place."""
+
+    def __init__(self, files: RemoteFiles, url: str) -> None:
+        """Ask for its size.
+
+        Raises:
+            ConnectionError: there is no such file, or the archive does not answer.
+        """
+        super().__init__()
+        self._files = files
+        self._url = url
+        self._place = 0
+        self._size = self._asked(partial(files.size, url))
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
+        self._place = max(0, start + offset)
+        return self._place
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._place
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes, fewer only at the end of the file; large parts come in several requests.
+
+        Raises:
+            ConnectionError: the archive did not give them.
+        """
+        end = self._size if size < 0 else min(self._size, self._place + size)
+        pieces = []
+        while self._place < end:
+            length = min(PIECE_BYTES, end - self._place)
+            pieces.append(self._asked(partial(self._files.read, self._url, self._place, length)))
+            self._place += length
+        return b"".join(pieces)
+
+    def _asked(self, ask: Callable[[], T]) -> T:
+        try:
+            return ask()
+        except FetchError as fault:
+            raise ConnectionError(f"{self._url} could not be read: {fault}. Run the same command again") from fault
+
+
+def records_in(member: bytes, settings: CrawlSettings) -> Any:
+    """Return the records in a gzip member, as `OpenArchive.records` does.
+
+    It is decoded while it is read, up to slightly more than the maximum size of a body.
+    """
+    limit = 2 * settings.max_bytes + (1 << 20)
+    return OpenArchive.records_of(gzip_member(io.BytesIO(member), limit=limit))
