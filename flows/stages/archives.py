@@ -3,7 +3,7 @@
 from flows.running.session import Session
 from storage import schemas
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.stage import find_archives, index_shard, look_up_shard
+from tasks.crawl.stage import find_archives
 from tasks.engine.inputs import StageResult, gathered
 from tasks.engine.recipe import Recipe
 
@@ -16,7 +16,7 @@ def captures(session: Session) -> StageResult | None:
     return session.run.stage(
         Recipe(
             schemas.CAPTURES,
-            index_shard,
+            "tasks.crawl.stage:index_shard",
             settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
             arguments={"host_shards": session.config.shards.hosts},
             per_shard={"file": files},
@@ -33,7 +33,7 @@ def indexed_captures(session: Session, frontier: StageResult) -> StageResult | N
     return session.run.stage(
         Recipe(
             schemas.CAPTURES,
-            look_up_shard,
+            "tasks.crawl.stage:look_up_shard",
             settings=session.config.crawl,
             per_shard={"shard": range(session.config.shards.hosts)},
         ),
