@@ -18,13 +18,18 @@ _START_SECONDS = 600.0  # it takes 6 to 9 on an idle machine; a busy one must no
 _STOP_SECONDS = 10.0
 
 
+def has_prefect_api() -> bool:
+    """Whether profile or environment name a Prefect server, which keeps what it is told."""
+    return bool(PREFECT_API_URL.value())
+
+
 def use_prefect_api() -> None:
     """Use the Prefect server of the profile or environment; without one, run a temporary one until the process ends.
 
     Raises:
         RuntimeError: the temporary server does not start.
     """
-    if PREFECT_API_URL.value():
+    if has_prefect_api():
         return
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # without a network it would log an error
     url = _start()
