@@ -6,11 +6,15 @@ session and ends with its process, however that ends.
 """
 
 import atexit
+import fcntl
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from prefect.context import refresh_global_settings_context
-from prefect.settings import PREFECT_API_URL
+from prefect.settings import PREFECT_API_URL, PREFECT_HOME
 
 from flows.running.child_processes import free_port, start, stop, wait_for_api
 
@@ -38,7 +42,24 @@ def use_prefect_api() -> None:
     refresh_global_settings_context()
 
 
+@contextmanager
+def alone(home: Path) -> Iterator[None]:
+    """Wait until no other process starts a server in this Prefect home, and keep others waiting during the block.
+
+    Servers that start at once in a new home create the tables of one SQLite file together, and all but one end.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / ".wikisum-server-start").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # released with the file, also where this process is killed
+        yield
+
+
 def _start() -> str:
+    with alone(PREFECT_HOME.value()):
+        return _start_now()
+
+
+def _start_now() -> str:
     port = free_port("127.0.0.1")
     server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
     # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
