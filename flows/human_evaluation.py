@@ -27,7 +27,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
                     "--study": {"type": Path, "required": True, "metavar": "FOLDER", "help": "a prepared study"},
                     "answers": {
                         "nargs": "+", "type": Path, "metavar": "ANSWERS",
-                        "help": "files of answers (.json), or results of a crowd platform (.csv)",
+                        "help": "answers of forms (.json), results of a crowd platform (.csv), folders of Potato",
                     },
                 },
             ),

@@ -6,9 +6,11 @@ The command needs no Prefect server, whose start would take longer than the summ
 
 import sys
 
-from flows.summary.command import main
-
 if __name__ == "__main__":
+    try:
+        from flows.summary.command import main
+    except KeyboardInterrupt:  # people may think better of it before anything is loaded
+        sys.exit(130)
     sys.exit(main(sys.argv[1:]))
 
 from prefect import flow, get_run_logger

@@ -15,7 +15,11 @@ _LAST_PORT = 65535
 
 
 def start(
-    command: Sequence[str], environment: Mapping[str, str] | None = None, *, quiet: bool = False
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    quiet: bool = False,
+    inherited: Sequence[int] = (),
 ) -> "subprocess.Popen[bytes]":
     """Start a process in its own session, so that a Ctrl-C in the terminal reaches only this process.
 
@@ -23,9 +27,10 @@ def start(
         command: the command.
         environment: its environment; None = that of this process.
         quiet: show only its errors.
+        inherited: open files that it gets under the same numbers.
     """
     output = subprocess.DEVNULL if quiet else None
-    return subprocess.Popen(command, env=environment, stdout=output, start_new_session=True)
+    return subprocess.Popen(command, env=environment, stdout=output, start_new_session=True, pass_fds=inherited)
 
 
 def stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:

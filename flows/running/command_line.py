@@ -86,7 +86,7 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
 
 
 def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:
-    planned = planning_session(config)
+    planned = planning_session(config, keeps_answers=True)
     try:
         planned.once(wiring)
     except CorruptShardError:  # the run repairs what is damaged

@@ -37,12 +37,14 @@ class Session:
         executor: runs the jobs.
         run: the walk over the DAG.
         connect_to: host pattern -> address:port of the embedded web, if that is the source.
+        keeps_answers: whether an interrupted listing of a live wiki leaves its answers on the root; not in a dry run.
     """
 
     config: BuildConfig
     executor: PrefectExecutor
     run: Run
     connect_to: Mapping[str, str] = field(default_factory=dict)
+    keeps_answers: bool = True
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     def once(self, wiring: Callable[["Session"], T]) -> T:
@@ -130,10 +132,10 @@ def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
         )
 
 
-def planning_session(config: BuildConfig) -> Session:
-    """Return a session that computes nothing and writes nothing."""
+def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:
+    """Return a session that computes nothing and writes nothing, but for what `keeps_answers` says."""
     executor = PrefectExecutor(config.engine, config.name)
-    return Session(config, executor, Run(Store(config.root), executor, planning=True))
+    return Session(config, executor, Run(Store(config.root), executor, planning=True), keeps_answers=keeps_answers)
 
 
 def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:

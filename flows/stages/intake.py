@@ -9,6 +9,7 @@ from storage import schemas
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.sources.choice import check_beginnings, open_source
+from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.source import Partition
 
 
@@ -65,7 +66,10 @@ def given_documents(session: Session) -> StageResult | None:
 
 
 def _partitions(session: Session) -> list[Partition]:
-    partitions = open_source(session.config.source).partitions()
+    kept = KeptAnswers(session.run.store) if session.keeps_answers else None
+    partitions = open_source(session.config.source, kept).partitions()
+    if kept is not None and not session.run.planning:
+        kept.forget()  # what the check before a run asked is for the run
     if not partitions:
         kind = session.config.source.kind
         raise ValueError(f"the source (source.{kind}) is empty: expected at least one article, found none")

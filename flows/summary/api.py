@@ -1,4 +1,4 @@
-"""The routes that the page's script calls: send files, ask for a summary, see how far it is."""
+"""The routes that the page's script calls: send files, ask for a summary, see how far it is, cancel it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,6 +43,12 @@ def add_api(app: FastAPI, jobs: Jobs, job_of: Callable[[str], Job], settings: Su
             before = jobs.place(job)
             text = f"waiting: {before} {'summary is' if before == 1 else 'summaries are'} made before this one"
         return {"state": job.state, "text": text, "share": job.progress.share, "error": job.error}
+
+    @app.post("/api/summaries/{id_}/cancel", status_code=202)
+    def cancel(id_: str) -> dict[str, str]:
+        job = job_of(id_)
+        jobs.cancel(job)
+        return {"id": job.id}
 
 
 def _address(url: str) -> Given:

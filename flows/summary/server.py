@@ -2,7 +2,6 @@
 
 import os
 import sys
-from contextlib import ExitStack
 
 import uvicorn
 
@@ -10,13 +9,12 @@ from flows.running.child_processes import free_port
 from flows.running.serve_options import authentication
 from flows.summary.app import create_app
 from flows.summary.options import Options
+from flows.summary.processes import Processes
 from storage.errors import StorageError
 from storage.store import Store
 from tasks.explorer.corpus import Corpus
-from tasks.summary.cited import CitedSummary
-from tasks.summary.jobs import Job, Jobs
-from tasks.summary.pipeline import Page, Report, summarize
-from tasks.summary.systems import System, find_system
+from tasks.summary.jobs import Jobs
+from tasks.summary.systems import find_system
 
 _CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # those of the Prefect server beside it
 
@@ -35,8 +33,10 @@ def serve(options: Options) -> int:
     given = os.environ.get(_CREDENTIALS)
     credentials = authentication(options.host, given)
     port = free_port(options.host, options.port)
-    with ExitStack() as stack:
-        jobs = stack.enter_context(Jobs(lambda job, report: _work(job, report, options), options.jobs))
+    with (
+        Processes(options.model, options.settings, options.jobs) as processes,
+        Jobs(processes, options.jobs) as jobs,
+    ):
         app = create_app(jobs, options.settings, corpus, has_model=options.model is not None, credentials=credentials)
         host = f"[{options.host}]" if ":" in options.host else options.host
         print(f"summaries      http://{host}:{port}   (Ctrl-C stops)", file=sys.stderr)
@@ -44,18 +44,6 @@ def serve(options: Options) -> int:
             print(f"sign in with   {credentials}    (shown once; {_CREDENTIALS} sets it)", file=sys.stderr)
         uvicorn.run(app, host=options.host, port=port, log_level="warning", server_header=False, access_log=False)
     return 0
-
-
-def _work(job: Job, report: Report, options: Options) -> tuple[CitedSummary, dict[int, Page]]:
-    """Make a summary with the champion of the moment."""
-    return summarize(job.title, job.given, _system(job, options), options.settings, progress=report)
-
-
-def _system(job: Job, options: Options) -> System:
-    system = find_system(options.model)
-    if job.extractive and system.summarizer is not None:
-        return system.extractive("The extractive system was chosen.")
-    return system
 
 
 def _corpus(options: Options) -> Corpus | None:

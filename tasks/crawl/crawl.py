@@ -103,7 +103,7 @@ def crawl_batches(
             return
     private = [*settings.allowed_hosts, *connect_to]
     if not settings.contact and any(not host_matches(host, private) for host, _ in itertools.groupby(urls, host_of)):
-        logger.warning("crawl.contact is empty: expected an address where site owners can reach you")
+        logger.warning("crawl.contact (or --contact) is empty: expected an address where site owners can reach you")
     guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, LOOKUP_SECONDS))
     client = Client(settings, guard)
     _forget_bodiless(journal, earlier)

@@ -122,12 +122,20 @@ class _Session(requests.Session):
 class Client:
     """Sends requests that may go to hostile servers; usable from many threads."""
 
-    def __init__(self, settings: CrawlSettings, guard: Guard) -> None:
+    def __init__(self, settings: CrawlSettings, guard: Guard, *, keep_cookies: bool = False) -> None:
+        """Make the client.
+
+        Args:
+            settings: User-Agent, limits and connections.
+            guard: which addresses may be connected to.
+            keep_cookies: send cookies back to the host that set them; a crawl has none.
+        """
         self._settings = settings
         self._guard = guard
         self._session = _Session()
         self._session.trust_env = False  # no proxy and no .netrc from the environment
-        self._session.cookies = RequestsCookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
+        allowed: list[str] | None = None if keep_cookies else []
+        self._session.cookies = RequestsCookieJar(policy=DefaultCookiePolicy(allowed_domains=allowed))
         self._session.headers.clear()
         self._session.headers.update(
             {

@@ -55,6 +55,7 @@ class Service(Closing):
         delay_seconds: float,
         queue: str | None = None,
         connections: int | None = None,
+        keep_cookies: bool = False,
         resolver: Resolver = system_resolver,
     ) -> None:
         """Make the client.
@@ -69,6 +70,7 @@ class Service(Closing):
             queue: name under which all processes of this machine take turns, one request at a time with the delay in
                 between; None if only this client's requests take turns.
             connections: number of connections for requests without turns; None if all requests take turns.
+            keep_cookies: send the service's cookies back to it, as one with a login asks for.
             resolver: looks up the host name; if it hangs, it must not delay the turns of others.
         """
         self.url = url
@@ -87,7 +89,7 @@ class Service(Closing):
             }
         )
         bounded = BoundedResolver(resolver, LOOKUP_SECONDS)
-        self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded))
+        self._client = Client(web, Guard(web.allowed_hosts, connect_to, bounded), keep_cookies=keep_cookies)
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,13 +1,12 @@
 """Settings of the optional judges: models in local folders, and a language model behind a URL."""
 
-import os
-import re
 from typing import Literal, get_args
 
 from pydantic import Field
 
 from tasks.crawl.settings import ServiceUrl
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.engine.secrets import secret_in
+from tasks.engine.settings import Settings, tuning
 
 Judge = Literal["nli", "bertscore", "judge"]  # sections of `scoring`, each null where its judge is not asked
 
@@ -65,13 +64,4 @@ def read_key(settings: JudgeSettings) -> str | None:
     Raises:
         ValueError: the variable is not set, or holds something else than a key.
     """
-    if settings.key_variable is None:
-        return None
-    key = os.environ.get(settings.key_variable, "")
-    if not key or not re.fullmatch(HEADER_TEXT, key):
-        found = "something else" if key else "none"
-        raise ValueError(
-            f"scoring.judge.key_variable is {settings.key_variable!r}: expected an environment variable that holds the "
-            f"key of {settings.url}, one line of ASCII; it holds {found}"
-        )
-    return key
+    return secret_in(settings.key_variable, "scoring.judge.key_variable", f"the key of {settings.url}")

@@ -12,7 +12,7 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from tasks.human_evaluation.platforms import choices, letter
+from tasks.human_evaluation.platforms import choices, letter, value_of
 from tasks.human_evaluation.study import FORMAT, Item, Study
 
 _INPUTS = ("Input.study", "Input.rater", "Input.article")
@@ -57,14 +57,7 @@ def _answer(study: Study, item: Item, row: dict[str, str]) -> dict[str, Any]:
         answer["said"] = {number: reply or None for number, reply in replies.items()}
     else:
         answer["choices"] = {
-            choice: _value(row.get(f"Answer.{choice}", ""), values)
+            choice: value_of(row.get(f"Answer.{choice}", ""), values)
             for choice, (_, values) in choices(study, item).items()
         }
     return answer
-
-
-def _value(given: str, values: list[str]) -> int | str:
-    """Return the place of a letter or a level; anything else unchanged, for the error that follows."""
-    if given not in values:
-        return given
-    return int(given) if given.isdigit() else values.index(given)

@@ -17,6 +17,8 @@ from tasks.human_evaluation.forms import instructions
 from tasks.human_evaluation.study import Item, Study
 from tasks.human_evaluation.wording import CRITERIA, LEVELS
 
+OUTPUT = "annotation_output"  # folder of a Potato project where the answers are
+
 
 def platform_files(study: Study) -> dict[str, str]:
     """Return the files: path -> content. They name no system."""
@@ -26,10 +28,18 @@ def platform_files(study: Study) -> dict[str, str]:
         files[f"crowd/rater-{rater:02}.csv"] = _crowd_table(study, rater, items)
         folder = f"potato/rater-{rater:02}"
         files[f"{folder}/config.yaml"] = _potato_configuration(study, rater, items)
-        files[f"{folder}/items.json"] = json.dumps(
-            [{"id": item.article.id, "text": _shown(item)} for item in items], ensure_ascii=False, indent=1
-        )
+        files[f"{folder}/items.json"] = json.dumps(potato_items(study, rater), ensure_ascii=False, indent=1)
     return files
+
+
+def potato_items(study: Study, rater: int) -> list[dict[str, str]]:
+    """Return the items that Potato shows for a form."""
+    return [{"id": item_name(study, rater, item), "text": _shown(item)} for item in study.items(rater)]
+
+
+def item_name(study: Study, rater: int, item: Item) -> str:
+    """Return how Potato calls an item: all that its answers say of where they belong."""
+    return f"{study.id}-{rater}-{item.article.id}"
 
 
 def letter(place: int) -> str:
@@ -51,6 +61,13 @@ def choices(study: Study, item: Item) -> dict[str, tuple[str, list[str]]]:
         for place in places
         for key in study.settings.criteria
     }
+
+
+def value_of(given: str, values: list[str]) -> int | str:
+    """Return the place of a letter or a level; anything else unchanged, for the error that follows."""
+    if given not in values:
+        return given
+    return int(given) if given.isdigit() else values.index(given)
 
 
 def _crowd_table(study: Study, rater: int, items: list[Item]) -> str:
@@ -94,7 +111,13 @@ def _crowd_page(study: Study) -> str:
 def _potato_configuration(study: Study, rater: int, items: list[Item]) -> str:
     longest = max(items, key=lambda item: len(item.questions))
     schemes: list[dict[str, Any]] = [
-        {"annotation_type": "radio", "name": name, "description": asked, "labels": values}
+        {
+            "annotation_type": "radio",
+            "name": name,
+            "description": asked,
+            "labels": [*values],  # a list of its own, or YAML would write a reference
+            "label_requirement": {"required": True},
+        }
         for name, (asked, values) in choices(study, longest).items()
     ]
     schemes += [
@@ -110,9 +133,8 @@ def _potato_configuration(study: Study, rater: int, items: list[Item]) -> str:
         "task_dir": ".",
         "data_files": ["items.json"],
         "item_properties": {"id_key": "id", "text_key": "text"},
-        "output_annotation_dir": "annotation_output",
-        "output_annotation_format": "json",
-        "instructions": instructions(study),
+        "output_annotation_dir": OUTPUT,
+        "annotation_instructions": instructions(study),
         "annotation_schemes": schemes,
         "user_config": {"allow_all_users": True, "users": []},
     }
@@ -129,4 +151,4 @@ def _shown(item: Item) -> str:
         f"<p><b>Question {number}</b> {html.escape(one.question)}</p>"
         for number, one in enumerate(item.questions, start=1)
     ]
-    return "\n".join(parts)
+    return "".join(parts)  # Potato shows an end of a line as an empty line

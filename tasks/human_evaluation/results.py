@@ -9,6 +9,7 @@ from pathlib import Path
 from tasks.human_evaluation import marks as marking
 from tasks.human_evaluation.answers import Answered, Judgement, judgements, read_answers, said
 from tasks.human_evaluation.crowd_results import answers_from_table
+from tasks.human_evaluation.potato_results import answers_from_project
 from tasks.human_evaluation.preparing import KEY, write_whole
 from tasks.human_evaluation.report import results_section, sections
 from tasks.human_evaluation.scoring import score_judgements
@@ -40,7 +41,7 @@ def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answer
 
     Args:
         folder: as `prepare` wrote it.
-        files: answers downloaded from forms (.json) and results of crowd platforms (.csv).
+        files: answers downloaded from forms (.json), results of crowd platforms (.csv), folders of Potato projects.
 
     Raises:
         ValueError: the folder holds no study, or files are inconsistent with it or with each other; it names the file.
@@ -51,6 +52,9 @@ def read_folder(folder: Path, files: Sequence[Path]) -> tuple[Study, list[Answer
     study = read_study(_text(key), str(key))
     given: list[tuple[str, str]] = []
     for file in files:
+        if file.is_dir():
+            given.append(answers_from_project(study, file))
+            continue
         if not file.is_file():
             raise ValueError(f"{file}: no such file; expected the answers of a rater")
         is_table = file.suffix.lower() == ".csv"

@@ -7,7 +7,7 @@ from tasks.human_evaluation.settings import Criterion, Task
 # The three criteria of the overall choice are those of Liu & Lapata 2019, sec. 5.
 INSTRUCTIONS: Mapping[Task, str] = {
     "qa": "Read the text, then answer each question from the text alone, even if you know better. If the text does not "
-    "give the answer, say so with the box beside the question.",
+    "give the answer, do not guess: each question has a way to say so.",
     "best-worst": "Choose the best and the worst of the texts. A good text gives the important facts about the subject "
     "(informative), reads well and has no errors of grammar (fluent), and does not repeat itself (succinct).",
     "ratings": "Rate each text on every scale, from 1 (very poor) to 5 (very good).",

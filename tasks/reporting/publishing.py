@@ -40,6 +40,11 @@ def report_key(corpus: str, file: str) -> str:
     return artifact_key(corpus, file.removeprefix(ARTIFACTS).removesuffix(".md"))
 
 
+def _most_first(drop: tuple[str, int]) -> tuple[int, str]:
+    """Order reasons by their counts; a record read back has them by name."""
+    return -drop[1], drop[0]
+
+
 def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
     """Publish a stage's counts as a table artifact, whose history the UI shows; return them in one line."""
     summary = summarise(result.records.values())
@@ -49,7 +54,9 @@ def publish_stage(result: StageResult, planned: StagePlan, corpus: str) -> str:
             "shard": shard,
             "rows": record.written.rows,
             "kept": record.written.rows - sum(record.drops.values()),
-            "refused": ", ".join(f"{reason} {count}" for reason, count in record.drops.items()),
+            "refused": ", ".join(
+                f"{reason} {count}" for reason, count in sorted(record.drops.items(), key=_most_first)
+            ),
             "bytes": record.written.bytes,
             "seconds": record.seconds,
             "peak MB": round(record.peak_bytes / 1e6),

@@ -31,7 +31,7 @@ DOCUMENT_REASONS = {
     "encrypted": "the PDF is protected by a password",
     "extraction_timeout": "extraction took longer than the settings allow",
     "extraction_memory": "extraction took more memory than the settings allow",
-    "extraction_failed": "every engine failed on the page",
+    "extraction_failed": "no engine could read it: it may be damaged",
 }
 
 GIVEN_REASONS = {

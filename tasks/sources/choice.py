@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 from tasks.sources.collection.source import CollectionSource
 from tasks.sources.dump.source import DumpSource
+from tasks.sources.encyclopedia.source import EncyclopediaSource
+from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.miniweb.server import MiniwebServer
 from tasks.sources.miniweb.source import MiniwebSource
@@ -17,8 +19,13 @@ from tasks.sources.tensor2tensor.source import Tensor2TensorSource
 _MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 
 
-def open_source(settings: SourceSettings) -> Source:
-    """Return the source that the settings choose; it opens no file before `partitions` is called."""
+def open_source(settings: SourceSettings, kept: KeptAnswers | None = None) -> Source:
+    """Return the source that the settings choose; it opens no file before `partitions` is called.
+
+    Args:
+        settings: which source.
+        kept: what a planning that asks a live wiki goes on from; None = everything is asked.
+    """
     match settings.kind:
         case "miniweb":
             return MiniwebSource(settings.miniweb)
@@ -26,8 +33,10 @@ def open_source(settings: SourceSettings) -> Source:
             return RecordsSource(settings.records)
         case "dump":
             return DumpSource(settings.dump, settings.wikitext)
+        case "encyclopedia":
+            return EncyclopediaSource(settings.encyclopedia, settings.wikitext)
         case "mediawiki":
-            return MediaWikiSource(settings.mediawiki, settings.wikitext)
+            return MediaWikiSource(settings.mediawiki, settings.wikitext, kept=kept)
         case "tensor2tensor":
             return Tensor2TensorSource(settings.tensor2tensor)
         case "sections":

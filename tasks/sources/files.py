@@ -60,6 +60,14 @@ def matching_files(patterns: Sequence[str], setting: str, kind: str) -> list[Pat
     return list(paths)
 
 
+def input_files(patterns: Sequence[str], setting: str, kind: str) -> list[InputFile]:
+    """Return the files that a setting names with their positions; arguments and errors as for `matching_files`."""
+    files: list[InputFile] = []
+    for path in matching_files(patterns, setting, kind):
+        files.append(InputFile(path, files[-1].start + files[-1].size if files else 0, path.stat().st_size))
+    return files
+
+
 def file_with(partition: Partition, files: Iterable[File]) -> File:
     """Return the file of a partition.
 

@@ -1,7 +1,8 @@
 """Articles from a live MediaWiki: a list of titles or a category.
 
 Planning asks for the latest revision of every page, fifty at a time; a partition's digest is that of these revisions.
-So pages without edits are not requested again, and later exactly the planned revisions are read.
+So pages without edits are not requested again, and later exactly the planned revisions are read. An interrupted
+planning goes on where it stopped (`kept_answers`).
 """
 
 import hashlib
@@ -13,9 +14,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from tasks.crawl.service import Patience
+from tasks.engine.secrets import secret_in
 from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi
 from tasks.sources.settings import MediaWikiSettings
 from tasks.sources.source import Article, Partition
@@ -50,6 +53,7 @@ class MediaWikiSource:
         wikitext: WikitextSettings,
         connect_to: Mapping[str, str] | None = None,
         *,
+        kept: KeptAnswers | None = None,
         patience: Patience = PATIENCE,
     ) -> None:
         """Take the settings; no request is sent yet.
@@ -58,11 +62,13 @@ class MediaWikiSource:
             settings: which pages.
             wikitext: how to read them.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
+            kept: answers of an interrupted planning, which goes on from them; None = everything is asked.
             patience: time limit, retries and back-off of requests.
         """
         self._settings = settings
         self._wikitext = wikitext
         self._connect_to = dict(connect_to or {})
+        self._kept = kept
         self._patience = patience
 
     def partitions(self) -> list[Partition]:
@@ -72,12 +78,13 @@ class MediaWikiSource:
             ConnectionError: the wiki cannot be reached, or asks us to wait for too long.
             FileNotFoundError: there is no such file of titles.
             MediaWikiError: the wiki refuses a query.
-            ValueError: no contact was given, or not exactly one of titles and category.
+            ValueError: no contact was given, not exactly one of titles and category, or the environment lacks the
+                token.
         """
         settings = self._settings
         if bool(settings.titles) == bool(settings.category):
             raise ValueError("source.mediawiki: expected exactly one of titles and category")
-        with self._api() as api:
+        with self._api(self._kept) as api:
             titles = _titles(Path(settings.titles)) if settings.titles else self._members(api)
             pages = list(dict.fromkeys(page for batch in _batches(titles) for page in _latest(api, batch)))
         size = _PARTITION_PAGES
@@ -111,7 +118,7 @@ class MediaWikiSource:
         for title in partition.missing:
             yield Article(title, "", (), drop_reason="missing_page")
 
-    def _api(self) -> MediaWikiApi:
+    def _api(self, kept: KeptAnswers | None = None) -> MediaWikiApi:
         settings = self._settings
         if not settings.contact.strip():
             raise ValueError(
@@ -120,6 +127,8 @@ class MediaWikiSource:
         return MediaWikiApi(
             settings.api, self._connect_to,
             contact=settings.contact.strip(), delay_seconds=settings.delay_seconds, patience=self._patience,
+            token=secret_in(settings.token_variable, "source.mediawiki.token_variable", "an OAuth 2 access token"),
+            kept=kept,
         )  # fmt: skip
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:

@@ -11,6 +11,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import normalise_url
 from tasks.engine.closing import Closing
+from tasks.sources.kept_answers import KeptAnswers
 
 # A wiki that cannot be reached ends the run, so the retries last long; Retry-After may ask for an hour.
 PATIENCE = Patience(total_seconds=120.0, retries=8, backoff_seconds=2.0, max_backoff_seconds=3600.0)
@@ -25,11 +26,13 @@ class MediaWikiError(ValueError):
 
     Attributes:
         code: the wiki's code for the error.
+        info: what it says about it.
     """
 
     def __init__(self, code: str, info: str) -> None:
         super().__init__(f"{code}: {info}")
         self.code = code
+        self.info = info
 
 
 class MediaWikiApi(Closing):
@@ -43,6 +46,8 @@ class MediaWikiApi(Closing):
         contact: str,
         delay_seconds: float,
         patience: Patience = PATIENCE,
+        token: str | None = None,
+        kept: KeptAnswers | None = None,
     ) -> None:
         """Make the client.
 
@@ -52,18 +57,27 @@ class MediaWikiApi(Closing):
             contact: URL or e-mail address for the User-Agent.
             delay_seconds: between the starts of two requests, in seconds.
             patience: limit, retries and back-off.
+            token: OAuth 2 access token, sent with every request and to no other host; None = none is sent.
+            kept: answers of an earlier, interrupted listing, to which the new ones are added; None = all is asked.
 
         Raises:
-            ValueError: the URL is not a web address.
+            ValueError: the URL is not a web address, or a token would be sent to it unencrypted.
         """
         self._url = normalise_url(url, allowed_hosts=[urlsplit(url).netloc.lower()])
+        if token is not None and not _is_private(self._url):
+            raise ValueError(f"{self._url}: expected an https:// URL, since a token is sent to it")
+        self._token = token
+        self._kept = kept
         self._service = Service(
-            self._url, CrawlSettings(contact=contact), patience, connect_to, delay_seconds=delay_seconds
-        )
+            self._url, CrawlSettings(contact=contact), patience, connect_to,
+            delay_seconds=delay_seconds, keep_cookies=token is not None,  # a session spares the wiki to check the token
+        )  # fmt: skip
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and keep the answers so far."""
         self._service.close()
+        if self._kept is not None:
+            self._kept.flush()
 
     def query(self, fields: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """Yield the parts of a query's answer, for as long as it continues.
@@ -88,10 +102,32 @@ class MediaWikiApi(Closing):
         """Send a query, and retry it while the wiki asks to wait."""
         fixed = {"action": "query", "format": "json", "formatversion": "2", "maxlag": str(_MAXLAG)}
         url = f"{self._url}?{urlencode({**fixed, **fields})}"
+        answer = None if self._kept is None else self._kept.get(url)
+        if answer is None:
+            answer = self._asked(url)
+            if self._kept is not None:
+                self._kept.add(url, answer)
+        return answer
+
+    def _asked(self, url: str) -> dict[str, Any]:
+        headers = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
         try:
-            return self._service.read(url, _answer_in, max_bytes=_MAX_ANSWER_BYTES)
+            return self._service.read(url, _answer_in, max_bytes=_MAX_ANSWER_BYTES, headers=headers)
         except FetchError as fault:
-            raise ConnectionError(f"{self._url}: {fault}") from fault
+            raise ConnectionError(f"{self._url}: {self._without_token(fault)}") from None
+        except ConnectionError as error:
+            raise ConnectionError(self._without_token(error)) from None
+        except MediaWikiError as error:
+            raise MediaWikiError(error.code, self._without_token(error.info)) from None
+
+    def _without_token(self, text: object) -> str:
+        """Return a text that may repeat what was sent, without the token."""
+        return str(text) if self._token is None else str(text).replace(self._token, "[token]")
+
+
+def _is_private(url: str) -> bool:
+    """Whether nobody else can read what is sent to a URL: it is encrypted, or stays on this machine."""
+    return url.startswith("https://") or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _answer_in(response: Response) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, matching_files, unzipped
+from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, input_files, unzipped
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, GivenDocument, Partition
 
@@ -79,14 +79,28 @@ class RecordsSource:
 
     name = "records"
 
-    def __init__(self, settings: RecordsSettings, *, partition_bytes: int = _PARTITION_BYTES) -> None:
+    def __init__(
+        self,
+        settings: RecordsSettings,
+        *,
+        partition_bytes: int = _PARTITION_BYTES,
+        setting: str = "source.records.paths",
+    ) -> None:
+        """Take the settings; no file is opened yet.
+
+        Args:
+            settings: which files.
+            partition_bytes: size of a partition.
+            setting: name of the setting of the files, for messages.
+        """
         self._settings = settings
         self._partition_bytes = partition_bytes
+        self._setting = setting
 
     @property
     def gives_documents(self) -> bool:
         """Whether the first line of any file has documents."""
-        return any(map(_gives_documents, self._files()))
+        return any(map(_gives_documents, self.files()))
 
     def partitions(self) -> list[Partition]:
         """Return byte ranges that begin and end with lines; a digest is the SHA-256 of the range's bytes.
@@ -97,7 +111,7 @@ class RecordsSource:
             FileNotFoundError: a file is missing, or nothing matches a pattern.
             ValueError: no path was given.
         """
-        return [partition for file in self._files() for partition in self._cut(file)]
+        return [partition for file in self.files() for partition in self._cut(file)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
         """Yield the articles of a byte range.
@@ -107,7 +121,7 @@ class RecordsSource:
             ValueError: a line is not an article: names file, line (counted from 1 through the whole file), field, value
                 and what was expected.
         """
-        with_documents = _gives_documents(file_with(partition, self._files()))
+        with_documents = _gives_documents(file_with(partition, self.files()))
         return self.parse(partition, _article_with_documents if with_documents else _article_without)
 
     def parse(self, partition: Partition, parser: Callable[[bytes], T]) -> Iterator[T]:
@@ -117,7 +131,7 @@ class RecordsSource:
             FileNotFoundError: a file is missing.
             ValueError: the parser raised `MalformedLineError`: names file and line too.
         """
-        file = file_with(partition, self._files())
+        file = file_with(partition, self.files())
         offset = 0 if _is_zipped(file) else partition.start - file.start
         for number, line in enumerate(_lines(file, offset, partition.stop - partition.start)):
             if line.strip():
@@ -127,12 +141,14 @@ class RecordsSource:
                     line_number = number + 1 + _lines_before(file.path, offset)
                     raise ValueError(f"{file.path}, line {line_number}: {error}") from error
 
-    def _files(self) -> list[InputFile]:
-        """Return the files in the order of the settings, those of a pattern sorted by name."""
-        files: list[InputFile] = []
-        for path in matching_files(self._settings.paths, "source.records.paths", "JSONL"):
-            files.append(InputFile(path, files[-1].start + files[-1].size if files else 0, path.stat().st_size))
-        return files
+    def files(self) -> list[InputFile]:
+        """Return the files in the order of the settings, those of a pattern sorted by name.
+
+        Raises:
+            FileNotFoundError: a file is missing, or nothing matches a pattern.
+            ValueError: no path was given.
+        """
+        return input_files(self._settings.paths, self._setting, "JSONL")
 
     def _cut(self, file: InputFile) -> tuple[Partition, ...]:
         return _partitions_of(file, self._partition_bytes, file_state(file.path))

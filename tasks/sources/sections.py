@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from tasks.sources.dump.articles import ArticleReader
 from tasks.sources.dump.pages import Page
+from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.dump.source import DumpSource
 from tasks.sources.records import Line, RecordsSource, parse_line
@@ -78,8 +79,9 @@ class SectionsSource:
     def __init__(self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings) -> None:
         self._settings = settings
         self._wikitext = wikitext
+        self._rules = PageRules(wikitext)
         self._dump = DumpSource(dump, wikitext)
-        self._records = RecordsSource(RecordsSettings(paths=settings.paths))
+        self._records = RecordsSource(RecordsSettings(paths=settings.paths), setting="source.sections.paths")
 
     @property
     def gives_documents(self) -> bool:
@@ -93,12 +95,7 @@ class SectionsSource:
             FileNotFoundError: a file is missing, or nothing matches a pattern.
             ValueError: no path was given, or a file is not of the expected format.
         """
-        if self._settings.over == "dump":
-            parts = self._dump.partitions()
-        elif self._settings.paths:
-            parts = self._records.partitions()
-        else:
-            raise ValueError("source.sections.paths is empty: expected at least one JSONL file")
+        parts = self._dump.partitions() if self._settings.over == "dump" else self._records.partitions()
         target = self._settings.target
         salt = f"{FORMAT_VERSIONS[target]}|{target}|{self._wikitext.min_lead_words}|{self._wikitext.licence}"
         return [replace(part, digest=hashlib.sha256(f"{salt}|{part.digest}".encode()).hexdigest()) for part in parts]
@@ -140,7 +137,9 @@ class SectionsSource:
         """
         entry = parse_line(SectionedLine, line)
         title = entry.title.replace("_", " ")
-        article = Article(title, entry.lead, (), licence=self._wikitext.licence, drop_reason=self._reason(entry.lead))
+        article = Article(
+            title, entry.lead, (), licence=self._wikitext.licence, drop_reason=self._rules.lead_reason(entry.lead)
+        )
         return _Entry(article, entry.url, tuple(self._topic(title, section) for section in entry.sections))
 
     def _topic(self, title: str, section: SectionLine) -> _Topic:
@@ -150,11 +149,6 @@ class SectionsSource:
             references=section.refs or (),
             group=title,
             licence=self._wikitext.licence,
-            drop_reason=self._reason(section.text),
+            drop_reason=self._rules.lead_reason(section.text),
         )
         return _Topic(article, section.title)
-
-    def _reason(self, text: str) -> str | None:
-        if not text.strip():
-            return "empty_lead"
-        return "short_lead" if len(text.split()) < self._wikitext.min_lead_words else None

@@ -7,6 +7,7 @@ from pydantic import Field
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
+from tasks.sources.encyclopedia.settings import EncyclopediaSettings
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
@@ -30,6 +31,11 @@ class MediaWikiSettings(Settings):
         "",
         "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
         pattern=HEADER_TEXT,
+    )
+    token_variable: str | None = tuning(
+        None,
+        "environment variable that holds an OAuth 2 access token of the wiki, such as that of an owner-only consumer, "
+        "for its higher rate limits; null = none is sent",
     )
     titles: str = Field(
         "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
@@ -61,17 +67,22 @@ class SectionsSettings(Settings):
 class SourceSettings(Settings):
     """Which source articles come from, and the settings of each. Partitions carry digests of what they hold."""
 
-    kind: Literal["miniweb", "records", "dump", "mediawiki", "tensor2tensor", "sections", "collection"] = Field(
+    kind: Literal[
+        "miniweb", "records", "dump", "encyclopedia", "mediawiki", "tensor2tensor", "sections", "collection"
+    ] = Field(
         "miniweb",
         description="miniweb: a generated web, embedded; records: JSONL files of your own; dump: a MediaWiki XML dump; "
+        "encyclopedia: one that others have parsed: structured contents and HTML dumps of Wikimedia, MegaWika 2; "
         "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
         "sections of a dump's or of JSONL articles; collection: a published corpus of documents and summaries",
-    )
+    )  # fmt: skip
     miniweb: MiniwebSettings = MiniwebSettings()
     records: RecordsSettings = RecordsSettings()
     dump: DumpSettings = DumpSettings()
+    encyclopedia: EncyclopediaSettings = EncyclopediaSettings()
     wikitext: WikitextSettings = Field(
-        WikitextSettings(), description="what is made of wikitext, in a dump, a live wiki or sections of a dump"
+        WikitextSettings(),
+        description="what is an article and a reference in a dump, an encyclopedia, a live wiki or sections of a dump",
     )
     mediawiki: MediaWikiSettings = MediaWikiSettings()
     tensor2tensor: Tensor2TensorSettings = Tensor2TensorSettings()

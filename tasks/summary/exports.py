@@ -24,7 +24,8 @@ def to_markdown(summary: CitedSummary) -> str:
     """Return a Markdown document: sentences with numbers of passages and a mark if unsupported, passages, sources."""
     parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
-    parts.append(f"*Written by {escape(summary.system)}. {escape(summary.why)} {escape(MEANING)}*")
+    if summary.sentences:
+        parts.append(f"*Written by {escape(summary.system)}. {escape(summary.why)} {escape(MEANING)}*")
     if summary.passages:
         parts.append("## Passages")
         parts += [_passage(passage, summary.sources) for passage in summary.passages]
@@ -59,14 +60,17 @@ def to_text(summary: CitedSummary) -> str:
     for sentence in summary.sentences:
         mark = "" if sentence.verdict == "supported" else f"  <- {_doubt(sentence)}"
         lines.append(f"{clean(sentence.text)} {''.join(f'[{number}]' for number in sentence.passages)}{mark}".rstrip())
-    lines += ["", *(clean(note) for note in summary.notes), clean(f"Written by {summary.system}. {summary.why}")]
-    lines += [MEANING, ""]
+    lines += ["", *(clean(note) for note in summary.notes)]
+    if summary.sentences:
+        lines += [clean(f"Written by {summary.system}. {summary.why}"), MEANING]
+    lines.append("")
     for passage in summary.passages:
         lines.append(f"[{passage.number}] source {passage.source}: {' ... '.join(map(clean, passage.quotes))}")
     lines.append("")
     for source in summary.sources:
         refused = f"  <- not used: {clean(source.refused)}" if source.refused else ""
-        lines.append(f"source {source.number}  {clean(source.name)}{refused}")
+        title = f"  ({clean(source.title)})" if source.title else ""
+        lines.append(f"source {source.number}  {clean(source.name)}{title}{refused}")
     return "\n".join(lines) + "\n"
 
 

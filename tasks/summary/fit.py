@@ -33,7 +33,7 @@ def fitting(system: System, texts: Sequence[str]) -> System:
     if rate <= MOST_PIECES:
         return system
     why = (
-        f"The model was trained on other texts (its vocabulary spells a word of these sources in {rate:.1f} pieces, "
+        f"The model was trained on other texts (its vocabulary spells a word of these sources in {rate:.2f} pieces, "
         f"where at most {MOST_PIECES} suit), so whole sentences of the sources are chosen."
     )
     ranking = RankingSettings(method="similarity", keep=system.ranking.keep)

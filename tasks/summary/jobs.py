@@ -28,22 +28,29 @@ class Job:
         title: of the summary.
         given: its sources.
         extractive: whether the trained model is not to be used.
-        state: waiting | working | done | failed.
+        state: waiting | working | done | failed | cancelled.
         progress: what is being done.
         error: why it failed, for people.
         summary: the result.
         pages: the sources as fetched, by number.
+        cancelling: set once nobody wants it any more; its work then ends at its next report.
     """
 
     id: str
     title: str
     given: Sequence[Given]
     extractive: bool
-    state: Literal["waiting", "working", "done", "failed"] = "waiting"
+    state: Literal["waiting", "working", "done", "failed", "cancelled"] = "waiting"
     progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))
     error: str = ""
     summary: CitedSummary | None = None
     pages: Mapping[int, Page] = field(default_factory=dict)
+    cancelling: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it will not change any more."""
+        return self.state in ("done", "failed", "cancelled")
 
     @property
     def bytes(self) -> int:
@@ -60,6 +67,10 @@ class TooBusyError(Exception):
     """So many requests wait that another one is refused."""
 
 
+class CancelledError(Exception):
+    """Raised by the report of a summary that nobody wants any more, so that its work ends there."""
+
+
 class Jobs(Closing):
     """The queue; usable from many threads."""
 
@@ -67,7 +78,7 @@ class Jobs(Closing):
         """Start the workers.
 
         Args:
-            work: makes a summary.
+            work: makes a summary; what its report raises has to end it, so it reports often.
             at_once: summaries made at the same time.
         """
         self._work = work
@@ -100,19 +111,35 @@ class Jobs(Closing):
             before = ids[: ids.index(job.id)] if job.id in self._jobs else []
             return sum(self._jobs[id_].state in ("waiting", "working") for id_ in before)
 
+    def cancel(self, job: Job) -> None:
+        """End a summary: a waiting one at once, one in work at its next report; one that has ended stays as it is."""
+        with self._lock:
+            job.cancelling.set()
+            if job.state == "waiting":
+                job.state, job.given = "cancelled", ()
+
     def close(self) -> None:
-        """Forget waiting requests; those in work end with the process."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """Cancel every request, and wait until those in work have ended."""
+        for job in list(self._jobs.values()):
+            self.cancel(job)
+        self._pool.shutdown(cancel_futures=True)
 
     def _run(self, job: Job) -> None:
-        job.state = "working"
+        with self._lock:  # either this or `cancel` is first
+            if job.state == "cancelled":
+                return
+            job.state = "working"
 
         def report(now: Progress) -> None:
+            if job.cancelling.is_set():
+                raise CancelledError
             job.progress = now
 
         try:
             job.summary, job.pages = self._work(job, report)
             job.state = "done"
+        except CancelledError:
+            job.state = "cancelled"
         except ValueError as error:
             job.error, job.state = str(error), "failed"
         except Exception as error:  # one request must not end the worker that makes the others
@@ -126,7 +153,7 @@ class Jobs(Closing):
 
     def _forget_old(self) -> None:
         with self._lock:
-            ended = [job for job in self._jobs.values() if job.state in ("done", "failed")]
+            ended = [job for job in self._jobs.values() if job.ended]
             total = sum(job.bytes for job in ended)
             for job in ended[:-1]:
                 if len(ended) <= _KEPT_JOBS and total <= _KEPT_BYTES:

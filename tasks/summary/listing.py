@@ -60,7 +60,7 @@ def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str 
     if None in reasons:
         return None
     (reason, count), total = reasons.most_common(1)[0], len(paragraphs)
-    if reason == "duplicate":
+    if "duplicate" in reasons:  # what is no prose, such as headings, may be most of a page that is a copy
         return "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
     if reason == "language":
         return f"its text is not in the language of the summary, {language!r}"

@@ -154,7 +154,7 @@ def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Sum
 
 def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None], system: System) -> Iterator[str]:
     if unused := sum(reason is not None for reason in refused):
-        yield f"{_count(unused, 'source')} of {len(refused)} could not be used; the list of sources says why."
+        yield f"{unused} of {_count(len(refused), 'source')} could not be used; the list of sources says why."
     if not sentences:
         yield "There is no summary, because no paragraph of the sources could be used."
         return
@@ -162,7 +162,10 @@ def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None], system:
     if supported < len(sentences):
         yield f"{supported} of {_count(len(sentences), 'sentence')} supported by the sources; the others are marked."
     if system.summarizer is not None and supported < _DOUBTFUL * len(sentences):
-        yield "The model does not suit these sources: the extractive system writes only sentences that are in them."
+        yield (
+            "The model does not suit these sources. Ask for the extractive system (--extractive in the terminal): it "
+            "chooses whole sentences of the sources."
+        )
 
 
 def _count(number: int, what: str) -> str:

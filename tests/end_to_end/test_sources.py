@@ -14,7 +14,7 @@ import pytest
 from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
 from flows.dag import dag_of
-from flows.running.session import Session
+from flows.running.session import Session, planning_session
 from storage.builds import latest_build, summarise
 from storage.parts import read_parts, whole
 from storage.store import Store
@@ -24,6 +24,21 @@ from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
+from tests.tasks.sources.encyclopedia_files import (
+    citation,
+    cited,
+    footnotes,
+    lines_of,
+    mark,
+    megawika,
+    page,
+    paragraph,
+    prose,
+    reference,
+    section,
+    structured,
+    write_archive,
+)
 from tests.tasks.sources.mediawiki_server import WikiServer
 
 pytestmark = pytest.mark.integration
@@ -101,11 +116,15 @@ class Ended:
     labels: int
 
 
-def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
-    """Walk a source to its paragraphs, jobs in this process."""
+def configured(root: Path, source: Mapping[str, Any], **sections: Any) -> BuildConfig:
     settings = {"preset": "records", "root": str(root), "shards": {"articles": 2, "hosts": 1}, "source": source}
     settings["crawl"] = {"host_delay_seconds": 0, "retries": 0, **sections.pop("crawl", {})}
-    config = BuildConfig.model_validate({**settings, **sections})
+    return BuildConfig.model_validate({**settings, **sections})
+
+
+def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] | None = None, **sections: Any) -> Ended:
+    """Walk a source to its paragraphs, jobs in this process."""
+    config = configured(root, source, **sections)
     executor, store = InlineExecutor(), Store(str(root))
     session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
     _ = dag_of(session).features
@@ -195,6 +214,129 @@ def test_mediawiki(tmp_path: Path) -> None:
     assert found.kept == KEPT
 
 
+def test_the_listing_of_a_wiki_is_asked_once_for_check_and_run_and_goes_on(tmp_path: Path) -> None:
+    pages = {title: (100 + number, text) for number, (title, text) in enumerate(WIKITEXT.items())}
+    categories = {"Category:Tam": ["Arlen Bridge", "Tamsin ferry", "Arlen", "Category:More"], "Category:More": ["Mill"]}
+    with LoopbackServer(WEB) as server, WikiServer(pages=pages, categories=categories, fails_from=3) as wiki:
+        mediawiki = {"api": wiki.api, "contact": "x@y.test", "category": "Tam", "category_depth": 1, "delay_seconds": 0}
+        source = {"kind": "mediawiki", "mediawiki": mediawiki}
+        planning = planning_session(configured(tmp_path / "data", source), keeps_answers=True)
+        with pytest.raises(ConnectionError, match="HTTP 403"):
+            planning.once(lambda session: dag_of(session).articles)
+        wiki.fails_from = None
+        planning.once(lambda session: dag_of(session).articles)
+        found = ended(tmp_path / "data", source, {"*.test": server.address})
+        listed = [(fields.get("cmtitle"), fields.get("cmcontinue")) for fields in wiki.asked if "list" in fields]
+        asked = [fields["titles"] for fields in wiki.asked if "titles" in fields]
+    failed, *others = listed[2:]
+    assert listed[:2] == [("Category:Tam", None), ("Category:Tam", "2")]
+    assert (failed, others) == (("Category:More", None), [("Category:More", None)])
+    assert asked == ["Arlen Bridge|Tamsin ferry|Arlen|Mill"]
+    assert found.counts["articles"] == (2, {"no_sources": 1, "short_lead": 1})
+    assert found.kept == KEPT
+    assert not list((tmp_path / "data").rglob(".scratch-*"))
+
+
+REFERENCES = [reference("1", url=BRIDGES), reference("2", text=[HISTORY]), reference("3", url=CROSSING),
+              reference("4", url=GONE)]  # fmt: skip
+
+
+def test_structured_contents(tmp_path: Path) -> None:
+    rows = [
+        structured("Arlen Bridge", [
+            section("Abstract", *(paragraph(f"{text}.", "1", "2") for text in BRIDGE_LEAD[:-1].split(". "))),
+            section("History", paragraph(TOLLS, "2")),
+        ], REFERENCES[:2]),
+        structured("Tamsin ferry", [section("Abstract", paragraph(FERRY_LEAD, "3", "4"))], REFERENCES[2:]),
+        structured("Arlen", [], [], abstract="Arlen is a town on the River Tam that nobody has cited a source for."),
+        structured("Mill", [section("Abstract", paragraph("A mill.", "1"))], REFERENCES[:1]),
+        structured("List of bridges", [section("Abstract", paragraph(BRIDGE_LEAD, "1"))], REFERENCES[:1]),
+    ]  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "enwiki_0.parquet", row_group_size=2)
+    with LoopbackServer(WEB) as server:
+        encyclopedia = {"layout": "structured", "paths": [str(tmp_path / "*.parquet")]}
+        found = ended(
+            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
+        )
+        assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
+    assert found.counts["articles"] == (2, {"no_sources": 1, "short_lead": 1, "list": 1})
+    assert found.counts["frontier"] == (4, {})
+    assert found.counts["pages"] == (3, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.labels == 5
+    leads = {row["title"]: (row["lead"], row["licence"]) for row in found.articles if row["drop_reason"] is None}
+    assert leads == {
+        "Arlen Bridge": (BRIDGE_LEAD.replace(". It", ".\nIt"), "CC-BY-SA-4.0"),
+        "Tamsin ferry": (FERRY_LEAD, "CC-BY-SA-4.0"),
+    }
+
+
+def write_warc(path: Path) -> Path:
+    """Write the pages of the web, and one that is gone, as captures."""
+    captures = [
+        warc_record(BRIDGES, html("Arlen Bridge", ARCHES, TOLLS)),
+        warc_record(HISTORY, html("Tolls of the county", TOLLS, WINTER)),
+        warc_record(CROSSING, html("The crossing", CHAINS, STORM, FERRY_LEAD)),
+        warc_record(GONE, b"<p>Not here.</p>", "404 Not Found"),
+    ]
+    path.write_bytes(b"".join(captures))
+    return path
+
+
+def test_megawika_with_its_cited_pages_out_of_a_warc(tmp_path: Path) -> None:
+    rows = [
+        megawika("Arlen Bridge", prose(BRIDGE_LEAD, cited(BRIDGES)), {"type": "heading", "content": "History"},
+                 prose(TOLLS, cited(HISTORY), cited(None))),
+        megawika("Tamsin ferry", prose(FERRY_LEAD, cited(CROSSING), cited(GONE), cited("http://nowhere.test/"))),
+        megawika("Old bridge", prose("Moved."), wikicode="#REDIRECT [[Arlen Bridge]]"),
+        b"{",
+        megawika("Arlen", prose("Arlen is a town on the River Tam that nobody has cited a source for.")),
+    ]  # fmt: skip
+    (tmp_path / "chunk-0.jsonl").write_bytes(lines_of(*rows))
+    encyclopedia = {"layout": "megawika", "paths": [str(tmp_path / "chunk-0.jsonl")]}
+    crawl = {"archive": [str(write_warc(tmp_path / "pages.warc.gz"))]}
+    found = ended(tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, crawl=crawl)
+    assert found.counts["articles"] == (2, {"redirect": 1, "malformed_row": 1, "no_sources": 1})
+    assert found.counts["captures"] == (4, {})
+    assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.labels == 5
+
+
+def test_html_dump(tmp_path: Path) -> None:
+    links = {"1": BRIDGES, "2": HISTORY, "3": CROSSING, "4": GONE}
+    notes = {name: citation(url, url=url, title="A source") for name, url in links.items()}
+    references = f"<h2 id='References'>References</h2>{footnotes(**notes)}"
+    rows = [
+        page("Arlen Bridge", f"<p>{BRIDGE_LEAD}{mark('1')}</p>", f"<h2>Tolls</h2><p>{TOLLS}{mark('2')}</p>",
+             "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "12"})),
+        page("Tamsin ferry", f"<p>{FERRY_LEAD}{mark('3')}{mark('4')}</p>",
+             "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "34"})),
+        page("Tam", "<p>Tam may refer to:</p>", head='<meta property="mw:PageProp/disambiguation"/>'),
+        page("Talk:Tam", f"<p>{BRIDGE_LEAD}</p>", references, namespace={"identifier": 1}),
+        page("Arlen", "<p>Arlen is a town on the River Tam that nobody has cited a source for.</p>"),
+        b'{"name": "Mill"}',
+    ]  # fmt: skip
+    archive = write_archive(
+        tmp_path / "enwiki-NS0-20260101-ENTERPRISE-HTML.json.tar.gz",
+        enwiki_namespace_0_0__ndjson=lines_of(*rows[:3]), enwiki_namespace_0_1__ndjson=lines_of(*rows[3:]),
+    )  # fmt: skip
+    with LoopbackServer(WEB) as server:
+        encyclopedia = {"layout": "html", "paths": [str(archive)]}
+        found = ended(
+            tmp_path / "data", {"kind": "encyclopedia", "encyclopedia": encyclopedia}, {"*.test": server.address}
+        )
+        assert sorted(server.paths()) == ["/arlen", "/crossing", "/gone", "/tolls"]
+    drops = {"disambiguation": 1, "other_namespace": 1, "no_sources": 1, "malformed_row": 1}
+    assert found.counts["articles"] == (2, drops)
+    assert found.counts["pages"] == (3, {"http_404": 1})
+    assert found.counts["paragraphs"] == (5, {"duplicate": 1, "clone": 1})
+    assert found.kept == KEPT
+    assert found.labels == 5
+
+
 def write_shards(folder: Path) -> dict[str, Any]:
     """Write two pairs of the published shards: one of training articles, one of test articles."""
     wiki = "https://en.wikipedia.org/wiki/"
@@ -252,13 +394,6 @@ def write_records_file(folder: Path, *lines: Mapping[str, Any]) -> dict[str, Any
 
 
 def test_records_with_pages_out_of_a_warc(tmp_path: Path) -> None:
-    captures = [
-        warc_record(BRIDGES, html("Arlen Bridge", ARCHES, TOLLS)),
-        warc_record(HISTORY, html("Tolls of the county", TOLLS, WINTER)),
-        warc_record(CROSSING, html("The crossing", CHAINS, STORM, FERRY_LEAD)),
-        warc_record(GONE, b"<p>Not here.</p>", "404 Not Found"),
-    ]
-    (tmp_path / "pages.warc.gz").write_bytes(b"".join(captures))
     source = write_records_file(
         tmp_path,
         {"title": "Arlen Bridge", "lead": BRIDGE_LEAD, "references": [BRIDGES, HISTORY]},
@@ -266,7 +401,7 @@ def test_records_with_pages_out_of_a_warc(tmp_path: Path) -> None:
         {"title": "Tamsin ferry", "lead": FERRY_LEAD, "references": [HISTORY]},
         {"title": "Tam Fair", "lead": " ", "references": [HISTORY]},
     )
-    found = ended(tmp_path / "data", source, crawl={"archive": [str(tmp_path / "pages.warc.gz")]})
+    found = ended(tmp_path / "data", source, crawl={"archive": [str(write_warc(tmp_path / "pages.warc.gz"))]})
     assert found.counts["articles"] == (2, {"duplicate_title": 1, "empty_lead": 1})
     assert found.counts["captures"] == (4, {})
     assert found.counts["pages"] == (3, {"http_404": 1, "not_in_archive": 1})

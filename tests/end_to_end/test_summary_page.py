@@ -1,24 +1,29 @@
 """The page in a real browser: paste, wait, read, click a citation, export; skipped where there is no Chromium."""
 
 import json
+import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from flows.summary.processes import Processes
 from storage.store import Store
 from tasks.explorer.corpus import Corpus
 from tasks.summary.pipeline import summarize
 from tasks.summary.settings import SummarySettings
 from tasks.summary.systems import find_system
 from tests.flows.summary.page_server import page_server
-from tests.tasks.crawl.loopback_server import LoopbackServer, answer
+from tests.patience import PATIENCE
+from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import small_corpus
 from tests.tasks.summary.topic import HISTORY, TITLE, TODAY
 
 pytestmark = pytest.mark.integration
 WAIT = 120_000  # milliseconds
+expect.set_options(timeout=WAIT)
 HOSTILE = f"""<!doctype html><title>Hostile <img src=x onerror=window.hacked=1></title><article>
 {TODAY[TODAY.index("<p>") :]}
 <p>The harbour below Skerry Point has a dozen <b onmouseover="window.hacked=1">boats</b>.</p>
@@ -43,11 +48,44 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield served
 
 
+@dataclass(frozen=True)
+class Slow:
+    """A page whose summaries are made by real processes, and a source that is sent when the test says so."""
+
+    address: str
+    source: str
+    send: threading.Event
+
+    def ask(self, page: Page) -> None:
+        page.goto(self.address)
+        page.get_by_label("Title").fill(TITLE)
+        page.get_by_label("Web addresses").fill(self.source)
+        page.get_by_role("button", name="Summarize").click()
+        expect(page.get_by_role("status")).to_have_text("fetching: 0 of 1 pages")
+
+
+@pytest.fixture
+def slow() -> Iterator[Slow]:
+    send = threading.Event()
+
+    def wait(exchange: Exchange) -> None:
+        send.wait(PATIENCE)
+        exchange.send(answer(TODAY.encode()))
+
+    settings = SummarySettings(allowed_hosts=("127.0.0.1",))
+    with (
+        LoopbackServer({"/today": wait}) as web,
+        Processes(None, settings, 1) as processes,
+        page_server(work=processes, settings=settings, at_once=1) as address,
+    ):
+        yield Slow(address, f"http://{web.address}/today", send)
+        send.set()
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
     context.set_default_timeout(WAIT)
-    expect.set_options(timeout=WAIT)
     page = context.new_page()
     faults: list[str] = []
     foreign: list[str] = []
@@ -160,6 +198,26 @@ def test_two_people_read_each_their_own(browser: Browser, address: str) -> None:
     assert pages[0].url != pages[1].url
     for context in contexts:
         context.close()
+
+
+def test_a_summary_is_cancelled_with_the_keyboard(page: Page, slow: Slow) -> None:
+    slow.ask(page)
+    page.get_by_role("button", name="Cancel this summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("This summary was cancelled, and nothing of it was kept.")
+    expect(page.locator("#heading")).to_be_focused()
+
+
+def test_a_lost_browser_cancels_nothing(browser: Browser, slow: Slow) -> None:
+    with browser.new_context() as lost:
+        page = lost.new_page()
+        slow.ask(page)
+        address = page.url
+    slow.send.set()
+    with browser.new_context() as later:
+        page = later.new_page()
+        page.goto(address)
+        expect(page.locator("ol.sentences li")).to_have_count(2)
 
 
 def test_a_corpus_is_searched_and_a_sentence_followed_to_its_page(page: Page, address: str) -> None:

@@ -7,6 +7,7 @@ from tasks.sources.dump.citations import Citations, plain_heading
 from tasks.sources.dump.markup import lead_of, split_sections, without_comments
 from tasks.sources.dump.pages import Page, Site
 from tasks.sources.dump.prose import plain_prose
+from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.source import Article
 
@@ -23,8 +24,7 @@ class ArticleReader:
     def __init__(self, site: Site, settings: WikitextSettings) -> None:
         self.site = site
         self._settings = settings
-        self._disambiguations = frozenset(settings.disambiguation_templates)
-        self._categories = frozenset(settings.disambiguation_categories)
+        self._rules = PageRules(settings)
 
     def article(self, page: Page) -> Article:
         """Return the article of a page; if it is not an article or its lead is too short, only title and reason.
@@ -35,7 +35,7 @@ class ArticleReader:
             return self._refused(page, reason)
         text = without_comments(page.text)
         lead = plain_prose(lead_of(text), self.site)
-        if reason := self.lead_reason(lead):
+        if reason := self._rules.lead_reason(lead):
             return self._refused(page, reason, lead)
         return Article(
             title=page.title,
@@ -62,7 +62,7 @@ class ArticleReader:
             path = " / ".join(plain_prose(name, self.site) for name in section.path)
             listing = not apparatus.isdisjoint(plain_heading(name) for name in section.path)
             prose = "" if listing else plain_prose(section.text, self.site)
-            reason = "apparatus" if listing else self.lead_reason(prose)
+            reason = "apparatus" if listing else self._rules.lead_reason(prose)
             article = Article(
                 title=f"{page.title} ({path})",
                 lead=prose,
@@ -76,36 +76,16 @@ class ArticleReader:
 
     def page_reason(self, page: Page) -> str | None:
         """Return why a page is not an article, or None."""
-        settings, title = self._settings, page.title.casefold()
         if page.namespace != 0:
             return "other_namespace"
         if page.redirect or _REDIRECT.match(page.text):
             return "redirect"
         if page.model != "wikitext":
             return "not_wikitext"
-        if title.startswith(settings.list_prefixes):
-            return "list"
-        if title.endswith(settings.disambiguation_suffixes) or self._is_disambiguation(page.text):
-            return "disambiguation"
-        return None
-
-    def lead_reason(self, lead: str) -> str | None:
-        """Return why a lead is not a target, or None."""
-        if not lead:
-            return "empty_lead"
-        return "short_lead" if len(lead.split()) < self._settings.min_lead_words else None
-
-    def _is_disambiguation(self, text: str) -> bool:
-        return (
-            "__DISAMBIG__" in text
-            or any(_folded(name) in self._disambiguations for name in _TEMPLATE_NAME.findall(text))
-            or any(_folded(name) in self._categories for name in _CATEGORY_NAME.findall(text))
-        )
+        templates, categories = _TEMPLATE_NAME.findall(page.text), _CATEGORY_NAME.findall(page.text)
+        magic_word = "disambiguation" if "__DISAMBIG__" in page.text else None
+        return self._rules.page_reason(page.title, templates, categories) or magic_word
 
     def _refused(self, page: Page, reason: str, lead: str = "") -> Article:
         licence = self._settings.licence
         return Article(page.title, lead, (), revision=page.revision, licence=licence, drop_reason=reason)
-
-
-def _folded(name: str) -> str:
-    return " ".join(name.replace("_", " ").split()).casefold()

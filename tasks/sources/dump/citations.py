@@ -8,10 +8,10 @@ to `WikitextSettings.archived`; from free text the links. DOIs and other identif
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from tasks.sources.dump.markup import Section, outer_templates, references_of, split_sections
-from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.dump.settings import Archived, WikitextSettings
 
 _URL = re.compile(r"(?:https?:)?(?<![a-z0-9/])//[^\s<>\[\]{}|\"\u3000]+", re.I)
 _FIELD = re.compile(r"\|\s*([^\W\d_][\w\- ]*?)\s*=\s*([^|\s][^|]*)")
@@ -99,42 +99,28 @@ class Citations:
         urls: list[str] = []
         position = 0
         for start, end in outer_templates(body):
-            urls += _links(body[position:start])
+            urls += links_in(body[position:start])
             template = body[start:end]
             if _WEB_ARCHIVE.match(template):
-                self._archive(urls, template)
+                add_archived(urls, links_in(template), self._settings.archived)
             else:
-                urls += self._template_urls(template)
+                urls += field_urls(dict(_FIELD.findall(template)), self._settings.archived) or links_in(template)
             position = end
-        return urls + _links(body[position:])
+        return urls + links_in(body[position:])
 
-    def _template_urls(self, template: str) -> list[str]:
-        """Return the URLs of a citation template."""
-        fields = {name.lower(): value.strip() for name, value in _FIELD.findall(template)}
-        archives = [link for name, value in fields.items() if _ARCHIVE_FIELD.match(name) for link in _links(value)[:1]]
-        urls = [
-            link
-            for name, value in fields.items()
-            if _URL_FIELD.match(name) and not _ARCHIVE_FIELD.match(name)
-            for link in _links(value)[:1]
-        ]
-        if not urls:
-            return archives[:1] or _links(template)
-        if archives and self._settings.archived == "after":
-            urls.insert(1, archives[0])
-        elif archives and self._settings.archived == "dead":
-            status = fields.get("url-status", fields.get("dead-url", fields.get("deadurl", "dead")))
-            if status.strip("{} \n").lower() not in _LIVE:
-                urls[0] = archives[0]
-        return urls
 
-    def _archive(self, urls: list[str], template: str) -> None:
-        """Apply a template with the archived form of the link before it."""
-        links = _links(template)[:1]
-        if not urls or (links and self._settings.archived == "after"):
-            urls += links
-        elif links and self._settings.archived == "dead":
-            urls[-1] = links[0]
+def add_archived(urls: list[str], links: Sequence[str], archived: Archived) -> None:
+    """Apply a template with the archived form of the link before it.
+
+    Args:
+        urls: those before it; the last one may be replaced.
+        links: those in the template.
+        archived: as in `WikitextSettings`.
+    """
+    if not urls or (links and archived == "after"):
+        urls += links[:1]
+    elif links and archived == "dead":
+        urls[-1] = links[0]
 
 
 def plain_heading(name: str) -> str:
@@ -142,7 +128,43 @@ def plain_heading(name: str) -> str:
     return " ".join(re.sub(r"'{2,}|<[^<>]*>|\[\[|\]\]", "", name).split()).casefold()
 
 
-def _links(text: str) -> list[str]:
+def is_citation(name: str) -> bool:
+    """Whether a template of this name is a citation."""
+    return _CITATION.match(f"{{{{{name} |") is not None
+
+
+def is_archive_template(name: str) -> bool:
+    """Whether a template of this name gives the archived copy of the link before it."""
+    return _WEB_ARCHIVE.match(f"{{{{{name}|") is not None
+
+
+def field_urls(fields: Mapping[str, str], archived: Archived) -> list[str]:
+    """Return the URLs in the fields of a citation template, none if no field is for a URL.
+
+    Args:
+        fields: name -> value, as written.
+        archived: as in `WikitextSettings`.
+    """
+    values = {name.lower(): value.strip() for name, value in fields.items()}
+    archives = [link for name, value in values.items() if _ARCHIVE_FIELD.match(name) for link in links_in(value)[:1]]
+    urls = [
+        link
+        for name, value in values.items()
+        if _URL_FIELD.match(name) and not _ARCHIVE_FIELD.match(name)
+        for link in links_in(value)[:1]
+    ]
+    if not urls:
+        return archives[:1]
+    if archives and archived == "after":
+        urls.insert(1, archives[0])
+    elif archives and archived == "dead":
+        status = values.get("url-status", values.get("dead-url", values.get("deadurl", "dead")))
+        if status.strip("{} \n").lower() not in _LIVE:
+            urls[0] = archives[0]
+    return urls
+
+
+def links_in(text: str) -> list[str]:
     """Return the links of free text, without the punctuation that follows them."""
     urls = []
     for match in _URL.finditer(text):

@@ -13,7 +13,7 @@ from tasks.sources.dump.markup import balanced, outer_templates, without_referen
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
 from tasks.sources.dump.templates import GONE, expand
 
-_ITEM = "\ue001"  # marks the start of a line that is an item of a list or indented
+ITEM = "\ue001"  # marks the start of a line that is an item of a list or indented
 _RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 _PRIVATE = re.compile("[\ue000-\ue004]")
 _QUOTES = re.compile(r"'{2,5}")
@@ -50,7 +50,7 @@ def plain_prose(wikitext: str, site: Site) -> str:
     text = _OPEN_LINK.sub(" ", balanced(_without_boxes(without_references(text))))
     text = _QUOTES.sub("", _MAGIC_WORD.sub("", text))
     code = mwparserfromhell.parse(text, skip_style_tags=True)
-    return "\n".join(_paragraphs(_Writer(site).text(code)))
+    return "\n".join(paragraphs_of(_Writer(site).text(code)))
 
 
 def _without_boxes(text: str) -> str:
@@ -63,11 +63,17 @@ def _without_boxes(text: str) -> str:
     return "".join([*parts, text[position:]])
 
 
-def _paragraphs(text: str) -> list[str]:
+def paragraphs_of(text: str) -> list[str]:
+    """Return the paragraphs of marked text, their punctuation mended.
+
+    Args:
+        text: prose with blank lines between paragraphs; `ITEM` begins what is an item of a list, `GONE` stands where
+            something was removed, `raised` wrote superscripts.
+    """
     blocks: list[str] = []
     lines: list[str] = []
     for line in [*text.split("\n"), ""]:
-        if line.strip() and not line.startswith(_ITEM):
+        if line.strip() and not line.startswith(ITEM):
             if not _TABLE_LEFTOVER.match(line):
                 lines.append(line)
             continue
@@ -75,7 +81,7 @@ def _paragraphs(text: str) -> list[str]:
             paragraph = mend(" ".join(_clean(" ".join(lines)).split()))
             blocks.append(paragraph if re.search(r"\w", paragraph) else "")
             lines = []
-        if line.startswith(_ITEM):
+        if line.startswith(ITEM):
             blocks.append("")
     after = [*blocks, ""][1:]
     paragraphs = [
@@ -96,7 +102,7 @@ def _before_the_last_sentence(paragraph: str) -> str:
 
 def _clean(text: str) -> str:
     """Return text without the remains of unbalanced markup."""
-    text = _INVISIBLE.sub("", text.replace(_ITEM, " "))
+    text = _INVISIBLE.sub("", text.replace(ITEM, " "))
     text = re.sub(rf"(?<=\d){_RAISED}", "^", text).replace(_RAISED, "")
     text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
     return re.sub(
@@ -120,7 +126,7 @@ class _Arguments:
 
 
 class _Writer:
-    """Writes nodes of parsed wikitext as text with the marks `GONE` and `_ITEM`."""
+    """Writes nodes of parsed wikitext as text with the marks `GONE` and `ITEM`."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -144,7 +150,7 @@ class _Writer:
         if name in _SKIPPED_TAGS:
             return GONE if name not in ("table", "gallery") else "\n"
         if name in _ITEM_TAGS:
-            return f"\n{_ITEM}{self.text(node.contents)}" if node.wiki_markup is None else _ITEM
+            return f"\n{ITEM}{self.text(node.contents)}" if node.wiki_markup is None else ITEM
         if name == "br":
             return " "
         if name == "math":
@@ -152,7 +158,7 @@ class _Writer:
             return GONE if "\\" in formula else formula.replace("{", "").replace("}", "")
         inner = self.text(node.contents)
         if name == "sup":
-            return _raised(inner)
+            return raised(inner)
         return f"\n\n{inner}\n\n" if name in _BLOCK_TAGS else inner
 
     def _link(self, node: Wikilink) -> str:
@@ -171,7 +177,7 @@ class _Writer:
         return self.text(node.title) if node.brackets and node.title is not None else GONE
 
 
-def _raised(text: str) -> str:
+def raised(text: str) -> str:
     """Return superscript as plain text: km², 10^18 if it would merge with a number, else unchanged (1st, 14C)."""
     if text in ("2", "3"):
         return "²" if text == "2" else "³"

@@ -6,6 +6,8 @@ from pydantic import Field, field_validator
 
 from tasks.engine.settings import Settings
 
+Archived = Literal["dead", "after", "never"]
+
 
 class DumpSettings(Settings):
     """Which MediaWiki XML files articles are read from."""
@@ -28,7 +30,7 @@ class WikitextSettings(Settings):
     min_lead_words: int = Field(
         10, ge=0, description="white-space separated words of a lead; one with fewer is refused as `short_lead`"
     )
-    archived: Literal["dead", "after", "never"] = Field(
+    archived: Archived = Field(
         "dead",
         description="what becomes of a citation's archive-url. dead: it takes the place of a URL that is not marked "
         "live (url-status=live, dead-url=no), as the encyclopedia itself links; after: it follows its URL; never: it "

@@ -1,6 +1,8 @@
 """`python -m flows.summarize` as people call it, and its options."""
 
 import io
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +12,7 @@ import pytest
 
 from flows.summary.command import main
 from flows.summary.options import read_options
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, output_of, wait_until
 from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE
 
 Here = Callable[..., tuple[int, str, str]]
@@ -70,6 +72,26 @@ def test_nothing_usable_is_told_and_is_an_error(here: Here) -> None:
     code, output, _ = here("--title", TITLE, "-", stdin=GERMAN)
     assert code == 1
     assert "not used: its text is not in the language of the summary, 'en'" in output
+
+
+@pytest.mark.integration
+def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
+    large, output = tmp_path / "large.html", tmp_path / "summary.md"
+    large.write_text("<p>" + "The tower was built in 1847 by <b>Thomas</b> Ridley. " * 300_000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flows.summarize", "--title", TITLE, "--output", str(output), str(large)],
+        cwd=PROJECT, stderr=subprocess.PIPE, text=True, process_group=0,
+    )  # fmt: skip
+    said: list[str] = []
+    wait_until(
+        lambda: said.append(process.stderr.readline()) or "extracting" in said[-1], "extraction", lambda: "".join(said)
+    )
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to every process of the command
+    _, errors = output_of(process)
+    assert errors.splitlines()[-1] == "python -m flows.summarize interrupted: nothing was written"
+    assert "Traceback" not in errors
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == [large]
 
 
 @pytest.mark.parametrize(

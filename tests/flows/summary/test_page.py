@@ -150,6 +150,25 @@ def test_two_people_at_once_and_a_third_in_the_queue() -> None:
         assert ["one" in get(addresses[0].replace("/api/summaries", "/summary")).text] == [True]
 
 
+def test_a_summary_in_work_and_one_that_waits_are_cancelled() -> None:
+    def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        wait_until(lambda: report(Progress("writing", 0.8)), "to be cancelled")
+        raise AssertionError("unreachable")
+
+    with page_server(work=work, at_once=1) as page:
+        wanted = {"title": "one", "urls": ["http://a.test/"]}
+        first, second = (post(f"{page}/api/summaries", json=wanted).json()["id"] for _ in range(2))
+        for id_ in (second, first):
+            assert post(f"{page}/api/summaries/{id_}/cancel").status_code == 202
+            state = f"{page}/api/summaries/{id_}"
+            wait_until(lambda: get(state).json()["state"] == "cancelled", "the end of a summary")  # noqa: B023
+            assert "This summary was cancelled" in get(f"{page}/summary/{id_}").text
+            assert get(f"{page}/summary/{id_}/export.json").status_code == 404
+        assert post(f"{page}/api/summaries/unknown/cancel").status_code == 404
+        foreign = {"Sec-Fetch-Site": "cross-site"}
+        assert post(f"{page}/api/summaries/{first}/cancel", headers=foreign).status_code == 403
+
+
 def test_other_sites_may_neither_ask_nor_pretend_to_be_this_one(page: str) -> None:
     wanted = {"json": {"title": "x", "urls": ["http://a.test"]}}
     assert post(f"{page}/api/summaries", headers={"Origin": "http://evil.test"}, **wanted).status_code == 403

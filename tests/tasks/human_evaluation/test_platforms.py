@@ -92,7 +92,8 @@ def test_a_potato_project_asks_the_same_and_names_no_system(task: str) -> None:
     configuration = yaml.safe_load(files["potato/rater-02/config.yaml"])
     items = json.loads(files["potato/rater-02/items.json"])
     assert configuration["item_properties"] == {"id_key": "id", "text_key": "text"}
-    assert [item["id"] for item in items] == [item.article.id for item in of.items(2)]
+    assert [item["id"] for item in items] == [f"{of.id}-2-{item.article.id}" for item in of.items(2)]
+    assert configuration["annotation_instructions"].startswith(("Choose", "Rate", "Read"))
     for shown, item in zip(items, of.items(2), strict=True):
         assert all(html.escape(text) in shown["text"] for text in item.texts), "texts are no markup"
     expected = {"best-worst": 2, "ratings": 2 * 4, "qa": 3}[task]

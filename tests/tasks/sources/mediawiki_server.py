@@ -30,6 +30,8 @@ class WikiServer:
         categories: category -> titles and categories in it.
         hidden: revisions whose text is not shown.
         per_answer: pages whose text goes into one answer before it has to be continued.
+        fails_from: number of the request, counted from 1, from which on it is out of order; None = never.
+        headers: Authorization and Cookie of each request, or None.
     """
 
     pages: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -40,6 +42,8 @@ class WikiServer:
     scripted: list[Answer] = field(default_factory=list)
     asked: list[dict[str, str]] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
+    fails_from: int | None = None
+    headers: list[tuple[str | None, str | None]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         wiki = self
@@ -51,7 +55,8 @@ class WikiServer:
                 fields = dict(parse_qsl(urlsplit(self.path).query))
                 wiki.asked.append(fields)
                 wiki.agents.add(self.headers["User-Agent"])
-                status, headers, body = wiki.scripted.pop(0) if wiki.scripted else (200, {}, wiki.answer(fields))
+                wiki.headers.append((self.headers["Authorization"], self.headers["Cookie"]))
+                status, headers, body = wiki.respond(fields)
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(data)), **headers}.items():
@@ -75,6 +80,13 @@ class WikiServer:
     @property
     def api(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}/w/api.php"
+
+    def respond(self, fields: dict[str, str]) -> Answer:
+        if self.scripted:
+            return self.scripted.pop(0)
+        if self.fails_from is not None and len(self.asked) >= self.fails_from:
+            return 403, {}, b"out of order"
+        return 200, {"Set-Cookie": "session=s1; Path=/"}, self.answer(fields)
 
     def answer(self, fields: dict[str, str]) -> dict[str, Any]:
         """The answer to a query, in the shapes of formatversion 2."""

@@ -24,7 +24,7 @@ SUMMARY = CitedSummary(
         Source(2, "notes.txt", None, None, (Paragraph("Ann Molloy left in 1986."),), True),
         Source(3, "javascript:alert(1)", None, "neither http nor https"),
     ],
-    notes=["1 source of 3 could not be used; the list of sources says why."],
+    notes=["1 of 3 sources could not be used; the list of sources says why."],
 )
 
 

@@ -13,7 +13,7 @@ GIVEN = [file_source("a.txt", b"The tower was built in 1847.")]
 
 
 def done(job: Job) -> bool:
-    return job.state in ("done", "failed")
+    return job.ended
 
 
 class Gate:
@@ -97,3 +97,55 @@ def test_ids_cannot_be_guessed_and_unknown_ones_are_none():
         assert len(ids) == 5
         assert min(map(len, ids)) >= 20
         assert jobs.get("x") is None
+
+
+def test_a_waiting_summary_that_is_cancelled_is_never_begun():
+    gate = Gate()
+    with Jobs(gate, 1) as jobs:
+        first, second, third = (jobs.submit(title, GIVEN, False) for title in ("first", "second", "third"))
+        wait_until(lambda: gate.titles, "work")
+        jobs.cancel(second)
+        assert (second.state, second.given, jobs.place(third)) == ("cancelled", (), 1)
+        gate.open.set()
+        wait_until(lambda: done(third), "the third summary")
+    assert gate.titles == ["first", "third"]
+    assert (first.state, second.state) == ("done", "cancelled")
+
+
+def test_a_cancelled_summary_ends_at_its_next_report_and_frees_its_place():
+    begun, ended = [], []
+
+    def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        begun.append(job.title)
+        try:
+            wait_until(lambda: report(Progress("writing", 0.8)) or job.title == "second", "to be cancelled")
+        finally:
+            ended.append(job.title)
+        return CitedSummary(job.title, "coverage", "", [], [], []), {}
+
+    with Jobs(work, 1) as jobs:
+        first = jobs.submit("first", GIVEN, False)
+        wait_until(lambda: begun, "work")
+        jobs.cancel(first)
+        second = jobs.submit("second", GIVEN, False)
+        wait_until(lambda: done(second), "the second summary")
+        assert (first.state, first.summary, first.bytes) == ("cancelled", None, 0)
+        assert second.state == "done"
+        jobs.cancel(second)
+        assert (second.state, second.summary is None) == ("done", False)
+    assert ended == ["first", "second"]
+
+
+def test_the_end_of_the_queue_cancels_and_waits():
+    gate = Gate()
+    reported = []
+
+    def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        reported.append(job.title)
+        wait_until(lambda: report(Progress("writing", 0.8)), "to be cancelled")
+        return gate(job, report)
+
+    with Jobs(work, 1) as jobs:
+        working, waiting = jobs.submit("working", GIVEN, False), jobs.submit("waiting", GIVEN, False)
+        wait_until(lambda: reported, "work")
+    assert (working.state, waiting.state, gate.titles) == ("cancelled", "cancelled", [])

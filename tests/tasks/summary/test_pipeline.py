@@ -65,7 +65,7 @@ def test_sources_that_cannot_be_used_say_why_and_the_others_are_summarized():
     ]
     assert [sentence.verdict for sentence in summary.sentences] == ["supported", "supported"]
     assert {passage.source for passage in summary.passages} == {2}
-    assert summary.notes[0] == "9 sources of 10 could not be used; the list of sources says why."
+    assert summary.notes[0] == "9 of 10 sources could not be used; the list of sources says why."
 
 
 def test_ten_copies_of_one_page_are_one_source():
@@ -75,6 +75,14 @@ def test_ten_copies_of_one_page_are_one_source():
         "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
     }
     assert len(summary.sentences) == 2
+
+
+def test_a_copy_that_is_mostly_menus_is_called_a_copy():
+    text = f"{HISTORY}\n" + "".join(f"Menu {number}\n" for number in range(9))
+    summary, _ = summarized(files(a_txt=text, b_txt=text))
+    assert [source.refused for source in summary.sources] == [
+        None, "it says nothing that an earlier source does not say: every usable paragraph is a repetition",
+    ]  # fmt: skip
 
 
 def test_every_language_is_kept_if_asked_for():

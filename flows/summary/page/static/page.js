@@ -116,13 +116,27 @@ const section = document.getElementById("progress");
 if (section) {
   const status = document.getElementById("status");
   const bar = document.getElementById("bar");
+  const cancel = document.getElementById("cancel");
+  const address = `/api/summaries/${section.dataset.job}`;
+  cancel.addEventListener("click", async () => {
+    cancel.disabled = true;
+    status.textContent = "cancelling";
+    try {
+      const answer = await fetch(`${address}/cancel`, { method: "POST" });
+      if (answer.ok) return sessionStorage.setItem("focus", section.dataset.job);
+    } catch {
+      // said below, as for an answer that is no consent
+    }
+    cancel.disabled = false;
+    status.textContent = "The server did not cancel it; try again.";
+  });
   const follow = async () => {
     try {
-      const answer = await fetch(`/api/summaries/${section.dataset.job}`);
+      const answer = await fetch(address);
       const now = await answer.json();
-      if (!answer.ok || now.state === "done" || now.state === "failed") return location.reload();
+      if (!answer.ok || !["waiting", "working"].includes(now.state)) return location.reload();
       bar.value = now.share;
-      if (status.textContent !== now.text) status.textContent = now.text;
+      if (!cancel.disabled && status.textContent !== now.text) status.textContent = now.text;
     } catch {
       status.textContent = "The server does not answer; trying again.";
     }

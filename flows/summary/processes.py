@@ -1,0 +1,97 @@
+"""Summaries made in processes of their own: cancelling one ends all that it started, and frees its place at once.
+
+A process waits, its libraries loaded, for the next summary; one that was cancelled or died is replaced.
+"""
+
+import multiprocessing
+import os
+import sys
+from queue import SimpleQueue
+from typing import Any
+
+from flows.running.child_processes import start, stop
+from tasks.engine.closing import Closing
+from tasks.summary.cited import CitedSummary
+from tasks.summary.jobs import Job
+from tasks.summary.pipeline import Page, Progress, Report
+from tasks.summary.settings import SummarySettings
+
+_POLL_SECONDS = 0.1  # between looks at whether a summary was cancelled
+_END_SECONDS = 10.0  # for a process to remove its temporary files; it is killed after that
+
+
+class Processes(Closing):
+    """Makes as many summaries at once as it has processes; usable as the work of `Jobs` from many threads."""
+
+    def __init__(self, model: str | None, settings: SummarySettings, number: int) -> None:
+        """Start the processes.
+
+        Args:
+            model: of which the champion of the moment summarizes, see `tasks.summary.systems`; None = extractive.
+            settings: limits and lengths.
+            number: of summaries at once.
+        """
+        self._given = (model, settings)
+        self._idle: SimpleQueue[_Process] = SimpleQueue()
+        for _ in range(number):
+            self._idle.put(_Process(self._given))
+
+    def __call__(self, job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        """Make a summary.
+
+        Raises:
+            ValueError: the summary cannot be made; the message is for people.
+            Exception: whatever `report` raises, once the process has ended.
+        """
+        process = self._idle.get()
+        try:
+            made = process.ask((job.title, job.given, job.extractive), report)
+        except BaseException:
+            process.close()
+            process = _Process(self._given)
+            raise
+        finally:
+            self._idle.put(process)
+        if isinstance(made, Exception):
+            raise made
+        summary, pages = made
+        return summary, pages
+
+    def close(self) -> None:
+        """End the processes; none of them may be at work."""
+        while not self._idle.empty():
+            self._idle.get().close()
+
+
+class _Process(Closing):
+    """One process and the pipe to it."""
+
+    def __init__(self, given: tuple[str | None, SummarySettings]) -> None:
+        self._pipe, theirs = multiprocessing.Pipe()
+        with theirs:
+            number = theirs.fileno()
+            command = [sys.executable, "-m", "flows.summary.worker", str(number), str(os.getpid())]
+            self._process = start(command, inherited=[number])
+        self._pipe.send(given)
+
+    def ask(self, request: Any, report: Report) -> Any:
+        """Return what the process answers, passing on its reports; what `report` raises ends the wait."""
+        last = Progress("starting", 0.0)
+        try:
+            self._pipe.send(request)
+            while True:
+                report(last)
+                if self._pipe.poll(_POLL_SECONDS):
+                    received = self._pipe.recv()
+                    if not isinstance(received, Progress):
+                        return received
+                    last = received
+        except (EOFError, ConnectionError) as error:
+            raise ValueError(
+                f"the process that made it ended with {self._process.wait()}: the machine may lack memory"
+            ) from error
+
+    def close(self) -> None:
+        """End the process and everything that it started."""
+        self._pipe.close()
+        stop(self._process, _END_SECONDS)

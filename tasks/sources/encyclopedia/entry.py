@@ -1,0 +1,98 @@
+"""What a layout reads out of a row, and the article that it becomes: one set of rules for all layouts."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tasks.sources.dump.prose import paragraphs_of
+from tasks.sources.dump.rules import PageRules
+from tasks.sources.source import Article
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of an encyclopedia.
+
+    Attributes:
+        title: its title.
+        text: its lead, as `paragraphs_of` reads it: blank lines between paragraphs, list items marked.
+        references: URLs it cites in order of first citation, repetitions included.
+        revision: its revision, or None.
+        licence: its licence; None = that of the settings.
+        reason: why the page is not an article, if the row says so.
+        templates: names of its templates, without their namespace.
+        categories: names of its categories, without their namespace.
+    """
+
+    title: str
+    text: str
+    references: tuple[str, ...]
+    revision: str | None = None
+    licence: str | None = None
+    reason: str | None = None
+    templates: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    def article(self, rules: PageRules, licence: str) -> Article:
+        """Return the article: whole, or with the reason why it is refused.
+
+        Args:
+            rules: what is an article.
+            licence: that of a row that names none.
+        """
+        reason = self.reason or rules.page_reason(self.title, self.templates, self.categories)
+        lead = "" if reason else "\n".join(paragraphs_of(self.text))
+        reason = reason or rules.lead_reason(lead)
+        return Article(
+            title=self.title,
+            lead=lead,
+            references=() if reason else tuple(dict.fromkeys(self.references)),
+            revision=self.revision,
+            licence=self.licence or licence,
+            drop_reason=reason,
+        )
+
+
+def title_in(row: Mapping[str, Any], column: str) -> str:
+    """Return the title that a row has in a column.
+
+    Raises:
+        ValueError: it has none.
+    """
+    title = row.get(column)
+    if not isinstance(title, str) or not title.strip():
+        raise ValueError(f"column {column!r}: expected a title, got {title!r:.60}")
+    return title.replace("_", " ").strip()
+
+
+def objects(value: Any, column: str) -> list[Mapping[str, Any]]:
+    """Return a list of objects, as it stands or as JSON; none for null.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    found = [] if value is None or value == "" else json.loads(value) if isinstance(value, str) else value
+    if isinstance(found, list) and all(isinstance(one, Mapping) for one in found):
+        return found
+    raise ValueError(f"column {column!r}: expected a list of objects, got {value!r:.60}")
+
+
+def identifier_in(row: Mapping[str, Any], column: str) -> str | None:
+    """Return the identifier of an object in a column as a string, or None."""
+    holder = row.get(column)
+    found = holder.get("identifier") if isinstance(holder, Mapping) else None
+    return None if found is None else str(found)
+
+
+def licence_in(row: Mapping[str, Any], column: str) -> str | None:
+    """Return the identifiers of the licences in a column, or None."""
+    value = row.get(column)
+    found = [value] if isinstance(value, Mapping) else objects(value, column)
+    names = (one.get("identifier") or one.get("name") or one.get("url") for one in found)
+    return ", ".join(dict.fromkeys(str(name) for name in names if name)) or None
+
+
+def one_line(parts: Iterable[str]) -> str:
+    """Return texts as one line, words separated by single spaces."""
+    return " ".join(" ".join(parts).split())

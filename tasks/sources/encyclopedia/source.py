@@ -1,0 +1,105 @@
+"""Encyclopedias that others have already parsed as a source: a row is a page, an article or refused with a reason."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from tasks.sources.dump.rules import PageRules
+from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.encyclopedia import megawika, parsoid, structured
+from tasks.sources.encyclopedia.entry import Entry
+from tasks.sources.encyclopedia.files import Row, Rows, rows_in
+from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
+from tasks.sources.files import file_with
+from tasks.sources.source import Article, Partition
+
+FORMAT_VERSION = 1  # rises when the same rows would give other articles
+_PARTITION_BYTES = 64_000_000
+_SETTING = "source.encyclopedia.paths"
+_COLUMNS = (*structured.COLUMNS, *parsoid.COLUMNS, *megawika.COLUMNS)  # of Parquet
+_LAYOUTS: Mapping[EncyclopediaLayout, Callable[[Mapping[str, Any], WikitextSettings], Entry]] = {
+    "structured": structured.structured_entry,
+    "megawika": megawika.megawika_entry,
+    "html": parsoid.parsoid_entry,
+}
+
+
+class MalformedRowError(ValueError):
+    """A row that is not of its layout, in a file that is whole."""
+
+
+class EncyclopediaSource:
+    """Rows of files; which pages are articles is decided as for a dump."""
+
+    name = "encyclopedia"
+    gives_documents = False
+
+    def __init__(
+        self, settings: EncyclopediaSettings, wikitext: WikitextSettings, *, partition_bytes: int = _PARTITION_BYTES
+    ) -> None:
+        self._settings = settings
+        self._wikitext = wikitext
+        self._rules = PageRules(wikitext)
+        self._partition_bytes = partition_bytes
+
+    def partitions(self) -> list[Partition]:
+        """Return parts of the files; a digest covers their bytes, the layout and the settings of wikitext.
+
+        Reads every file once, and the first row of each file.
+
+        Raises:
+            FileNotFoundError: a file is missing, or nothing matches a pattern.
+            ValueError: no path was given, a file is of another kind or damaged, or its first row is not of the layout.
+        """
+        rows = self._rows()
+        recipe = json.dumps([FORMAT_VERSION, self._settings.layout, self._wikitext.recipe()], sort_keys=True)
+        parts = rows.partitions()
+        firsts = {file_with(part, rows.files()).path: part for part in reversed(parts)}
+        for path, part in firsts.items():
+            try:
+                next(rows.parse(part, self._entry), None)
+            except MalformedRowError as error:
+                raise ValueError(f"{path}, first row: {error} (source.encyclopedia.layout {self._settings.layout})") \
+                    from error  # fmt: skip
+        return [replace(part, digest=hashlib.sha256(f"{recipe}|{part.digest}".encode()).hexdigest()) for part in parts]
+
+    def read(self, partition: Partition) -> Iterator[Article]:
+        """Yield an article for each row of a part; one that is not of the layout is refused (`malformed_row`).
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            ValueError: the file is damaged or has become shorter.
+        """
+        rows = self._rows()
+        file = file_with(partition, rows.files())
+        place, numbers = partition.start - file.start, count(1)
+
+        def article(row: Row) -> Article:
+            number = next(numbers)
+            try:
+                return self._entry(row).article(self._rules, self._wikitext.licence)
+            except MalformedRowError:
+                name = f"{file.path.name}, row {number} from byte {place}"
+                return Article(name, "", (), drop_reason="malformed_row")
+
+        return rows.parse(partition, article)
+
+    def _rows(self) -> Rows:
+        return rows_in(self._settings.paths, _SETTING, _COLUMNS, self._partition_bytes)
+
+    def _entry(self, row: Row) -> Entry:
+        """Return the page of a row.
+
+        Raises:
+            MalformedRowError: the row is not of the layout.
+        """
+        try:
+            content = json.loads(row.decode("utf-8-sig")) if isinstance(row, bytes) else row
+            if not isinstance(content, Mapping):
+                raise ValueError(f"expected a JSON object, got {type(content).__name__}")
+            return _LAYOUTS[self._settings.layout](content, self._wikitext)
+        except (ValueError, RecursionError) as error:
+            raise MalformedRowError(str(error)) from error

@@ -1,0 +1,124 @@
+"""Summaries in real processes of their own: what cancelling, a death and the end of the server leave."""
+
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from flows.summary.processes import Processes
+from tasks.summary.jobs import CancelledError, Job
+from tasks.summary.pipeline import Progress
+from tasks.summary.settings import SummarySettings
+from tasks.summary.sources import Given, file_source
+from tests.patience import PATIENCE, wait_until
+from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE
+
+pytestmark = pytest.mark.integration
+FILE = file_source("history.txt", HISTORY.encode())
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Processes]:
+    with Processes(None, SummarySettings(allowed_hosts=("127.0.0.1",)), 1) as started:
+        yield started
+
+
+@pytest.fixture
+def slow_page() -> Iterator[str]:
+    """The address of a page that is never sent."""
+    over = threading.Event()
+
+    def never(exchange: Exchange) -> None:
+        over.wait(PATIENCE)
+        exchange.send(answer())
+
+    with LoopbackServer({"/slow": never}) as web:
+        yield f"http://{web.address}/slow"
+        over.set()
+
+
+def job(given: Given) -> Job:
+    return Job("id", TITLE, [given], extractive=False)
+
+
+def workers() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if "flows.summary.worker" in one.cmdline()]
+
+
+def temporary_folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("wikisum-*"))
+
+
+def until(sign: Callable[[Progress], bool], act: Callable[[], None]) -> Callable[[Progress], None]:
+    """A report that acts once the work is as far as the sign."""
+    seen: list[Progress] = []
+
+    def report(now: Progress) -> None:
+        if sign(now) and not seen:
+            seen.append(now)
+            act()
+
+    return report
+
+
+def cancel() -> None:
+    raise CancelledError
+
+
+def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
+    (worker,) = workers()
+    reports: list[Progress] = []
+    for text, sentences in ((HISTORY, 2), (GERMAN, 0)):
+        summary, pages = processes(job(file_source("a.txt", text.encode())), reports.append)
+        assert (len(summary.sentences), pages[1].body) == (sentences, text.encode())
+    assert Progress("writing with coverage", 0.8) in reports
+    assert workers() == [worker]
+
+
+def test_what_cannot_be_made_is_an_error_and_no_end(processes: Processes) -> None:
+    (worker,) = workers()
+    with pytest.raises(ValueError, match=r"^the title is empty: expected the topic of the summary in a few words$"):
+        processes(Job("id", " ", [FILE], extractive=False), lambda _: None)
+    assert workers() == [worker]
+
+
+def test_cancelled_while_it_waits_for_a_site_nothing_is_left_of_it(processes: Processes, slow_page: str) -> None:
+    before = temporary_folders()
+    (worker,) = workers()
+    with pytest.raises(CancelledError):
+        processes(job(Given(slow_page)), until(lambda now: bool(temporary_folders() - before), cancel))
+    assert not worker.is_running()
+    assert temporary_folders() <= before
+    summary, _ = processes(job(FILE), lambda _: None)
+    assert len(summary.sentences) == 2, "its place is free"
+
+
+def test_cancelled_while_it_extracts_the_extracting_process_ends_too(processes: Processes) -> None:
+    large = file_source("large.html", b"<p>" + b"The tower was built in 1847 by <b>Thomas</b> Ridley. " * 300_000)
+    (worker,) = workers()
+    started: list[psutil.Process] = []
+    with pytest.raises(CancelledError):
+        processes(job(large), until(lambda _: bool(started.extend(worker.children()) or started), cancel))
+    wait_until(lambda: not started[0].is_running(), "the end of the extracting process")
+    assert not worker.is_running()
+
+
+def test_a_process_that_dies_fails_its_own_summary_alone(processes: Processes, slow_page: str) -> None:
+    (worker,) = workers()
+    kill = until(lambda now: now.share > 0, lambda: os.kill(worker.pid, signal.SIGKILL))
+    with pytest.raises(ValueError, match="the process that made it ended with -9: the machine may lack memory"):
+        processes(job(Given(slow_page)), kill)
+    assert len(processes(job(FILE), lambda _: None)[0].sentences) == 2
+
+
+def test_the_end_leaves_no_process() -> None:
+    before = workers()
+    with Processes(None, SummarySettings(), 2):
+        assert len(workers()) == len(before) + 2
+    assert workers() == before
