@@ -163,7 +163,7 @@ def make(name: str, root: str, articles: int) -> dict[str, float]:
         version=0,
         shard=0,
         key="untrained" if directory else name,
-        function=resolve_name(chosen.function),
+        function=chosen.function,
         inputs=inputs,
         digests={},
         settings=resolve_name(chosen.settings)(**chosen.changes) if chosen.settings else None,

@@ -7,7 +7,6 @@ from flows.dag import dag_of
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.splits import check_splits
-from tasks.reporting.publishing import publish_report
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{config.name}", on_failure=[notify], on_crashed=[notify])
@@ -25,4 +24,4 @@ def published(session: Session) -> str:
     dag, run = dag_of(session), session.run
     check_splits(run.store, dag.articles)
     report = dag.report
-    return "" if run.planning else publish_report(run.store, report, session.config.name)
+    return "" if run.planning else session.publish_report(report)

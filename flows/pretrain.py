@@ -41,8 +41,9 @@ def build(session: Session) -> str:
     dag, run, config = dag_of(session), session.run, session.config
     cut = passages(session, dag.articles, dag.compared, dag.vocabulary)
     trained = pretrained(session, cut, dag.vocabulary)
-    if trained.record is None:
+    if run.planning:
         return ""
+    assert trained.record is not None
     run.record_build(config.manifest())
     folder, overrides = run.store.path(trained.record.path), config.summarizer.overrides
     shape = f" --summarizer.overrides '{json.dumps(overrides)}'" if overrides else ""

@@ -20,9 +20,8 @@ from flows.stages.systems import evaluate_systems
 from flows.stages.timings import timings
 from tasks.engine.inputs import DirectoryResult, every
 from tasks.engine.recipe import Recipe
-from tasks.reporting.publishing import publish_report
 from tasks.tables.plan import shown_in, steps_of, systems_to_run
-from tasks.tables.tables import PAGE, write_tables
+from tasks.tables.tables import PAGE
 
 
 @flow(
@@ -46,7 +45,7 @@ def publish(session: Session) -> str:
     directory = session.once(tables)
     if session.run.planning:
         return ""
-    text = publish_report(session.run.store, directory, session.config.name, PAGE)
+    text = session.publish_report(directory, PAGE)
     session.run.record_build(session.config.manifest(), directory.record, latest=False)
     return text
 
@@ -70,7 +69,7 @@ def tables(session: Session) -> DirectoryResult:
     return session.run.directory(
         Recipe(
             "tables",
-            write_tables,
+            "tasks.tables.tables:write_tables",
             settings=config.tables,
             arguments={
                 "reporting": config.report,

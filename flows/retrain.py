@@ -97,4 +97,4 @@ def challenge(session: Session) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(command, retrain, challenge))
+    sys.exit(main(command, retrain, challenge, only_stages=False))

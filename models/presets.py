@@ -489,6 +489,8 @@ PRESETS: dict[str, Preset] = {
 PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
 COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
+# Architectures whose decoder has an embedding for each position, `max_positions` in all.
+LEARNED_POSITIONS = ("bart", "led")
 # Architectures whose layers are those of transformers.
 OF_TRANSFORMERS = ("led", "longt5")
 

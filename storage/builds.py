@@ -139,8 +139,11 @@ def read_build(store: Store, name: str) -> Build:
     Raises:
         StorageError: there is no build of that name, or its manifest cannot be read.
     """
+    file = f"builds/{name}.json"
     try:
-        return Build(**unseal(store.read_bytes(f"builds/{name}.json")))
+        if file == LATEST:  # which points to a build, and is none
+            raise FileNotFoundError(file)
+        return Build(**unseal(store.read_bytes(file)))
     except FileNotFoundError:
         names = ", ".join(build_names(store)) or "none"
         raise StorageError(f"no build {name!r} below {store.root}; existing builds: {names}") from None

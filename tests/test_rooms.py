@@ -104,7 +104,18 @@ FLOWS = ["build_wikisum", "build_corpus", "train", "retrain", "reproduce_tables"
     ],
 )
 def test_settings_and_help_load_nothing_heavy(code: str) -> None:
+    assert heavy_after(code) == set()
+
+
+def test_a_plan_loads_what_walks_the_stages_and_not_what_makes_them(tmp_path: Path) -> None:
+    plan = RUN.format(["--dry-run", "--root", str(tmp_path)], "flows.build_wikisum")
+    assert heavy_after(plan) == {"prefect", "pyarrow"}
+
+
+def heavy_after(code: str) -> set[str]:
     told = f"import atexit, sys; atexit.register(lambda: print('loaded:', *({HEAVY} & set(sys.modules)))); {code}"
     done = subprocess.run([sys.executable, "-c", told], cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 2), done.stderr
-    assert done.stdout.splitlines()[-1] == "loaded:"
+    marker, *loaded = done.stdout.splitlines()[-1].split()
+    assert marker == "loaded:"
+    return set(loaded)

@@ -13,21 +13,31 @@ from flows.config import BuildConfig
 from flows.running.machine import check_machine
 from flows.running.options import Command
 from flows.running.plan_table import show_plan
-from flows.running.session import Session, holding, planning_session
-from flows.running.temporary_server import use_prefect_api
+from flows.running.session import Session, holding, planning_session, walk_finished
+from flows.running.temporary_server import has_prefect_api, use_prefect_api
 from flows.verify import verify_held
 from storage.errors import CorruptShardError, StorageError
 from storage.store import Store
 from tasks.engine.stage import StageFailedError
 
+_NOTHING_TO_DO = "every stage is done; no Prefect server is set (PREFECT_API_URL) that could show so"
 
-def main(command: Command, run: Callable[[BuildConfig], Any], wiring: Callable[[Session], Any]) -> int:
+
+def main(
+    command: Command,
+    run: Callable[[BuildConfig], Any],
+    wiring: Callable[[Session], Any],
+    *,
+    only_stages: bool = True,
+) -> int:
     """Plan or run what was asked for; return the exit code.
 
     Args:
         command: what was asked for.
         run: the flow.
-        wiring: the flow's walk, for `--dry-run`.
+        wiring: the flow's walk, for the plan.
+        only_stages: whether stages and a manifest are all that the flow makes, so that where every stage is done it
+            needs no Prefect server.
     """
     errors = Console(stderr=True, soft_wrap=True)
     program, options, config = command.program, command.options, command.config
@@ -36,15 +46,18 @@ def main(command: Command, run: Callable[[BuildConfig], Any], wiring: Callable[[
         if options.dry_run:
             show_plan(config, wiring, Console())
             return 0
-        with checked(config, wiring) as store:
+        with checked(config, wiring) as planned:
             if options.verify:
-                _, summary = verify_held(store, dry_run=False)
+                _, summary = verify_held(planned.run.store, dry_run=False)
                 errors.print(escape(summary), highlight=False)
+                planned = _planned(config, wiring)
+            if only_stages and planned.run.finished and not has_prefect_api():
+                # A temporary server would take longer to start than all the rest, and nobody could look at its run.
+                errors.print(_NOTHING_TO_DO, highlight=False)
+                with suppress(CorruptShardError):
+                    return _show(walk_finished(config, wiring))
             use_prefect_api()
-            result = run(config)
-        if isinstance(result, str):
-            Console(soft_wrap=True).print(result, highlight=False, markup=False)
-        return 0
+            return _show(run(config))
     except (StorageError, StageFailedError, ValueError, FileNotFoundError, ConnectionError) as error:
         errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}", highlight=False)
         return 1
@@ -54,11 +67,11 @@ def main(command: Command, run: Callable[[BuildConfig], Any], wiring: Callable[[
 
 
 @contextmanager
-def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Store]:
+def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[Session]:
     """Check machine, root and inputs before a server is started, and hold the root during the block.
 
     Yields:
-        The root.
+        The session in which the plan was made.
 
     Raises:
         StorageError: the root cannot be written, or another run holds it.
@@ -69,9 +82,23 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
     store = Store(config.root)
     store.check_writable()
     with holding(store):
-        with suppress(CorruptShardError):  # the run repairs what is damaged
-            planning_session(config, keeps_answers=True).once(wiring)
-        yield store
+        yield _planned(config, wiring)
+
+
+def _planned(config: BuildConfig, wiring: Callable[[Session], Any]) -> Session:
+    planned = planning_session(config, keeps_answers=True)
+    try:
+        planned.once(wiring)
+    except CorruptShardError:  # the run repairs what is damaged
+        planned.forget()
+    return planned
+
+
+def _show(result: Any) -> int:
+    """Print what a flow returns, if it is a text; return the exit code."""
+    if isinstance(result, str):
+        Console(soft_wrap=True).print(result, highlight=False, markup=False)
+    return 0
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -288,6 +288,8 @@ class PrefectExecutor:
         return shown
 
     def publish(self, result: StageResult, planned: StagePlan) -> None:
-        """Log a stage's counts and publish them as an artifact."""
+        """Log a stage's counts and publish them as an artifact; nothing outside a flow run."""
+        if current_flow_run() is None:
+            return
         with unless_prefect_is_away(f"the artifact of stage {planned.stage}"):
             get_run_logger().info("%s", publish_stage(result, planned, self.corpus))

@@ -75,7 +75,9 @@ def finish(shown: Shown, state: State[Any]) -> None:
 
 
 def run_within(flow: Flow[[C], T], config: C, *reads: StageResult | DirectoryResult | None) -> T:
-    """Run a flow within this one, shown after its inputs."""
+    """Run a flow within this one, shown after its inputs; outside a flow run call its function alone."""
+    if current_flow_run() is None:
+        return flow.fn(config)
     edges = edges_from(result.shown for result in reads if result is not None)
     ids = [edge.id for edge in edges if isinstance(edge, TaskRunResult | FlowRunResult)]
     after: list[State[Any]] = [Completed(data=True, state_details=StateDetails(task_run_id=id_)) for id_ in ids]

@@ -3,7 +3,6 @@
 import ssl
 
 from flows.config import BuildConfig
-from models.training.distributed import find_device
 from tasks.evaluation.judges import check_judges
 
 
@@ -16,13 +15,20 @@ def check_machine(config: BuildConfig) -> None:
         ValueError: one is not available; the message names the setting.
     """
     if config.engine.kind != "dask":
-        try:
-            find_device(config.engine.device)
-        except ValueError as error:
-            raise ValueError(f"engine.device: {error}") from error
+        if config.engine.device not in ("auto", "cpu"):  # which every machine has
+            _check_device(config.engine.device)
         if config.crawl.ca_bundle is not None:
             _check_authorities(config.crawl.ca_bundle)
         check_judges(config.scoring)
+
+
+def _check_device(device: str) -> None:
+    from models.training.distributed import find_device  # here, because torch takes seconds to import
+
+    try:
+        find_device(device)
+    except ValueError as error:
+        raise ValueError(f"engine.device: {error}") from error
 
 
 def _check_authorities(file: str) -> None:

@@ -10,13 +10,15 @@ from prefect import get_run_logger
 
 from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
-from flows.running.graph import tagged
+from flows.running.graph import current_flow_run, tagged
 from flows.running.machine import check_machine
 from storage.builds import Build
 from storage.lock import root_lock
 from storage.store import Store
+from tasks.engine.inputs import DirectoryResult
 from tasks.engine.progress import ProgressLog
 from tasks.engine.stage import Run, walk
+from tasks.reporting.publishing import PAGE, publish_report, report_text
 from tasks.sources.choice import running_web
 
 T = TypeVar("T")
@@ -56,8 +58,16 @@ class Session:
         """Return what shows the progress of a task of this name in the UI."""
         return ProgressLog(name, self.config.name)
 
+    def publish_report(self, report: DirectoryResult, page: str = PAGE) -> str:
+        """Publish the parts of a report if this is a flow run; return its summary and the path of its page as text."""
+        if current_flow_run() is None:
+            return report_text(self.run.store, report, page)
+        return publish_report(self.run.store, report, self.config.name, page)
+
     def publish_overview(self, build: Build) -> None:
-        """Publish lineage and index of the build that this walk has recorded."""
+        """Publish lineage and index of the build that this walk has recorded, if this is a flow run."""
+        if current_flow_run() is None:
+            return
         from tasks.reporting.overview import publish_overview  # here, so that worker processes do not load matplotlib
 
         directories = {name: one.record for name, one in self.run.directories.items() if one.record is not None}
@@ -128,6 +138,21 @@ def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Ses
     return Session(config, executor, Run(Store(config.root), executor, planning=True), keeps_answers=keeps_answers)
 
 
+def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
+    """Walk wiring of which every stage is done, outside any flow run: no server is asked, and nothing is published.
+
+    Raises:
+        CorruptShardError: a file that the wiring reads is damaged; nothing is repaired here.
+    """
+    executor = PrefectExecutor(config.engine, config.name)
+    finished = Session(config, executor, Run(Store(config.root), executor))
+    token = _current.set(finished)
+    try:
+        return finished.once(wiring)
+    finally:
+        _current.reset(token)
+
+
 def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
     """Walk a flow's wiring in its session; the outermost flow repairs damaged shards by walking again.
 
@@ -135,6 +160,9 @@ def walk_flow(config: BuildConfig, wiring: Callable[[Session], T]) -> T:
         StageFailedError: some shards could not be made; it says which and how to continue.
     """
     nested = _current.get() is not None
+    if nested and current_flow_run() is None:  # within `walk_finished`
+        with session(config) as finished:
+            return finished.once(wiring)
     with session(config) as opened, opened.executor.serving(), tagged(config.name):
         if nested:
             return opened.once(wiring)

@@ -6,16 +6,25 @@ session and ends with its process, however that ends.
 """
 
 import atexit
+import fcntl
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from prefect.context import refresh_global_settings_context
-from prefect.settings import PREFECT_API_URL
+from prefect.settings import PREFECT_API_URL, PREFECT_HOME
 
 from flows.running.child_processes import free_port, start, stop, wait_for_api
 
 _START_SECONDS = 600.0  # it takes 6 to 9 on an idle machine; a busy one must not be an error
 _STOP_SECONDS = 10.0
+
+
+def has_prefect_api() -> bool:
+    """Whether profile or environment name a Prefect server, which keeps what it is told."""
+    return bool(PREFECT_API_URL.value())
 
 
 def use_prefect_api() -> None:
@@ -24,7 +33,7 @@ def use_prefect_api() -> None:
     Raises:
         RuntimeError: the temporary server does not start.
     """
-    if PREFECT_API_URL.value():
+    if has_prefect_api():
         return
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # without a network it would log an error
     url = _start()
@@ -33,7 +42,24 @@ def use_prefect_api() -> None:
     refresh_global_settings_context()
 
 
+@contextmanager
+def alone(home: Path) -> Iterator[None]:
+    """Wait until no other process starts a server in this Prefect home, and keep others waiting during the block.
+
+    Servers that start at once in a new home create the tables of one SQLite file together, and all but one end.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / ".wikisum-server-start").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # released with the file, also where this process is killed
+        yield
+
+
 def _start() -> str:
+    with alone(PREFECT_HOME.value()):
+        return _start_now()
+
+
+def _start_now() -> str:
     port = free_port("127.0.0.1")
     server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
     # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.

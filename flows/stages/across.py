@@ -2,12 +2,7 @@
 
 from flows.running.session import Session
 from storage import schemas
-from tasks.across.buckets import match_sketches
 from tasks.across.compared import COMPARED
-from tasks.across.lead_ngrams import collect_lead_ngrams
-from tasks.across.overlaps import find_overlaps
-from tasks.across.refusals import refuse_overlaps
-from tasks.across.sketches import sketch_paragraphs
 from tasks.engine.inputs import StageResult, every, gathered, only, same
 from tasks.engine.recipe import Recipe
 
@@ -18,14 +13,14 @@ def overlaps(session: Session, articles: StageResult, paragraphs: StageResult) -
         return None
     run, words, count = session.run, session.config.words, len(articles.shards)
     lead_ngrams = run.stage(
-        Recipe(schemas.LEAD_NGRAMS, collect_lead_ngrams, arguments={"words": words}),
+        Recipe(schemas.LEAD_NGRAMS, "tasks.across.lead_ngrams:collect_lead_ngrams", arguments={"words": words}),
         shards=1,
         inputs={"shards": every(articles)},
     )
     sketches = run.stage(
         Recipe(
             schemas.SKETCHES,
-            sketch_paragraphs,
+            "tasks.across.sketches:sketch_paragraphs",
             arguments={"words": words, "buckets": count},
             per_shard={"article_shard": range(count)},
         ),
@@ -33,10 +28,12 @@ def overlaps(session: Session, articles: StageResult, paragraphs: StageResult) -
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
     )
     twins = run.stage(
-        Recipe(schemas.TWINS, match_sketches), shards=count, inputs={"sketches": gathered(sketches)}
-    )  # fmt: skip
+        Recipe(schemas.TWINS, "tasks.across.buckets:match_sketches"),
+        shards=count,
+        inputs={"sketches": gathered(sketches)},
+    )
     return run.stage(
-        Recipe(schemas.OVERLAPS, find_overlaps, arguments={"words": words}),
+        Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words}),
         shards=count,
         inputs={
             "articles": same(articles),
@@ -53,7 +50,7 @@ def compared(session: Session, paragraphs: StageResult, overlaps: StageResult | 
     if overlaps is None or not settings.refuses:
         return paragraphs
     return session.run.stage(
-        Recipe(schemas.PARAGRAPHS, refuse_overlaps, settings=settings),
+        Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings),
         shards=len(paragraphs.shards),
         inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
         name=COMPARED,

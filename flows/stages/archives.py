@@ -2,12 +2,9 @@
 
 from flows.running.session import Session
 from storage import schemas
-from tasks.crawl.columnar.layout import index_files
-from tasks.crawl.columnar.look_up import look_up_in_file
-from tasks.crawl.columnar.sought import seek
 from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.settings import CrawlSettings
-from tasks.crawl.stage import find_archives, index_shard, look_up_shard
+from tasks.crawl.stage import find_archives
 from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.engine.recipe import Recipe
 
@@ -20,7 +17,7 @@ def captures(session: Session) -> StageResult | None:
     return session.run.stage(
         Recipe(
             schemas.CAPTURES,
-            index_shard,
+            "tasks.crawl.stage:index_shard",
             settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
             arguments={"host_shards": session.config.shards.hosts},
             per_shard={"file": files},
@@ -39,7 +36,7 @@ def indexed_captures(session: Session, frontier: StageResult) -> StageResult | N
     return session.run.stage(
         Recipe(
             schemas.CAPTURES,
-            look_up_shard,
+            "tasks.crawl.stage:look_up_shard",
             settings=session.config.crawl,
             per_shard={"shard": range(session.config.shards.hosts)},
         ),
@@ -57,20 +54,22 @@ def _captures_in_tables(session: Session, frontier: StageResult) -> StageResult:
     context = {"connect_to": session.connect_to}
     tables = find_tables(crawl, session.connect_to)
     index = session.run.stage(
-        Recipe(schemas.INDEX_FILES, index_files, per_shard={"table": tables}),
+        Recipe(schemas.INDEX_FILES, "tasks.crawl.columnar.layout:index_files", per_shard={"table": tables}),
         shards=len(tables),
         inputs={},
         context={**context, "settings": crawl},
     )
     hosts = session.config.shards.hosts
     sought = session.run.stage(
-        Recipe(schemas.SOUGHT, seek, per_shard={"shard": range(hosts)}),
+        Recipe(schemas.SOUGHT, "tasks.crawl.columnar.sought:seek", per_shard={"shard": range(hosts)}),
         shards=hosts,
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )
     files = [file for table in tables for file in table.files]
     return session.run.stage(
-        Recipe(schemas.CAPTURES, look_up_in_file, settings=crawl, per_shard={"file": files}),
+        Recipe(
+            schemas.CAPTURES, "tasks.crawl.columnar.look_up:look_up_in_file", settings=crawl, per_shard={"file": files}
+        ),
         shards=len(files),
         inputs={"sought": gathered(sought)},
         context=context,

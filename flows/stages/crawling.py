@@ -3,19 +3,18 @@
 from flows.running.session import Session
 from flows.stages.archives import looked_up, part_of
 from storage import schemas
-from tasks.crawl.frontier import build_frontier
-from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.search.providers import recorded_notes
-from tasks.search.search import search_articles
 
 
 def search(session: Session, articles: StageResult) -> StageResult:
     """Search for the title of every article."""
     settings = session.config.search
     return session.run.stage(
-        Recipe(schemas.SEARCH, search_articles, settings=settings, notes=recorded_notes(settings)),
+        Recipe(
+            schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
+        ),
         shards=len(articles.shards),
         inputs={"articles": same(articles)},
         context={"connect_to": session.connect_to},
@@ -28,7 +27,7 @@ def frontier(session: Session, articles: StageResult, search: StageResult) -> St
     return session.run.stage(
         Recipe(
             schemas.FRONTIER,
-            build_frontier,
+            "tasks.crawl.frontier:build_frontier",
             settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
             arguments={"host_shards": session.config.shards.hosts},
             per_shard={"article_shard": range(len(articles.shards))},
@@ -51,7 +50,7 @@ def pages(
     return session.run.stage(
         Recipe(
             schemas.PAGES,
-            crawl_shard,
+            "tasks.crawl.stage:crawl_shard",
             settings=session.config.crawl,
             arguments={"host_shards": session.config.shards.hosts},
             per_shard={"shard": range(session.config.shards.hosts)},

@@ -5,23 +5,21 @@ from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
 from tasks.engine.recipe import Recipe
-from tasks.evaluation.baselines import predict_baselines
 from tasks.evaluation.judges import judge_notes
-from tasks.evaluation.scoring import score_predictions
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.summarization.decoding import decode_shard
-from tasks.summarization.fresh_model import check_lengths
+from tasks.summarization.positions import check_lengths
 from tasks.summarization.settings import DecodingSettings
 
 
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems without training."""
     config = session.config
+    recipe = Recipe(
+        schemas.PREDICTIONS, "tasks.evaluation.baselines:predict_baselines", settings=config.baselines,
+        arguments={"words": config.words},
+    )  # fmt: skip
     return session.run.stage(
-        Recipe(schemas.PREDICTIONS, predict_baselines, settings=config.baselines, arguments={"words": config.words}),
-        shards=len(ranked.shards),
-        inputs={"articles": same(articles), "ranked": same(ranked)},
-        name="baselines",
+        recipe, shards=len(ranked.shards), inputs={"articles": same(articles), "ranked": same(ranked)}, name="baselines"
     )
 
 
@@ -61,14 +59,14 @@ def predictions(
         inputs["predictor"] = contents(predictor)
     if settings.guidance.reads_scores:
         inputs["ranked"] = same(ranked)
-    arguments = {} if system is None else {"system": system}
+    recipe = Recipe(
+        schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings=settings,
+        arguments={} if system is None else {"system": system},
+    )  # fmt: skip
     return session.run.stage(
-        Recipe(schemas.PREDICTIONS, decode_shard, settings=settings, arguments=arguments),
-        shards=len(examples.shards),
-        inputs=inputs,
+        recipe, shards=len(examples.shards), inputs=inputs, name=name,
         context={"progress": session.progress(progress), "device": session.config.engine.device},
-        name=name,
-    )
+    )  # fmt: skip
 
 
 def scores(
@@ -82,7 +80,7 @@ def scores(
     """Score every summary; if the corpus is a mini web, also by the facts of its `world`."""
     settings = session.config.scoring
     recipe = Recipe(
-        schemas.SCORES, score_predictions, settings=settings, notes=judge_notes(settings),
+        schemas.SCORES, "tasks.evaluation.scoring:score_predictions", settings=settings, notes=judge_notes(settings),
         arguments={} if world is None else {"world": world},
     )  # fmt: skip
     return session.run.stage(

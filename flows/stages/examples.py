@@ -4,19 +4,19 @@ from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import StageResult, only, same
 from tasks.engine.recipe import Recipe
-from tasks.summarization.examples import build_examples
-from tasks.summarization.graphs import build_graphs, pipeline_label
+from tasks.text.entities import pipeline_label
 
 
 def graphs(session: Session, ranked: StageResult, name: str | None = None) -> StageResult:
     """Compute the graphs of the ranked paragraphs."""
+    settings = session.config.graphs
     return session.run.stage(
         Recipe(
             schemas.GRAPHS,
-            build_graphs,
-            settings=session.config.graphs,
+            "tasks.summarization.graphs:build_graphs",
+            settings=settings,
             arguments={"words": session.config.words},
-            notes={"entities": pipeline_label(session.config.graphs)},
+            notes={"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)},
         ),
         shards=len(ranked.shards),
         inputs={"ranked": same(ranked)},
@@ -36,7 +36,12 @@ def examples(
     """Turn the ranked paragraphs into token ids, with `[BOS]` before each sentence where `sentences` is set."""
     arguments = {"sentences": True} if sentences else {}
     return session.run.stage(
-        Recipe(schemas.EXAMPLES, build_examples, settings=session.config.examples, arguments=arguments),
+        Recipe(
+            schemas.EXAMPLES,
+            "tasks.summarization.examples:build_examples",
+            settings=session.config.examples,
+            arguments=arguments,
+        ),
         shards=len(ranked.shards),
         inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
         name=name,

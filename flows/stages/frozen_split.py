@@ -6,7 +6,6 @@ from storage import schemas
 from storage.registry import read_frozen
 from tasks.engine.inputs import Input, every, same
 from tasks.engine.recipe import Recipe
-from tasks.retraining.frozen import freeze_articles, freeze_paragraphs
 from tasks.retraining.splits import TestSplit
 from tasks.retraining.warm_start import frozen_stages
 
@@ -26,7 +25,7 @@ def freeze(session: Session) -> TestSplit:
     articles = session.run.stage(
         Recipe(
             schemas.ARTICLES,
-            freeze_articles,
+            "tasks.retraining.frozen:freeze_articles",
             arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
             per_shard={"shard": range(count)},
         ),
@@ -40,7 +39,12 @@ def freeze(session: Session) -> TestSplit:
             "all weeks are judged"
         )
     paragraphs = session.run.stage(
-        Recipe(schemas.PARAGRAPHS, freeze_paragraphs, arguments={"of": count}, per_shard={"shard": range(count)}),
+        Recipe(
+            schemas.PARAGRAPHS,
+            "tasks.retraining.frozen:freeze_paragraphs",
+            arguments={"of": count},
+            per_shard={"shard": range(count)},
+        ),
         shards=count,
         inputs={"articles": same(articles), **shards},
         name="frozen_paragraphs",

@@ -1,28 +1,38 @@
 """Imported ranked shards as the corpus: their examples and vocabulary, and texts decoded from these."""
 
+from typing import TYPE_CHECKING
+
 from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import StageResult, only, same
 from tasks.engine.recipe import Recipe
-from tasks.exchange.ranked_wikisum.importing import Imported, import_corpus, paragraphs_of
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 
+if TYPE_CHECKING:
+    from tasks.exchange.ranked_wikisum.importing import Imported
 
-def shards(session: Session) -> Imported:
+
+def shards(session: Session) -> "Imported":
     """Import the missing shards."""
+    from tasks.exchange.ranked_wikisum.importing import import_corpus  # here, because it loads torch
+
     return import_corpus(session.run, settings(session))
 
 
-def paragraphs(session: Session, imported: Imported) -> StageResult:
+def paragraphs(session: Session, imported: "Imported") -> StageResult:
     """Decode the paragraphs of the articles whose texts are needed."""
     return session.run.stage(
-        Recipe(schemas.PARAGRAPHS, paragraphs_of, arguments={"texts": settings(session).texts}),
+        Recipe(
+            schemas.PARAGRAPHS,
+            "tasks.exchange.ranked_wikisum.importing:paragraphs_of",
+            arguments={"texts": settings(session).texts},
+        ),
         shards=len(imported.examples.shards),
         inputs={"examples": same(imported.examples), "vocabulary": only(imported.vocabulary)},
     )
 
 
-def graphs(session: Session, imported: Imported) -> StageResult | None:
+def graphs(session: Session, imported: "Imported") -> StageResult | None:
     """Return the graphs that were imported with the examples; None if they must be computed.
 
     Raises:
@@ -37,7 +47,7 @@ def graphs(session: Session, imported: Imported) -> StageResult | None:
     return imported.graphs
 
 
-def can_have_graphs(session: Session, imported: Imported) -> bool:
+def can_have_graphs(session: Session, imported: "Imported") -> bool:
     """Whether graphs of the training articles were imported or can be computed."""
     return imported.graphs is not None or settings(session).texts == "all"
 

@@ -6,11 +6,8 @@ from typing import Any
 from flows.config import BuildConfig
 from flows.running.session import Session
 from storage import schemas
-from tasks.articles.articles import merge_articles, read_articles
-from tasks.articles.given_documents import read_given_documents
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.engine.recipe import Recipe
-from tasks.retraining.frozen import find_kept_out
 from tasks.sources.choice import check_beginnings, open_source
 from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.source import Partition
@@ -27,7 +24,7 @@ def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
     intake = stage(
         Recipe(
             schemas.INTAKE,
-            read_articles,
+            "tasks.articles.articles:read_articles",
             arguments={**_arguments(config), "seed": config.seed},
             per_shard={"partition": partitions},
         ),
@@ -38,13 +35,15 @@ def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
     inputs: dict[str, Input] = {"parts": gathered(intake)}
     if kept_out:
         refused = stage(
-            Recipe(schemas.ARTICLES, find_kept_out),
+            Recipe(schemas.ARTICLES, "tasks.retraining.frozen:find_kept_out"),
             shards=config.shards.articles,
             inputs={**inputs, **kept_out},
             name="kept_out_articles",
         )
         inputs["kept_out"] = same(refused)
-    return stage(Recipe(schemas.ARTICLES, merge_articles), shards=config.shards.articles, inputs=inputs)
+    return stage(
+        Recipe(schemas.ARTICLES, "tasks.articles.articles:merge_articles"), shards=config.shards.articles, inputs=inputs
+    )
 
 
 def given_documents(session: Session) -> StageResult | None:
@@ -54,7 +53,12 @@ def given_documents(session: Session) -> StageResult | None:
         return None
     partitions = session.once(_partitions)
     return session.run.stage(
-        Recipe(schemas.GIVEN, read_given_documents, arguments=_arguments(config), per_shard={"partition": partitions}),
+        Recipe(
+            schemas.GIVEN,
+            "tasks.articles.given_documents:read_given_documents",
+            arguments=_arguments(config),
+            per_shard={"partition": partitions},
+        ),
         shards=len(partitions),
         inputs={},
         context={"source": config.source},

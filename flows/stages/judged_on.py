@@ -13,7 +13,7 @@ from storage.registry import Version, newest_version, read_frozen
 from tasks.engine.inputs import Input, StageResult, every, same
 from tasks.engine.recipe import Recipe
 from tasks.retraining.settings import RECENT_WEEKS
-from tasks.retraining.splits import JudgedOn, TestSplit, joined, new_articles, new_paragraphs
+from tasks.retraining.splits import JudgedOn, TestSplit, joined
 from tasks.retraining.warm_start import frozen_stages, pinned
 
 _log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> Te
     articles = session.run.stage(
         Recipe(
             schemas.ARTICLES,
-            new_articles,
+            "tasks.retraining.splits:new_articles",
             arguments={"articles": max(1, _RECENT_ARTICLES // RECENT_WEEKS), "seed": session.config.seed},
         ),
         shards=1,
@@ -68,7 +68,7 @@ def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> Te
         name="recent_articles",
     )
     paragraphs = session.run.stage(
-        Recipe(schemas.PARAGRAPHS, new_paragraphs),
+        Recipe(schemas.PARAGRAPHS, "tasks.retraining.splits:new_paragraphs"),
         shards=1,
         inputs={"articles": same(articles), "shards": every(corpus.paragraphs)},
         name="recent_paragraphs",

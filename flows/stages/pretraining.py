@@ -5,8 +5,7 @@ from storage import schemas
 from tasks.engine.inputs import DirectoryResult, StageResult, every, only, same
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
-from tasks.pretraining.passages import build_passages
-from tasks.pretraining.training import check_pretraining, pretrain
+from tasks.pretraining.training import check_pretraining
 from tasks.summarization.folders import folder_vocabulary
 from tasks.summarization.fresh_model import check_start
 
@@ -14,7 +13,7 @@ from tasks.summarization.fresh_model import check_start
 def passages(session: Session, articles: StageResult, paragraphs: StageResult, vocabulary: StageResult) -> StageResult:
     """Cut the paragraphs of training and validation articles into passages."""
     return session.run.stage(
-        Recipe(schemas.PASSAGES, build_passages, settings=session.config.pretraining),
+        Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining),
         shards=len(articles.shards),
         inputs={"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)},
     )
@@ -33,7 +32,7 @@ def pretrained(session: Session, passages: StageResult, vocabulary: StageResult)
     return session.run.directory(
         Recipe(
             "models/pretrained",
-            pretrain,
+            "tasks.pretraining.training:pretrain",
             settings=config.pretraining,
             arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
             notes={} if start is None else {"pretrained_sha256": start},

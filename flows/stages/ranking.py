@@ -7,10 +7,7 @@ from flows.stages.texts import Corpus
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, only, same
 from tasks.engine.recipe import Recipe
-from tasks.ranking.ranking import rank_paragraphs
-from tasks.ranking.scores import score_rankings
 from tasks.ranking.settings import RankerSettings
-from tasks.ranking.training import train_ranker
 
 
 def ranker(
@@ -23,7 +20,7 @@ def ranker(
     return session.run.directory(
         Recipe(
             "models/ranker",
-            train_ranker,
+            "tasks.ranking.training:train_ranker",
             settings=settings or session.config.ranker,
             arguments={"seed": session.config.seed},
             version=3,
@@ -43,7 +40,7 @@ def ranked(session: Session, corpus: Corpus, ranker: DirectoryResult | None, nam
     return session.run.stage(
         Recipe(
             schemas.RANKED,
-            rank_paragraphs,
+            "tasks.ranking.ranking:rank_paragraphs",
             settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
             arguments={} if ranker is not None else {"ranker_directory": None},
         ),
@@ -60,7 +57,7 @@ def scores(session: Session, corpus: Corpus, ranker: DirectoryResult | None, ran
     return session.run.stage(
         Recipe(
             schemas.RANKING_SCORES,
-            score_rankings,
+            "tasks.ranking.scores:score_rankings",
             arguments={} if method == "ranking" else {"method": method},
         ),
         shards=len(ranked.shards),

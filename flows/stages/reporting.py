@@ -5,7 +5,6 @@ from flows.stages.texts import Corpus
 from storage.builds import summarise
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every
 from tasks.engine.recipe import Recipe
-from tasks.reporting.report import write_report
 
 
 def report(
@@ -29,7 +28,7 @@ def report(
     return session.run.directory(
         Recipe(
             "reports",
-            write_report,
+            "tasks.reporting.report:write_report",
             settings=config.report,
             arguments={"counts": counts, "config": config, "seed": config.seed},
             version=5,

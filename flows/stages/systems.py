@@ -12,7 +12,6 @@ from tasks.engine.recipe import Recipe
 from tasks.tables.plan import (
     attention_of,
     decoding_of,
-    rename_system,
     summarizer_of,
     training_of,
 )
@@ -77,7 +76,7 @@ def _examples_of(session: Session, *, ranked: bool, sentences: bool) -> StageRes
 def renamed(session: Session, name: str, summaries: StageResult) -> StageResult:
     """Return the summaries of a system with the same decoding as `name`, under this name."""
     return session.run.stage(
-        Recipe(schemas.PREDICTIONS, rename_system, arguments={"system": name}),
+        Recipe(schemas.PREDICTIONS, "tasks.tables.plan:rename_system", arguments={"system": name}),
         shards=len(summaries.shards),
         inputs={"predictions": same(summaries)},
         name=f"predictions-{name}",

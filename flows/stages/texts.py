@@ -6,11 +6,6 @@ from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.engine.recipe import Recipe
-from tasks.extraction.documents import extract_documents
-from tasks.paragraphs.paragraphs import build_paragraphs
-from tasks.ranking.features import compute_features
-from tasks.summarization.folders import folder_vocabulary
-from tasks.summarization.vocabulary import adopt_vocabulary, train_vocabulary
 
 
 @dataclass(frozen=True)
@@ -31,7 +26,7 @@ class Corpus:
 def documents(session: Session, frontier: StageResult, pages: StageResult) -> StageResult:
     """Extract the text of every page for each article that cites it."""
     return session.run.stage(
-        Recipe(schemas.DOCUMENTS, extract_documents, settings=session.config.extraction),
+        Recipe(schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction),
         shards=len(pages.shards),
         inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
     )
@@ -47,7 +42,7 @@ def paragraphs(
     return session.run.stage(
         Recipe(
             schemas.PARAGRAPHS,
-            build_paragraphs,
+            "tasks.paragraphs.paragraphs:build_paragraphs",
             settings=session.config.paragraphs,
             arguments={"words": session.config.words},
         ),
@@ -59,7 +54,7 @@ def paragraphs(
 def features(session: Session, articles: StageResult, paragraphs: StageResult, name: str | None = None) -> StageResult:
     """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
     return session.run.stage(
-        Recipe(schemas.FEATURES, compute_features, arguments={"words": session.config.words}),
+        Recipe(schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}),
         shards=len(articles.shards),
         inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
         name=name,
@@ -69,10 +64,14 @@ def features(session: Session, articles: StageResult, paragraphs: StageResult, n
 def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult:
     """Estimate the vocabulary on leads and paragraphs, or take that of a folder."""
     if (given := session.config.tokenizer_folder) is not None:
+        from tasks.summarization.folders import folder_vocabulary  # here, because it loads tokenizers
+
         words = folder_vocabulary(*given)
         return session.run.stage(
             Recipe(
-                schemas.VOCABULARY, adopt_vocabulary, notes={"tokenizer": words.kind, "tokenizer_sha256": words.digest}
+                schemas.VOCABULARY,
+                "tasks.summarization.vocabulary:adopt_vocabulary",
+                notes={"tokenizer": words.kind, "tokenizer_sha256": words.digest},
             ),
             shards=1,
             inputs={},
@@ -81,7 +80,7 @@ def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult)
     return session.run.stage(
         Recipe(
             schemas.VOCABULARY,
-            train_vocabulary,
+            "tasks.summarization.vocabulary:train_vocabulary",
             settings=session.config.vocabulary,
             arguments={"seed": session.config.seed},
         ),

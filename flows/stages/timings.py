@@ -7,7 +7,6 @@ from flows.running.session import Session
 from flows.stages.systems import Evaluated
 from tasks.engine.inputs import DirectoryResult, contents, every
 from tasks.engine.recipe import Recipe
-from tasks.tables.efficiency import measure_efficiency
 from tasks.tables.plan import EFFICIENCY_TOKENS, MEMORY_BYTES, shown_in
 from tasks.tables.systems import MOST_PARAGRAPHS
 
@@ -19,7 +18,7 @@ def timings(session: Session, evaluated: Mapping[str, Evaluated]) -> dict[str, D
         name: session.run.directory(
             Recipe(
                 f"efficiency/{name}",
-                measure_efficiency,
+                "tasks.tables.efficiency:measure_efficiency",
                 arguments={
                     "articles": config.training.validation_articles,
                     "batch_tokens": config.training.batch_tokens,

@@ -3,11 +3,8 @@
 from flows.running.session import Session
 from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
 from tasks.engine.recipe import Recipe
-from tasks.summarization.attention_training import train_attention
-from tasks.summarization.folders import folder_vocabulary
-from tasks.summarization.fresh_model import check_lengths, check_start
+from tasks.summarization.positions import check_lengths
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
-from tasks.summarization.training import train_summarizer as train_summarizer_model
 
 
 def summarizer(
@@ -42,7 +39,7 @@ def summarizer(
     return session.run.directory(
         Recipe(
             f"models/{name}",
-            train_summarizer_model,
+            "tasks.summarization.training:train_summarizer",
             settings=settings,
             notes={} if initial is not None else _start(session, settings),
             arguments={"training": training or session.config.training, "seed": session.config.seed},
@@ -62,6 +59,10 @@ def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
     folder = session.config.tokenizer_folder
     if settings.pretrained is None or folder is None:
         return {}
+    # Here, because they load torch, and a plan of other builds needs none.
+    from tasks.summarization.folders import folder_vocabulary
+    from tasks.summarization.fresh_model import check_start
+
     digest = check_start(settings, folder_vocabulary(*folder))
     return {} if digest is None else {"pretrained_sha256": digest}
 
@@ -78,7 +79,7 @@ def attention(
     return session.run.directory(
         Recipe(
             f"models/{name}",
-            train_attention,
+            "tasks.summarization.attention_training:train_attention",
             settings=settings or session.config.attention,
             arguments={"seed": session.config.seed},
             version=4,

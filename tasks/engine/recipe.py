@@ -18,7 +18,9 @@ class Recipe:
     Attributes:
         made: the dataset, or the name of a directory, such as models/ranker.
         function: pure; gets inputs, settings, arguments and context by keyword, and returns a table or its batches in
-            order. The function of a directory returns metrics (`tasks.engine.shard.make_directory`).
+            order. The function of a directory returns metrics (`tasks.engine.shard.make_directory`). The flows name it
+            "module:function", so that only a process that calls it imports its module: a plan loads no torch, and a
+            worker that crawls no spaCy.
         settings: the stage's section, passed as `settings`; None if it takes none.
         arguments: further arguments.
         per_shard: further arguments that differ by shard: name -> value for each shard.
@@ -27,7 +29,7 @@ class Recipe:
     """
 
     made: Dataset | str
-    function: Callable[..., Any]
+    function: Callable[..., Any] | str
     settings: Settings | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
     per_shard: Mapping[str, Sequence[Any]] = field(default_factory=dict)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import Any
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ class Job:
         version: the stage's version.
         shard: shard number; 0 for a directory.
         key: the recipe's key.
-        function: the stage's pure function; returns a table, or its batches in order.
+        function: the stage's pure function, or its name (`tasks.engine.recipe.Recipe`).
         inputs: argument name -> function that loads it.
         digests: argument name -> digests, for the record.
         settings: the stage's section, passed as `settings`; None if it takes none.
@@ -63,7 +64,7 @@ class Job:
     version: int
     shard: int
     key: str
-    function: Callable[..., Any]
+    function: Callable[..., Any] | str
     inputs: Mapping[str, Load]
     digests: Mapping[str, list[str]]
     settings: Settings | None = None
@@ -160,9 +161,10 @@ def make_directory(job: Job) -> DirectoryRecord:
 
 
 def _call(job: Job, store: Store, **more: Any) -> Any:
+    function = resolve_name(job.function) if isinstance(job.function, str) else job.function
     loaded = {name: load(store) for name, load in job.inputs.items()}
     settings = {} if job.settings is None else {"settings": job.settings}
-    return functools.partial(job.function, **loaded, **settings, **job.arguments, **job.context, **more)()
+    return functools.partial(function, **loaded, **settings, **job.arguments, **job.context, **more)()
 
 
 def _peak_bytes() -> int:

@@ -132,6 +132,11 @@ class Run:
     stages: dict[str, StageResult] = field(default_factory=dict)
     directories: dict[str, DirectoryResult] = field(default_factory=dict)
 
+    @property
+    def finished(self) -> bool:
+        """Whether this walk has seen stages, and every one was done before."""
+        return bool(self.plans) and all(plan.done == plan.shards for plan in self.plans)
+
     def stage(
         self,
         recipe: Recipe,

@@ -51,9 +51,10 @@ def stage_codes(project: Path = PROJECT) -> dict[str, StageCode]:
     for room in _WIRING:
         for path in sorted((project / room).rglob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
-            for kind, name, version, function in _wired(tree):
-                module = _imports(tree).get(function) or _module_name(project, path)
-                codes[f"{kind}.{name}"] = StageCode(version, code_digest(project, module))
+            for kind, version, function in _wired(tree):
+                module, _, name = function.rpartition(":")
+                own = module or _module_name(project, path)
+                codes[f"{kind}.{name}"] = StageCode(version, code_digest(project, own))
     return dict(sorted(codes.items()))
 
 
@@ -135,34 +136,29 @@ def _says_nothing(node: Any) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _wired(tree: ast.Module) -> Iterator[tuple[str, str, int, str]]:
-    """Yield (dataset or "directory", function, version, function) of every recipe that a module writes."""
+def _wired(tree: ast.Module) -> Iterator[tuple[str, int, str]]:
+    """Yield (dataset or "directory", version, module:function) of every recipe that a module writes.
+
+    A function of the module itself is named alone.
+    """
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or len(node.args) < 2 or not isinstance(node.args[1], ast.Name):
+        if not isinstance(node, ast.Call) or len(node.args) < 2 or getattr(node.func, "id", "") != "Recipe":
             continue
-        if getattr(node.func, "id", "") != "Recipe":
-            continue
-        made, function = node.args[0], node.args[1].id
+        made, named = node.args[:2]
+        assert isinstance(named, ast.Constant | ast.Name), (
+            f"line {node.lineno}: which function is {ast.unparse(named)}?"
+        )
+        function = str(named.value) if isinstance(named, ast.Constant) else named.id
         versions = [keyword.value for keyword in node.keywords if keyword.arg == "version"]
         if not versions:
             dataset = getattr(schemas, made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", ""), None)
             assert isinstance(dataset, schemas.Dataset), f"line {node.lineno}: which dataset is {ast.unparse(made)}?"
-            yield dataset.name, function, dataset.version, function
+            yield dataset.name, dataset.version, function
         else:
             assert isinstance(versions[0], ast.Constant), f"line {node.lineno}: expected version=NUMBER"
             version = versions[0].value
             assert isinstance(version, int)
-            yield "directory", function, version, function
-
-
-def _imports(tree: ast.Module) -> dict[str, str]:
-    """Return name -> module it is imported from."""
-    return {
-        alias.asname or alias.name: node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
+            yield "directory", version, function
 
 
 @cache

@@ -15,7 +15,7 @@ from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.engine.stage import StagePlan
 
 _SHOWN_SHARDS = 200  # rows of a table artifact; a thousand shards would exceed its size limit
-_SUMMARY, _PAGE, ARTIFACTS = "summary.txt", "report.html", "artifacts/"
+_SUMMARY, PAGE, ARTIFACTS = "summary.txt", "report.html", "artifacts/"
 METRICS = "metrics.jsonl"  # of a trained model
 _HEADING = "## "  # of a section in Markdown
 
@@ -109,11 +109,17 @@ def publish_training(store: Store, record: DirectoryRecord, corpus: str) -> None
         )
 
 
-def publish_report(store: Store, report: DirectoryResult, corpus: str, page: str = _PAGE) -> str:
+def publish_report(store: Store, report: DirectoryResult, corpus: str, page: str = PAGE) -> str:
     """Publish the report's parts as Markdown artifacts; return its summary and the path of its page as text."""
+    assert report.record is not None
+    publish_parts(store, report.record, corpus)
+    return report_text(store, report, page)
+
+
+def report_text(store: Store, report: DirectoryResult, page: str = PAGE) -> str:
+    """Return the summary of a report and the path of its page as text."""
     record = report.record
     assert record is not None
-    publish_parts(store, record, corpus)
     summary = store.read_bytes(f"{record.path}/{_SUMMARY}").decode()
     return f"{summary}\nreport: {store.path(f'{record.path}/{page}')}"
 

@@ -96,25 +96,6 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
     return start_digest(path)
 
 
-def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> None:
-    """Check that a target or summary fits the learned positions of an architecture that has such.
-
-    Args:
-        settings: which summarizer.
-        longest: tokens that its decoder reads, special ones included.
-        setting: what asks for them, for the message.
-
-    Raises:
-        ValueError: there are fewer positions.
-    """
-    positions = fields_of(settings.preset, settings.overrides).get("max_positions")
-    if positions is not None and longest > positions:
-        raise ValueError(
-            f"{setting} needs {longest} positions of the decoder, and preset {settings.preset!r} has {positions} "
-            "(max_positions among summarizer.overrides)"
-        )
-
-
 def start_digest(folder: str | Path) -> str:
     """Return a hash of all files of a folder that weights or tokenizer are read from."""
     return folder_digest(str(folder), _PICKLED)

@@ -14,7 +14,7 @@ from storage.schemas import GRAPHS
 from tasks.engine.grouping import by_article
 from tasks.summarization.settings import GraphSettings
 from tasks.text.discourse import marked_pairs
-from tasks.text.entities import check_types, entity_sets, pipeline_name
+from tasks.text.entities import entity_sets
 from tasks.text.ngrams import WordRule
 from tasks.text.tfidf import tfidf_matrix
 
@@ -23,16 +23,6 @@ _SPACY_BATCH = 256  # paragraphs spaCy works on at once
 _ENTITY_WEIGHT, _MARKER_WEIGHT = 0.2, 1.0  # of a shared entity and of a marker (Liu & Lapata 2019, eq. 26)
 
 Edges = list[dict[str, Any]]
-
-
-def pipeline_label(settings: GraphSettings) -> str:
-    """Return name and version of the entity pipeline in use, for shard records and the report.
-
-    Raises:
-        ValueError: the pipeline is not installed or finds no entities, or none of a requested type.
-    """
-    check_types(settings.spacy_pipeline, settings.entity_types)
-    return pipeline_name(settings.spacy_pipeline)
 
 
 def build_graphs(ranked: pa.Table, settings: GraphSettings, words: WordRule = "rouge") -> pa.Table:

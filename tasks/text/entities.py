@@ -62,9 +62,22 @@ def _mark_names(doc: "Doc") -> "Doc":
 
 def pipeline_name(name: str) -> str:
     """Return name and version of a pipeline and of spaCy, for records and the report."""
-    meta = load_pipeline(name).meta
-    full = RULES if name == RULES else f"{meta['lang']}_{meta['name']}"
-    return f"{full} {meta['version']} (spaCy {version('spacy')})"
+    if name == RULES:
+        full, made = RULES, VERSION
+    else:
+        meta = load_pipeline(name).meta
+        full, made = f"{meta['lang']}_{meta['name']}", meta["version"]
+    return f"{full} {made} (spaCy {version('spacy')})"
+
+
+def pipeline_label(pipeline: str, types: Collection[str]) -> str:
+    """Return the name of a pipeline, as `pipeline_name`, that finds entities of all given types.
+
+    Raises:
+        ValueError: it is not installed or finds no entities, or none of a given type.
+    """
+    check_types(pipeline, types)
+    return pipeline_name(pipeline)
 
 
 def check_types(pipeline: str, types: Collection[str]) -> None:
@@ -73,8 +86,10 @@ def check_types(pipeline: str, types: Collection[str]) -> None:
     Raises:
         ValueError: it does not know one of them, or cannot be used.
     """
-    nlp = load_pipeline(pipeline)
-    found = set(ENTITY_TYPES) if pipeline == RULES else {label for pipe in nlp.pipe_labels.values() for label in pipe}
+    if pipeline == RULES:  # spaCy itself is not needed to say so, and takes seconds to import
+        found = set(ENTITY_TYPES)
+    else:
+        found = {label for labels in load_pipeline(pipeline).pipe_labels.values() for label in labels}
     for name in types:
         if name not in found:
             raise ValueError(

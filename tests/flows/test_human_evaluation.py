@@ -1,7 +1,7 @@
 """The command of human evaluation: its options are the settings, its results an artifact in a real server."""
 
 import argparse
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from flows.running.root_command import options_of, settings_from
 from tasks.human_evaluation.settings import StudySettings
 from tests.patience import PATIENCE
 from tests.tasks.human_evaluation.studies import chooser, filled, study
-
-PROJECT = Path(__file__).parents[2]
 
 
 def test_options_are_the_fields_of_the_settings() -> None:
@@ -57,15 +55,15 @@ def test_a_study_is_scored_and_published(prefect_server: None, tmp_path: Path) -
         ([], 2, "the following arguments are required: ACTION"),
     ],
 )
-def test_mistakes_are_answered_in_a_line(tmp_path: Path, arguments: list[str], code: int, problem: str) -> None:
-    command = [sys.executable, "-m", "flows.human_evaluation", *arguments]
-    environment = {
-        "PYTHONPATH": str(PROJECT),
-        "PATH": "",
-        "HOME": str(tmp_path),
-        "PREFECT_API_URL": "http://127.0.0.1:9/api",
-    }
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert problem in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning", "ignore:A flow named:UserWarning")
+def test_mistakes_are_answered_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    arguments: list[str], code: int, problem: str,
+) -> None:  # fmt: skip
+    """Run as a script, in this process, which has its libraries already."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["human_evaluation", *arguments])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("flows.human_evaluation", run_name="__main__")
+    assert end.value.code == code
+    assert problem in capsys.readouterr().err

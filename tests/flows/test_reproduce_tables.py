@@ -15,7 +15,6 @@ from flows.reproduce_tables import chosen, tables
 from flows.running.session import Session
 from storage.recipes import recipe_key
 from tasks.engine.inputs import DirectoryResult
-from tasks.tables.plan import rename_system
 from tests.flows.recording import keys, walked
 from tests.patience import PATIENCE
 
@@ -166,7 +165,7 @@ def test_ways_to_decode_share_the_model_its_predictor_and_equal_work(tmp_path: P
     assert models == ["models/ranker", "models/pht", "models/attention-pht"]
     ways = ["pht", "pht-strcov", "pht-extprob", "pht-attalign", *(f"pht-attalign-{s}" for s in (5, 10, 15, 20, 25))]
     assert {f"{stage}-{way}" for stage in ("predictions", "scores") for way in ways} <= session.run.stages.keys()
-    shared = {job.arguments["system"] for job in jobs if job.function is rename_system}
+    shared = {job.arguments["system"] for job in jobs if job.function == "tasks.tables.plan:rename_system"}
     assert shared == {"pht-attalign-10", "pht-attalign-20"}
     read = {job.arguments["system"]: set(job.digests) for job in jobs if "directory" in job.digests}
     assert read["pht"] == read["pht-strcov"] == {"examples", "directory"}

@@ -27,6 +27,13 @@ def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
     assert build_names(store) == [BUILD.name, later.name, "20261122-101500"]
 
 
+def test_the_pointer_is_no_build(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    save_build(store, BUILD)
+    with pytest.raises(StorageError, match=r"no build 'latest' below .*; existing builds: 20261120-101500"):
+        read_build(store, "latest")
+
+
 def test_an_unknown_build_is_answered_with_those_there_are(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     save_build(store, BUILD)

@@ -21,6 +21,7 @@ import flows.running.session
 from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, run_within, show
+from flows.running.session import Session
 from flows.running.settings import EngineSettings
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
 from storage.store import Store
@@ -177,7 +178,7 @@ def test_the_graph_of_a_build_is_its_dag(prefect_server: None, tmp_path: Path, m
     monkeypatch.setattr(flows.running.session, "PrefectExecutor", Imagined)
     for module in (flows.build_wikisum, flows.evaluate):
         monkeypatch.setattr(module, "check_splits", lambda store, articles: None)
-    monkeypatch.setattr(flows.evaluate, "publish_report", lambda store, report, corpus: str(current_flow_run()))
+    monkeypatch.setattr(Session, "publish_report", lambda session, report: str(current_flow_run()))
     config = {"root": str(tmp_path), "shards": {"articles": 2, "hosts": 2}, "engine": {"kind": "threads"}}
     evaluated = flows.build_wikisum.build_wikisum(BuildConfig.model_validate(config))
     (run,) = api("flow_runs/filter", flows={"name": {"any_": ["build-wikisum"]}}, sort="EXPECTED_START_TIME_DESC")[:1]

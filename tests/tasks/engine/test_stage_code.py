@@ -1,11 +1,12 @@
 """Changed code of a stage is seen, and what is not code is not."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from storage.schemas import DATASETS
-from tasks.engine.stage_code import StageCode, code_digest, overlooked, read_table, record, stage_codes
+from tasks.engine.stage_code import PROJECT, StageCode, code_digest, overlooked, read_table, record, stage_codes
 
 MODULE = '''"""What it is."""
 from tasks.helper import half
@@ -17,6 +18,7 @@ def labels(rows: list[float]) -> list[float]:
     """Halve them."""
     return [half(row) for row in rows[:LIMIT]]  # of the first
 '''
+NAMED = re.compile(r'"(tasks[\w.]+):(\w+)"')
 HELPER = "def half(row: float) -> float:\n    return row / 2\n"
 
 
@@ -31,7 +33,14 @@ def test_every_dataset_and_directory_is_found() -> None:
     now = stage_codes()
     assert {name.partition(".")[0] for name in now} == {*DATASETS, "directory"}
     assert {"features.compute_features", "captures.index_shard", "captures.look_up_shard"} <= now.keys()
-    assert {"directory.train_ranker", "directory.train_summarizer_model", "directory.train_attention"} <= now.keys()
+    assert {"directory.train_ranker", "directory.train_summarizer", "directory.train_attention"} <= now.keys()
+
+
+def test_every_function_that_the_flows_name_exists() -> None:
+    named = [name for path in (PROJECT / "flows").rglob("*.py") for name in NAMED.findall(path.read_text())]
+    assert len(named) > 20
+    for module, function in named:
+        assert f"\ndef {function}(" in (PROJECT / f"{module.replace('.', '/')}.py").read_text(), f"{module}:{function}"
 
 
 def digest(root: Path, module: str = MODULE, helper: str = HELPER, folder: str = "tasks") -> str:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from storage.schemas import GRAPHS, RANKED
-from tasks.summarization.graphs import build_graphs, discourse_edges, pipeline_label, similarity_edges
+from tasks.summarization.graphs import build_graphs, discourse_edges, similarity_edges
 from tasks.summarization.settings import GraphSettings
 
 NO_NAMES: frozenset[str] = frozenset()
@@ -79,7 +79,3 @@ def test_what_shapes_a_graph_is_in_the_recipe() -> None:
     assert GraphSettings(similarity_threshold=0.3).recipe() != GraphSettings().recipe()
     with pytest.raises(ValidationError):
         GraphSettings(similarity_threshold=1.5)
-
-
-def test_the_label_names_the_pipeline() -> None:
-    assert pipeline_label(GraphSettings()).startswith("rules 2 (spaCy 3.")
