@@ -17,6 +17,7 @@ from flows.running.estimates import (
     label_rate,
     queries,
 )
+from flows.running.host_lines import host_lines
 from flows.running.session import Session, planning_session
 from tasks.engine.stage import Run
 from tasks.search.settings import SearchSettings
@@ -38,8 +39,9 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
-    for line in (_hours_line(estimates), _search_line(run, config.search), _labels_line(run)):
-        console.print(line, highlight=False, style="dim", soft_wrap=True)
+    others = [_hours_line(estimates), _search_line(run, config.search), _labels_line(run)]
+    for line in [*others, *host_lines(run, config.crawl)]:
+        console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
 
 
 def _hours_line(estimates: Mapping[str, Estimate]) -> str:

@@ -11,17 +11,18 @@ import pyarrow as pa
 import pytest
 from prefect import flow
 
+from flows.config import BuildConfig, ShardSettings
 from flows.running.execution import PrefectExecutor
+from flows.running.session import Session
 from flows.running.settings import EngineSettings
-from storage.schemas import ARTICLES, FRONTIER, PAGES
+from flows.stages.crawling import pages
+from storage.schemas import ARTICLES, FRONTIER
 from storage.store import Store
 from tasks.crawl.domains import registered_domain
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_turns import MachineTurns, MemoryTurns
-from tasks.crawl.stage import crawl_shard
 from tasks.engine.hashing import shard_of
-from tasks.engine.inputs import gathered
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
 from tests.patience import PATIENCE
@@ -43,30 +44,19 @@ def settings() -> CrawlSettings:
     return CrawlSettings(**{**FAST, **patient, "host_delay_seconds": DELAY, "allowed_hosts": [ADDRESS, ALIAS]})
 
 
-def no_progress(_: object) -> None:
-    return
-
-
 @flow
 def two_shards(root: str, urls: list[str], kind: str, connect_to: dict[str, str]) -> list[dict[str, Any]]:
+    config = BuildConfig(root=root, crawl=settings(), shards=ShardSettings(hosts=2))
     executor = PrefectExecutor(EngineSettings(kind=kind, workers=2))
     run = Run(Store(root), executor)
     with executor.serving():
         if kind == "dask":
             executor._runner.client.wait_for_workers(2)  # type: ignore[union-attr]
         listed = run.stage(Recipe(FRONTIER, cited, arguments={"urls": urls}), shards=1, inputs={})
-        pages = run.stage(
-            Recipe(
-                PAGES, crawl_shard, settings=settings(), arguments={"host_shards": 2}, per_shard={"shard": range(2)}
-            ),
-            shards=2,
-            inputs={"frontier": gathered(listed)},
-            context={"root": root, "connect_to": connect_to, "progress": no_progress},
-            scratch="scratch",
-        )
+        crawled = pages(Session(config, executor, run, connect_to), listed, None, None)
     return [
         row
-        for record in pages.records.values()
+        for record in crawled.records.values()
         for row in Store(root).read_table(record.path, record.written.sha256).to_pylist()
     ]
 
@@ -77,7 +67,9 @@ def gaps(hits: list[Hit]) -> list[float]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("kind", ["threads", "dask"])
-def test_shards_together_ask_a_site_once_in_a_delay(prefect_server: None, tmp_path: Path, kind: str) -> None:
+def test_shards_together_ask_a_site_once_in_a_delay(
+    prefect_server: None, tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """A site of two hosts, which another shard's pages redirect to, and two hosts with one address."""
     assert shard_of(SITE, 2) != shard_of(ELSEWHERE, 2)
     assert shard_of(ADDRESS, 2) != shard_of(ALIAS, 2)
@@ -99,6 +91,7 @@ def test_shards_together_ask_a_site_once_in_a_delay(prefect_server: None, tmp_pa
     assert sorted(row["url"] for row in rows) == sorted(urls)
     assert {row["reason"] for row in rows} == {None}
     assert not together.broken
+    assert f"  {SITE}: 10 URLs, 2 hosts, 0.00 days" in caplog.messages  # said before the crawl
     sites: dict[str, list[Hit]] = defaultdict(list)
     for hit in server.log:
         local = hit.host.startswith((ADDRESS, ALIAS))
