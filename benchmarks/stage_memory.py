@@ -123,7 +123,7 @@ STAGES = {
         "tasks.evaluation.baselines:predict_baselines",
         {**ARTICLES, **RANKED},
         "tasks.evaluation.settings:BaselineSettings",
-        changes={"split": "train"},
+        arguments={"split": "train"},
         dataset="predictions",
     ),
     "scores": Stage(

@@ -16,6 +16,9 @@ What counts:
 * unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so the share of such
   sentences must be shown beside every other figure
 
+A sentence is true if every fact that it states is right, its topic's name and kind included: the share of true
+sentences is the strictest of these figures, for a garbled sentence is not true either.
+
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a
 person's pronoun. A summary is about its article: a sentence that names another topic states a wrong name, and its
 facts are compared with this article's.
@@ -32,6 +35,8 @@ from tasks.sources.miniweb.truth import Reading, Truth, truth_of
 from tasks.text.sentences import split_sentences
 
 METRICS = (
+    Metric("facts-sentences", "sentences true", "truth",
+           "sentences of a summary that a template of the mini web matches and whose every fact is true"),
     Metric("facts-right", "facts right", "truth", "of the facts that a summary states, those that are true"),
     Metric("facts-recalled", "facts recalled", "truth",
            "of the facts of the lead, those that a summary states right"),
@@ -83,11 +88,13 @@ class Findings:
     Attributes:
         facts: every fact that the lead or the summary states.
         sentences: number of sentences of the summary.
+        true: of these, how many are read and state nothing but right facts.
         unread: sentences that match no template.
     """
 
     facts: Mapping[Fact, FactCounts]
     sentences: int
+    true: int
     unread: tuple[str, ...]
 
 
@@ -95,27 +102,29 @@ def find_facts(truth: Truth, text: str) -> Findings:
     """Read a summary and compare it with the facts of its article's topic."""
     stated: set[tuple[Fact, str]] = set()
     unread: list[str] = []
+    kind, true = truth.kind, 0
     sentences = split_sentences(text)
     for sentence in sentences:
         reading = truth.read(sentence)
         if reading is None:
             unread.append(sentence)
         else:
-            stated.update(_statements(truth, reading))
-    kind = truth.kind
+            statements = set(_statements(truth, reading))
+            true += all(_is_right(truth, statement) for statement in statements)
+            stated |= statements
     # Most facts have one value; the two tributaries of a river are one fact with two.
     counts: dict[Fact, Counter[str]] = {
         (kind, fact): Counter(lead=len(set(truth.facts[fact].values()))) for fact in truth.lead
     }
-    for (owner, fact), value in stated:
+    for statement in stated:
+        owner, fact = statement[0]
         in_lead = owner == kind and fact in truth.lead
-        right = owner == kind and value in truth.facts.get(fact, {}).values()
         count = counts.setdefault((owner, fact), Counter())
-        count["right" if right else "wrong" if in_lead else "invented"] += 1
+        count["right" if _is_right(truth, statement) else "wrong" if in_lead else "invented"] += 1
     for count in counts.values():
         count["recalled"] = min(count["lead"], count["right"])
         count["missed"] = max(count["lead"] - count["right"] - count["wrong"], 0)
-    return Findings({fact: FactCounts(**count) for fact, count in counts.items()}, len(sentences), tuple(unread))
+    return Findings({fact: FactCounts(**count) for fact, count in counts.items()}, len(sentences), true, tuple(unread))
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
@@ -134,6 +143,7 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
             scores["facts-invented"] = Score(total.invented / total.stated)
         scores["facts-recalled"] = Score(total.recalled / total.lead)
         if facts.sentences:
+            scores["facts-sentences"] = Score(facts.true / facts.sentences)
             scores["facts-unread"] = Score(len(facts.unread) / facts.sentences)
         return scores
 
@@ -152,6 +162,11 @@ def count_facts(settings: MiniwebSettings, summaries: Iterable[tuple[str, str]])
         for fact, counts in find_facts(truth_of(settings, title), text).facts.items():
             totals[fact] = totals.get(fact, FactCounts()) + counts
     return dict(sorted(totals.items()))
+
+
+def _is_right(truth: Truth, statement: tuple[Fact, str]) -> bool:
+    (owner, fact), value = statement
+    return owner == truth.kind and value in truth.facts.get(fact, {}).values()
 
 
 def _statements(truth: Truth, reading: Reading) -> Iterator[tuple[Fact, str]]:

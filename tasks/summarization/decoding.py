@@ -30,6 +30,7 @@ from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import load_predictor
+from tasks.summarization.certainty import token_log_probs, without_unlikely
 from tasks.summarization.directory import load_summarizer, with_graphs
 from tasks.summarization.settings import DecodingSettings
 
@@ -242,6 +243,12 @@ def _decode(
             values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
             first=vocabulary.specials.target_begin,
         )
+        if least := settings.min_sentence_probability:
+            log_probs = token_log_probs(model, source, hypotheses, vocabulary)
+            hypotheses = [
+                without_unlikely(hypothesis, of_tokens, vocabulary, least)
+                for hypothesis, of_tokens in zip(hypotheses, log_probs, strict=True)
+            ]
     return hypotheses, source
 
 

@@ -112,6 +112,20 @@ class ExampleSettings(Settings):
         description="tokens of the lead kept, begin and end included; a lead that is cut has no end, for it does not "
         "end there",
     )
+    supported_by: int | None = Field(
+        None,
+        ge=1,
+        description="learn only those sentences of a lead whose names, numbers and dates all occur in the title or in "
+        "this many best paragraphs, for the others teach to invent (Nan et al. 2021); leads of test articles "
+        "stay whole. None = all sentences",
+    )
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide what is stored; `supported_by` only where it is set, as it came later."""
+        fields = super().recipe()
+        if self.supported_by is None:
+            del fields["supported_by"]
+        return fields
 
 
 class SummarizerSettings(Settings):
@@ -345,6 +359,13 @@ class DecodingSettings(Settings):
     source_values: bool = Field(
         False, description="whether only names and numbers that occur in what was read may be written"
     )
+    min_sentence_probability: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="sentences to which the summarizer gives a lower probability, 0-1, are left out of a summary, for "
+        "what it doubts is less often true; the likeliest sentence stays. 0 = all stay",
+    )
     prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
     max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
     max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; None = as in training")
@@ -360,10 +381,11 @@ class DecodingSettings(Settings):
     )
 
     def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide what is written; `as_transformers` only where it is set, as it came later."""
+        """Return the fields that decide what is written; those that came later only where they are set."""
         fields = super().recipe()
-        if not self.as_transformers:
-            del fields["as_transformers"]
+        for name in ("as_transformers", "min_sentence_probability"):
+            if not fields[name]:
+                del fields[name]
         return fields
 
     @model_validator(mode="after")

@@ -63,7 +63,7 @@ def test_right_wrong_and_missed() -> None:
     assert counts(text) == {"bridge.length": RIGHT, "bridge.span": WRONG, "bridge.traffic": RIGHT}
     assert scores(text) == {
         "facts-right": pytest.approx(2 / 3), "facts-wrong": pytest.approx(1 / 3), "facts-invented": 0.0,
-        "facts-recalled": pytest.approx(2 / FACTS), "facts-unread": 0.0,
+        "facts-recalled": pytest.approx(2 / FACTS), "facts-unread": 0.0, "facts-sentences": 0.5,
     }  # fmt: skip
     missed = [count.missed for count in find_facts(truth_of(SETTINGS, TITLE), text).facts.values()]
     assert sum(missed) == FACTS - 3
@@ -99,11 +99,12 @@ def test_a_sentence_that_names_another_topic_states_a_wrong_name() -> None:
         "The Pillill Footbridge is a truss bridge over the River Brénden at Brallabourne, in the Lidel Vale of Valdria."
     )
     assert {fact for fact, count in counts(text).items() if count == WRONG} == {"bridge.name", "bridge.type"}
+    assert scores(text)["facts-sentences"] == 0
 
 
 def test_a_sentence_that_no_template_reads_is_unread() -> None:
     text = "The bridge is known as the. About 43,100 vehicles cross it each day."
-    assert scores(text)["facts-unread"] == 0.5
+    assert scores(text)["facts-unread"] == scores(text)["facts-sentences"] == 0.5
     assert find_facts(truth_of(SETTINGS, TITLE), text).unread == ("The bridge is known as the.",)
 
 
@@ -164,6 +165,7 @@ def test_every_lead_states_all_its_facts_right(seed: int) -> None:
         }
         assert found == {
             "facts-right": 1.0, "facts-wrong": 0.0, "facts-invented": 0.0, "facts-recalled": 1.0, "facts-unread": 0.0,
+            "facts-sentences": 1.0,
         }, lead  # fmt: skip
 
 

@@ -59,6 +59,16 @@ def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
     assert str(reports[-1]).startswith("4 of 4 summaries, ")
 
 
+def test_sentences_that_are_doubted_are_left_out(learned: Path) -> None:
+    """Only the summary of two sentences gets shorter; its attention keeps the rows of the tokens that stay."""
+    sure = decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.9999}))
+    *others, shorter = sure.to_pylist()
+    assert [row["summary"] for row in others] == list(FACTS.values())[:3]
+    assert shorter["summary"] in FACTS["Dolva"].replace(". ", ".\n").splitlines()
+    assert "".join(shorter["tokens"]).replace("\u2581", " ").strip() == shorter["summary"]
+    assert len(shorter["attention"]) == len(shorter["tokens"])
+
+
 def test_neither_batches_nor_company_change_a_summary(learned: Path) -> None:
     table = pa.concat_tables(
         [examples("test", paragraphs=1), examples("test", titles=["Dolva"], paragraphs=2), examples("test")]

@@ -142,3 +142,30 @@ def test_marks_count_in_the_limit_of_a_paragraph(vocabulary: Vocabulary) -> None
     settings = ExampleSettings(paragraph_tokens=3)
     (example,) = build_examples(articles(), ranked(("c", 0, TWO)), vocabulary, settings, sentences=True).to_pylist()
     assert example["source"] == [[vocabulary.size, *vocabulary.encode("The river")[:2]]]
+
+
+def test_sentences_with_values_that_were_not_read_are_not_learned(vocabulary: Vocabulary) -> None:
+    """The year stands in the third paragraph only, the river in none; of "c" no sentence is left to learn."""
+    lead = "Title a rises in Kestria. It was surveyed in 1930. It meets the River Rolock. It is long."
+    rows = [
+        {"article_id": id_, "title": f"title {id_}", "lead": text, "split": split}
+        for id_, text, split in (("a", lead, "train"), ("b", lead, "test"), ("c", "Seen by Ann Berg.", "valid"))
+    ]
+    given = pa.Table.from_pylist(rows, schema=ARTICLES.schema)
+    texts = ("hills of Kestria", "a fox", "surveyed in 1930")
+    best = ranked(*((id_, rank, text) for id_ in "abc" for rank, text in enumerate(texts)))
+    learned = {}
+    for supported_by in (2, 3, None):
+        examples = build_examples(given, best, vocabulary, ExampleSettings(supported_by=supported_by)).to_pylist()
+        learned[supported_by] = {row["article_id"]: vocabulary.decode(row["target"]) for row in examples}
+        assert {row["target_text"] for row in examples} <= {lead, "Seen by Ann Berg."}
+    assert learned == {
+        2: {"a": "Title a rises in Kestria. It is long.", "b": lead},
+        3: {"a": "Title a rises in Kestria. It was surveyed in 1930. It is long.", "b": lead},
+        None: {"a": lead, "b": lead, "c": "Seen by Ann Berg."},
+    }
+
+
+def test_the_recipe_of_an_old_build_is_that_of_all_sentences() -> None:
+    assert "supported_by" not in ExampleSettings().recipe()
+    assert ExampleSettings(supported_by=12).recipe()["supported_by"] == 12

@@ -1,0 +1,81 @@
+"""How sure a summarizer is of each sentence it wrote, and summaries without the sentences that it doubts.
+
+The probability of a whole sentence, given what it read and the sentences before, tells true sentences from false ones
+better than that of its least likely token does, or the mean over its tokens: a wrong name or a clause of another
+subject makes one or several tokens unlikely.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import exp
+
+import torch
+from torch import Tensor
+
+from models.contract import SourceBatch, Summarizer
+from models.search.hypotheses import Hypothesis
+from models.vocabulary import Vocabulary
+from tasks.text.pieces import SPACE_MARK, sentence_pieces
+
+
+@torch.inference_mode()
+def token_log_probs(
+    model: Summarizer, source: SourceBatch, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary
+) -> list[Tensor]:
+    """Return the log-probability of each token of each summary, [T] float32 on the CPU, without the end token.
+
+    They are the model's own: what a search forbids keeps its share, so that a token in its place is unlikely.
+
+    Args:
+        model: the summarizer, in evaluation mode as after a search.
+        source: B articles, as they were searched.
+        hypotheses: a summary for each.
+        vocabulary: of the model.
+    """
+    memory, start = model.encode(source), vocabulary.target_start
+    found = []
+    for article, hypothesis in enumerate(hypotheses):  # one at a time: [T, V] are many numbers
+        device = source.tokens.device
+        tokens = torch.tensor([*start, *hypothesis.tokens], device=device)
+        one = memory.select(torch.tensor([article], device=device))
+        log_probs_TV = model.log_probs(model.decode(tokens[:-1].unsqueeze(0), one, attention=False))[0]
+        chosen_T = log_probs_TV[len(start) - 1 :].gather(1, tokens[len(start) :].unsqueeze(1)).squeeze(1)
+        found.append(chosen_T.float().cpu())
+    return found
+
+
+def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Vocabulary, least: float) -> Hypothesis:
+    """Return a summary without the sentences that are less probable than `least`; the likeliest one always stays.
+
+    Args:
+        hypothesis: a summary of T tokens.
+        log_probs: [T] of its tokens.
+        vocabulary: of the model.
+        least: probability of a sentence, 0-1.
+    """
+    places = _places(hypothesis, vocabulary)
+    if not places:
+        return hypothesis
+    probabilities = [exp(float(log_probs[place].sum())) for place in places]
+    enough = min(least, max(probabilities))
+    kept = [
+        index
+        for place, probability in zip(places, probabilities, strict=True) if probability >= enough
+        for index in range(place.start, place.stop)
+    ]  # fmt: skip
+    return replace(hypothesis, tokens=[hypothesis.tokens[i] for i in kept], attention=hypothesis.attention[kept])
+
+
+def _places(hypothesis: Hypothesis, vocabulary: Vocabulary) -> list[slice]:
+    """Return the tokens of each sentence; a lone space mark belongs to the sentence that it begins."""
+    pieces = vocabulary.pieces(hypothesis.tokens)
+    text = " ".join(vocabulary.decode(hypothesis.tokens).split())
+    places, start = [], 0
+    for _, place in sentence_pieces(text, pieces):
+        stop = place.stop
+        while stop > start and pieces[stop - 1] == SPACE_MARK:
+            stop -= 1
+        if stop > start:
+            places.append(slice(start, stop))
+            start = stop
+    return places
