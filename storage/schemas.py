@@ -110,11 +110,11 @@ SEARCH = Dataset(
 
 CAPTURES = Dataset(
     name="captures",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
-            _column("host_shard", pa.int32(), "destination shard: hash of host"),
+            _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
             _column("file", pa.string(), "WARC file: as the settings name it, or the URL it is read from"),
             _column("offset", pa.int64(), "byte offset of the record in the file, or in its decoded content"),
             _column("decoded", pa.bool_(), "whether the offset is in the content, because no member starts there"),
@@ -123,7 +123,7 @@ CAPTURES = Dataset(
             _column("reason", pa.string(), "why the record, or an index, cannot be used; null = it can"),
         ]
     ),
-    sharded_by="WARC file, file of the columnar index, or hash of host",
+    sharded_by="WARC file, file of the columnar index, or hash of registered domain",
     grouped_by="host_shard",
     reason="reason",
 )
@@ -156,20 +156,20 @@ SOUGHT = Dataset(
             _column("file", pa.int32(), "destination: the file to look it up in, numbered through all tables"),
         ]
     ),
-    sharded_by="hash of host",
+    sharded_by="hash of registered domain",
     grouped_by="file",
 )
 
 FRONTIER = Dataset(
     name="frontier",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
             _column("article_shard", pa.int32(), "shard of the citing article"),
             _column("url", pa.string(), "normalised absolute URL, without fragment or credentials"),
             _column("host", pa.string(), "lower-case host[:port] of the URL"),
-            _column("host_shard", pa.int32(), "destination shard: hash of host"),
+            _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
             _column("provenance", pa.string(), "citation | search"),
             _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
             _column("drop_reason", pa.string(), "why the URL is not fetched; null = it is"),
@@ -214,7 +214,7 @@ PAGES = Dataset(
             _column("body", pa.large_binary(), "decoded body, or null"),
         ]
     ),
-    sharded_by="hash of host",
+    sharded_by="hash of registered domain",
     reason="reason",
     unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason", "archive"}),
     blamed="host",
@@ -267,7 +267,7 @@ DOCUMENTS = Dataset(
             ),
         ]
     ),
-    sharded_by="hash of host",
+    sharded_by="hash of registered domain",
     grouped_by="article_shard",
     reason="reason",
 )

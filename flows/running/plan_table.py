@@ -18,6 +18,7 @@ from flows.running.estimates import (
     label_rate,
     queries,
 )
+from flows.running.host_lines import host_lines
 from flows.running.session import Session, planning_session
 from tasks.engine.stage import Run
 from tasks.search.settings import SearchSettings
@@ -40,9 +41,10 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     console.width = max(console.width, 110)
     console.print(table)
     archive = archive_line(run, config.crawl.common_crawl)
-    for line in (_hours_line(estimates), _search_line(run, config.search), archive, _labels_line(run)):
+    others = [_hours_line(estimates), _search_line(run, config.search), archive, _labels_line(run)]
+    for line in [*others, *host_lines(run, config.crawl)]:
         if line is not None:
-            console.print(line, highlight=False, style="dim", soft_wrap=True)
+            console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
 
 
 def _hours_line(estimates: Mapping[str, Estimate]) -> str:

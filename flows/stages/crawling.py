@@ -1,10 +1,15 @@
 """The pages that articles cite and that searches find: search, frontier, and the crawl host by host."""
 
+from prefect import get_run_logger
+
+from flows.running.graph import current_flow_run
+from flows.running.host_lines import host_lines
 from flows.running.session import Session
 from flows.stages.archives import looked_up, part_of
 from storage import schemas
 from tasks.engine.inputs import Input, StageResult, gathered, same
 from tasks.engine.recipe import Recipe
+from tasks.engine.stage import Run
 from tasks.search.providers import recorded_notes
 
 
@@ -47,16 +52,17 @@ def pages(
     if indexed is not None:
         inputs["indexed"] = looked_up(session, indexed)
     context = {"root": session.run.store.root, "connect_to": session.connect_to, "progress": session.progress("pages")}
-    return session.run.stage(
-        Recipe(
-            schemas.PAGES,
-            "tasks.crawl.stage:crawl_shard",
-            settings=session.config.crawl,
-            arguments={"host_shards": session.config.shards.hosts},
-            per_shard={"shard": range(session.config.shards.hosts)},
-        ),
-        shards=session.config.shards.hosts,
-        inputs=inputs,
-        context=context,
-        scratch="scratch",
+    shards = session.config.shards.hosts
+    recipe = Recipe(
+        schemas.PAGES,
+        "tasks.crawl.stage:crawl_shard",
+        settings=session.config.crawl,
+        arguments={"host_shards": shards},
+        per_shard={"shard": range(shards)},
     )
+    if current_flow_run() is not None:
+        plan = Run(session.run.store, session.executor, planning=True, stages={frontier.stage: frontier})
+        plan.stage(recipe, shards=shards, inputs=inputs)
+        for line in host_lines(plan, session.config.crawl):
+            get_run_logger().info("%s", line)
+    return session.run.stage(recipe, shards=shards, inputs=inputs, context=context, scratch="scratch")

@@ -18,6 +18,7 @@ from warcio.exceptions import ArchiveLoadFailed
 
 from storage.schemas import CAPTURES
 from tasks.crawl.archive_file import DamagedError, OpenArchive, ScratchFullError
+from tasks.crawl.domains import registered_domain
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.crawl.warc_rows import CITED_URL
@@ -103,9 +104,13 @@ def _table(rows: Iterable[dict[str, Any]], file: str, host_shards: int) -> pa.Ta
     while group := list(islice(remaining, _ROWS)):
         for row in group:
             row["file"] = file
-            row["host_shard"] = 0 if row["url"] is None else shard_of(host_of(row["url"]), host_shards)
+            row["host_shard"] = _shard(row["url"], host_shards)
         tables.append(pa.Table.from_pylist(group, schema=CAPTURES.schema))
     return pa.concat_tables(tables).combine_chunks()
+
+
+def _shard(url: str | None, host_shards: int) -> int:
+    return 0 if url is None else shard_of(registered_domain(host_of(url)), host_shards)
 
 
 class _NotPerRecordError(Exception):

@@ -21,15 +21,18 @@ from storage.schemas import PAGES
 from tasks.crawl.archived import archived_pages
 from tasks.crawl.backlog import Backlog, Stretch, UrlList, give_back, urls_of
 from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
+from tasks.crawl.domain_budget import within_budget
 from tasks.crawl.earlier import EarlierPages, StoredPage
 from tasks.crawl.http import Client
 from tasks.crawl.journal import BATCH_BYTES, ROW_COST, Journal
+from tasks.crawl.pace import Pace
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.replay import Replay
 from tasks.crawl.robots import Judge, Robots, RobotsCache, judge_robots
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.site_turns import Turns, shared_turns
 from tasks.crawl.urls import DEFAULT_PORTS, host_matches, host_of, origin_of
 from tasks.crawl.visit import Answer, Step, Visit, page_row, step
 from tasks.engine.sigterm import on_sigterm
@@ -60,6 +63,7 @@ def crawl_batches(
     progress: Report,
     earlier: EarlierPages | None = None,
     resolver: Resolver = system_resolver,
+    turns: Turns | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row of `pages` for each distinct URL of the frontier's kept rows, in order of URL.
 
@@ -75,6 +79,7 @@ def crawl_batches(
         progress: called about once a second, and once at the end.
         earlier: pages of an earlier crawl: those that are not due are reused, the others requested conditionally.
         resolver: looks up host names; may hang.
+        turns: turns at web sites; None = those that all shards of the run share.
 
     Raises:
         ValueError: the settings name an archive and there are no captures.
@@ -106,11 +111,12 @@ def crawl_batches(
         logger.warning("crawl.contact (or --contact) is empty: expected an address where site owners can reach you")
     guard = Guard(settings.allowed_hosts, connect_to, BoundedResolver(resolver, LOOKUP_SECONDS))
     client = Client(settings, guard)
+    pace = Pace(shared_turns() if turns is None else turns, guard, settings.host_delay_seconds)
     _forget_bodiless(journal, earlier)
     stored: StoredPages = _nothing_stored if earlier is None else earlier.get
     try:
         with on_sigterm(_end_process):
-            _Crawl(client, settings, journal, progress).run(urls, stored)
+            _Crawl(client, pace, settings, journal, progress).run(urls, stored)
     finally:
         journal.close()
         client.close()
@@ -194,8 +200,9 @@ class _Crawl:
     depends on the number of open hosts, not of URLs.
     """
 
-    def __init__(self, client: Client, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
+    def __init__(self, client: Client, pace: Pace, settings: CrawlSettings, journal: Journal, progress: Report) -> None:
         self._client = client
+        self._pace = pace
         self._settings = settings
         self._journal = journal
         self._progress = progress
@@ -204,7 +211,7 @@ class _Crawl:
         self._origins: dict[str, _Origin] = {}  # the open ones
         self._failures: Counter[str] = Counter()
         self._given_up: set[str] = set()
-        self._jobs: queue.SimpleQueue[tuple[str, Visit] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[str, Visit, float] | None] = queue.SimpleQueue()
         self._judgements: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._judged: tuple[Robots, Judge] | None = None  # parsed last
@@ -240,10 +247,10 @@ class _Crawl:
             self._count.tick(last=True)
 
     def _wanted(self, urls: UrlList) -> Iterator[int]:
-        for index, url in enumerate(urls):
-            page = self._stored(url)
-            if url not in self._journal and (page is None or page.due):
-                yield index
+        due = ((index, url) for index, url in enumerate(urls) if (page := self._stored(url)) is None or page.due)
+        most = self._settings.budget_domain_pages
+        chosen = due if most is None else within_budget(due, self._fetched_at, most)
+        return (index for index, url in chosen if url not in self._journal)
 
     def _fetched_at(self, url: str) -> float:
         page = self._stored(url)
@@ -258,9 +265,17 @@ class _Crawl:
 
     def _fetch(self) -> None:
         while (job := self._jobs.get()) is not None:
-            host, visit = job
+            host, visit, delay = job
             try:
-                self._results.put(partial(self._handle, host, visit, step(visit, self._client, self._settings)))
+                turn = self._pace.turn(visit.target, delay)
+                if turn.wait:
+                    self._results.put(partial(self._put_back, host, visit, time.monotonic() + turn.wait))
+                    continue
+                with turn:
+                    done = step(visit, self._client, self._settings, turn.fault)
+                turn.pause(done.pause)
+                next_start = 0.0 if turn.sent is None else turn.sent + delay
+                self._results.put(partial(self._handle, host, visit, done, next_start))
             except OSError as error:
                 self._results.put(partial(_raise, error))
 
@@ -298,7 +313,7 @@ class _Crawl:
         now = time.monotonic()
         while self._running < len(self._workers) and (turn := self._queues.take(now)) is not None:
             self._running += 1
-            self._jobs.put(turn)
+            self._jobs.put((*turn, self._queues.delay(turn[0])))
             self._advance_host(turn[0])
 
     def _wait(self) -> None:
@@ -314,11 +329,19 @@ class _Crawl:
         except queue.Empty:
             return
 
-    def _handle(self, host: str, visit: Visit, done: Step) -> None:
+    def _put_back(self, host: str, visit: Visit, not_before: float) -> None:
+        """Let a visit wait whose host, domain or address was asked a moment ago, here or in another shard."""
+        self._running -= 1
+        if host in self._given_up:
+            self._queues.finish(host)
+            self._end(visit, "host_unavailable")
+        else:
+            self._queues.put_back(host, visit, not_before=not_before)
+
+    def _handle(self, host: str, visit: Visit, done: Step, next_start: float) -> None:
         self._running -= 1
         now = time.monotonic()
-        if done.pause:
-            self._queues.pause(host, now + done.pause)
+        self._queues.pause(host, max(next_start, now + done.pause if done.pause else 0.0))
         self._queues.finish(host)
         self._judge_host(host, done.host_failed)
         if done.answer is not None:

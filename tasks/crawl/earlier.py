@@ -34,8 +34,9 @@ _LOOKED_AT = [
 ]  # fmt: skip
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
 _FETCH_ONLY = frozenset(
-    {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "mirror_hosts", "host_failure_limit",
-     "max_crawl_delay_seconds", "read_seconds", "total_seconds", "max_decoded_archive_bytes", "wayback"}
+    {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "budget_domain_pages", "mirror_hosts",
+     "host_failure_limit", "max_crawl_delay_seconds", "read_seconds", "total_seconds", "max_decoded_archive_bytes",
+     "wayback"}
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from storage.schemas import FRONTIER
+from tasks.crawl.domains import registered_domain
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import BadUrlError, archived_url, host_of, normalise_url, under_domain
 from tasks.engine.hashing import shard_of
@@ -37,7 +38,7 @@ def build_frontier(
             rows += _article_rows(article["article_id"], cited, search_results.get(article["article_id"], []), settings)
     for row in rows:
         row["article_shard"] = article_shard
-        row["host_shard"] = 0 if row["host"] is None else shard_of(row["host"], host_shards)
+        row["host_shard"] = 0 if row["host"] is None else shard_of(registered_domain(row["host"]), host_shards)
     return pa.Table.from_pylist(rows, schema=FRONTIER.schema)
 
 

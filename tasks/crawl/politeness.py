@@ -81,6 +81,20 @@ class HostQueues(Generic[Item]):
         state.running -= 1
         self._schedule(host, state)
 
+    def put_back(self, host: str, item: Item, *, not_before: float) -> None:
+        """Undo a `take`: the item is the next one of its host, which starts nothing before `not_before`."""
+        state = self._hosts[host]
+        state.running -= 1
+        state.next_start = not_before
+        heapq.heappush(state.waiting, (0.0, -next(self._orders), item))
+        self.waiting += 1
+        self._schedule(host, state)
+
+    def delay(self, host: str) -> float:
+        """Return the pause between starts on a host, in seconds."""
+        state = self._hosts.get(host)
+        return self._delay if state is None else state.delay
+
     def waiting_at(self, host: str) -> int:
         """Return how many items wait for a host."""
         state = self._hosts.get(host)

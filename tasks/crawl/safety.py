@@ -97,8 +97,8 @@ def system_resolver(host: str, port: int) -> list[str]:
 class Guard:
     """Decides which addresses of a host may be connected to.
 
-    It also stores, for each thread, the deadline of its current request and whether that request used a kept
-    connection.
+    It also stores, for each thread, the deadline of its current request, whether that request used a kept connection,
+    and what to call when it has been sent.
     """
 
     def __init__(
@@ -130,16 +130,39 @@ class Guard:
     def reused(self, value: bool) -> None:
         self._current.reused = value
 
+    @property
+    def on_sent(self) -> Callable[[], None] | None:
+        """What is called when a request of the calling thread has been sent, or None."""
+        return getattr(self._current, "on_sent", None)
+
+    @on_sent.setter
+    def on_sent(self, value: Callable[[], None] | None) -> None:
+        self._current.on_sent = value
+
+    def own_addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host where a connection may be made; none if it is made elsewhere.
+
+        Raises:
+            FetchError: as `addresses`.
+        """
+        if self._elsewhere(host, port) is not None:
+            return []
+        return [address for address, _ in self.addresses(host, port)]
+
+    def _elsewhere(self, host: str, port: int) -> str | None:
+        """Return the `address:port` where the host's connections are made instead, or None."""
+        return next((to for pattern, to in self._connect_to.items() if host_matches(f"{host}:{port}", [pattern])), None)
+
     def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
         """Return the addresses and ports where a connection to host:port may be made; never an empty list.
 
         Raises:
             FetchError: `dns_error`, the resolver's own reason, or `private_address` if no address is permitted.
         """
-        for pattern, target in self._connect_to.items():
-            if host_matches(f"{host}:{port}", [pattern]):
-                name, _, target_port = target.rpartition(":")
-                return [(address, int(target_port)) for address in self._resolve(name.strip("[]"), int(target_port))]
+        target = self._elsewhere(host, port)
+        if target is not None:
+            name, _, target_port = target.rpartition(":")
+            return [(address, int(target_port)) for address in self._resolve(name.strip("[]"), int(target_port))]
         resolved = self._resolve(host, port)
         if not host_matches(f"{host}:{port}", self._allowed):
             resolved = [address for address in resolved if is_public(address)]
@@ -243,6 +266,8 @@ def _connection_class(base: Any, guard: Guard) -> Any:
             guard.reused = self.sock is not None and self.used
             super().request(*args, **kwargs)
             self.used = True
+            if guard.on_sent is not None:
+                guard.on_sent()
 
     return Connection
 

@@ -2,15 +2,19 @@
 
 import itertools
 import logging
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from tasks.crawl.dns import LOOKUP_SECONDS, BoundedResolver
+from tasks.crawl.domains import registered_domain
 from tasks.crawl.http import Client, Inspector, Response, retry_wait
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.site_turns import shared_turns
 from tasks.crawl.turns import LONGEST_WAIT, OwnTurns, turn
 from tasks.crawl.urls import host_of
 from tasks.engine.closing import Closing
@@ -68,7 +72,8 @@ class Service(Closing):
             connect_to: pattern of host -> `address:port` where its connections are made instead.
             delay_seconds: between the starts of two requests, in seconds.
             queue: name under which all processes of this machine take turns, one request at a time with the delay in
-                between; None if only this client's requests take turns.
+                between, and with the crawl at the service's domain, which may be cited too; None if only this client's
+                requests take turns.
             connections: number of connections for requests without turns; None if all requests take turns.
             keep_cookies: send the service's cookies back to it, as one with a login asks for.
             resolver: looks up the host name; if it hangs, it must not delay the turns of others.
@@ -80,6 +85,9 @@ class Service(Closing):
             assert patience.max_backoff_seconds <= LONGEST_WAIT, patience
             self._turn = partial(turn, queue, delay_seconds)
         self._host = host_of(url)
+        cited = queue is not None and settings.host_delay_seconds > 0
+        self._site = {f"domain {registered_domain(self._host)}": settings.host_delay_seconds} if cited else {}
+        self._site_turns = shared_turns()
         web = settings.model_copy(
             update={
                 "total_seconds": patience.total_seconds,
@@ -152,7 +160,8 @@ class Service(Closing):
         for failures in itertools.count():
             with next_turn() as own:
                 try:
-                    answer = send()
+                    with self._site_turn():
+                        answer = send()
                     if answer.setback is not None:
                         raise answer.setback
                     return reader(answer)
@@ -170,6 +179,19 @@ class Service(Closing):
                 raise FetchError(fault.reason, detail, transient=True) from fault
             logger.info("%s: %s%s; the next request in %.1f s", self._host, fault.reason, asked, own.pause)
         raise AssertionError("unreachable")
+
+    @contextmanager
+    def _site_turn(self) -> Iterator[None]:
+        """Wait for the turn at the service's domain and hold it while the block runs."""
+        if not self._site:
+            yield
+            return
+        while wait := self._site_turns.take(self._site):
+            time.sleep(wait)
+        try:
+            yield
+        finally:
+            self._site_turns.give(self._site)
 
 
 def _as_it_is(answer: Response) -> Response:

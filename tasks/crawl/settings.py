@@ -200,6 +200,9 @@ class CrawlSettings(Settings):
         description="stop a shard after asking for this many URLs; null = never. Pages taken over from an earlier "
         "crawl, or found in an archive, count for no budget",
     )
+    budget_domain_pages: int | None = Field(
+        None, gt=0, description="ask a registered domain for at most this many URLs of a crawl; null = no limit"
+    )
 
     fresh_days: float = tuning(
         0.0, "a page fetched less than this many days ago is not due, whatever refresh says", ge=0
@@ -209,7 +212,10 @@ class CrawlSettings(Settings):
     backoff_seconds: float = tuning(1.0, "wait before the first retry; each further wait is twice as long", ge=0)
     max_backoff_seconds: float = tuning(60.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
     host_delay_seconds: float = tuning(
-        1.0, "between the starts of requests to one host; Crawl-delay can raise it", ge=0
+        1.0,
+        "between two requests to one registered domain or address, over all shards of a run; Crawl-delay can raise it "
+        "for a host",
+        ge=0,
     )
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
     connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)

@@ -1,9 +1,7 @@
 """One request at a time to a service, however many shards and processes of this machine use it.
 
-All URLs of a host are in one shard, which limits the pace of their requests (a redirect to another host counts for the
-shard that it came from), so politeness needs no shared state. An archive serves all shards, and it sees only this
-machine's address; so the processes of the machine take turns by a locked file with the earliest time of the next
-request.
+An archive serves all shards, and it sees only this machine's address; so the processes of the machine take turns by a
+locked file with the earliest time of the next request. Web sites have the turns of `site_turns`.
 """
 
 import hashlib
@@ -76,12 +74,21 @@ class OwnTurns:
             self._next_start = max(following, time.monotonic() + taken.pause)
 
 
-def _file(service: str) -> Path:
+def turns_folder() -> Path:
+    """Return the folder of the turns of all processes of this user on this machine.
+
+    Raises:
+        PermissionError: another user owns it.
+    """
     folder = Path(tempfile.gettempdir()) / f"wikisum-turns-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user; expected a folder of our own")
-    return folder / hashlib.sha256(service.encode()).hexdigest()[:16]
+    return folder
+
+
+def _file(service: str) -> Path:
+    return turns_folder() / hashlib.sha256(service.encode()).hexdigest()[:16]
 
 
 def _read(file: BinaryIO) -> float:

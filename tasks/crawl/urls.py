@@ -118,9 +118,18 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def bare_host(host: str) -> str:
+    """Return a host or host:port without port and without the brackets of an IPv6 address."""
+    return _without_port(host).strip("[]")
+
+
+def _without_port(host: str) -> str:
+    return host.rpartition(":")[0] if re.search(r":\d+$", host) and not host.endswith("]") else host
+
+
 def host_matches(host: str, patterns: Iterable[str]) -> bool:
     """Tell whether a host or host:port matches one of the patterns (`*.example.org`, `127.0.0.1:80??`)."""
-    name = host.rpartition(":")[0] if re.search(r":\d+$", host) and not host.endswith("]") else host
+    name = _without_port(host)
     bare = name.strip("[]")
     return any(fnmatchcase(form, pattern) for pattern in patterns for form in {host, name, bare})
 

@@ -98,16 +98,22 @@ _NO_ANSWER = frozenset(
 )  # fmt: skip
 
 
-def step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
+def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> Step:
     """Send the next request of a visit and update it.
 
     An unexpected error ends the visit with `internal_error`, so that a bug of ours affects no other URL.
+
+    Args:
+        visit: the visit.
+        client: sends the request.
+        settings: settings of the crawl.
+        fault: why the request cannot be sent, where that is known before.
 
     Raises:
         OSError: the temporary folder is full.
     """
     try:
-        return _step(visit, client, settings)
+        return _step(visit, client, settings, fault)
     except OSError:  # errors of the network are FetchErrors: this is an error of our disk, which concerns all URLs
         raise
     except Exception as error:
@@ -115,14 +121,14 @@ def step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
         return Step(FetchError("internal_error", error))
 
 
-def _step(visit: Visit, client: Client, settings: CrawlSettings) -> Step:
+def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None) -> Step:
     if visit.started is None:
         visit.started = time.monotonic()
     visit.tries += 1
     visit.attempts += 1 if visit.tries > 1 or not visit.seen else 0
     if visit.tries == 1:
         visit.seen.append(visit.target)
-    answer = _ask(visit, client, settings)
+    answer = _ask(visit, client, settings) if fault is None else fault
     if isinstance(answer, Response) and answer.status == 304 and visit.validators:
         return _confirm(visit, answer)
     retry = _retry(visit, answer, settings)

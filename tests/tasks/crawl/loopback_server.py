@@ -180,7 +180,7 @@ def crawl_pages(*arguments: Any, **options: Any) -> pa.Table:
 def crawl(server: LoopbackServer, urls: Iterable[str], journal: Journal, **settings: Any) -> dict[str, dict[str, Any]]:
     """Crawl URLs of hosts below `.test`, which all are the server; return the rows by URL."""
     options: dict[str, Any] = {"connect_to": {"*.test": server.address}, "progress": lambda _: None}
-    for name in ("resolver", "progress", "connect_to", "earlier"):
+    for name in ("resolver", "progress", "connect_to", "earlier", "turns"):
         if name in settings:
             options[name] = settings.pop(name)
     batches = crawl_batches(frontier(urls), None, CrawlSettings(**{**FAST, **settings}), journal=journal, **options)

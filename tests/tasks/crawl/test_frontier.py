@@ -64,11 +64,12 @@ def test_mirrors_of_the_encyclopedia_are_left_out() -> None:
 
 
 def test_shards() -> None:
-    table = articles(one=["http://a.test/1", "http://a.test/2", "http://b.test:8080/", "bad"])
+    table = articles(one=["http://a.test/1", "http://b.test:8080/", "http://www.c.co.uk/", "http://m.c.co.uk/", "bad"])
     rows = build_frontier(table, None, CrawlSettings(), article_shard=3, host_shards=7).to_pylist()
     assert {row["article_shard"] for row in rows} == {3}
-    assert [row["host"] for row in rows] == ["a.test", "a.test", "b.test:8080", None]
-    assert [row["host_shard"] for row in rows] == [shard_of("a.test", 7)] * 2 + [shard_of("b.test:8080", 7), 0]
+    assert [row["host"] for row in rows] == ["a.test", "b.test:8080", "www.c.co.uk", "m.c.co.uk", None]
+    domains = ["a.test", "b.test", "c.co.uk", "c.co.uk"]
+    assert [row["host_shard"] for row in rows] == [*(shard_of(domain, 7) for domain in domains), 0]
 
 
 def test_no_articles() -> None:

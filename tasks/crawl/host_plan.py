@@ -1,0 +1,113 @@
+"""What a crawl will ask of the largest sites, from its frontier: URLs and days at the polite rate."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.crawl.domains import registered_domain
+
+LARGEST = 10  # domains named in a plan
+_DAY = 86_400.0
+
+# Registered domains of web archives that Wikipedia cites most, and how their captures are reached in bulk. They answer
+# slowly, refuse those who ask often, and hold so many cited pages that they are often the last domain of a crawl.
+ARCHIVES = {
+    "archive.org": "ask the Internet Archive for the captures in bulk, as WARC files for crawl.archive",
+    **dict.fromkeys(
+        ("archive.today", "archive.is", "archive.ph", "archive.fo", "archive.li", "archive.md", "archive.vn"),
+        "it gives nothing in bulk and answers programs with a captcha: name it in crawl.mirror_hosts to leave it out",
+    ),
+    "archive-it.org": "its collections can be had as WARC files (WASAPI) for crawl.archive",
+    "webcitation.org": "it takes no new pages and often fails: name it in crawl.mirror_hosts to leave it out",
+    "perma.cc": "ask it for the captures as WARC files for crawl.archive",
+    "arquivo.pt": "ask it for the captures as WARC files for crawl.archive",
+    "ghostarchive.org": "it gives nothing in bulk: name it in crawl.mirror_hosts to leave it out",
+    "wikiwix.com": "it gives nothing in bulk: name it in crawl.mirror_hosts to leave it out",
+}
+
+
+@dataclass(frozen=True)
+class DomainLoad:
+    """What is left to ask of a registered domain.
+
+    Attributes:
+        domain: the registered domain.
+        hosts: its hosts in what was read of the frontier.
+        urls: its URLs, at most: one that several articles cite counts for each.
+        days: time for that many requests at the polite rate; a Crawl-delay can make it longer.
+    """
+
+    domain: str
+    hosts: int
+    urls: int
+    days: float
+
+    @property
+    def archive(self) -> str | None:
+        """How the domain's captures are reached in bulk, if it is a web archive."""
+        return ARCHIVES.get(self.domain)
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """What is left to ask of sites.
+
+    Attributes:
+        urls: URLs of all domains, at most.
+        loads: all domains in what was read of the frontier, those with most URLs first.
+    """
+
+    urls: int
+    loads: tuple[DomainLoad, ...]
+
+    @property
+    def largest(self) -> tuple[DomainLoad, ...]:
+        """The domains that a plan names."""
+        return self.loads[:LARGEST]
+
+    @property
+    def archives(self) -> tuple[DomainLoad, ...]:
+        """The web archives."""
+        return tuple(load for load in self.loads if load.archive is not None)
+
+
+def plan_hosts(
+    frontier: Iterable[pa.RecordBatch],
+    *,
+    done: Collection[int],
+    delay: float,
+    share: float = 1.0,
+    budget: int | None = None,
+) -> HostPlan:
+    """Count the URLs of each registered domain that are left to fetch.
+
+    Args:
+        frontier: columns host, host_shard and drop_reason of `frontier`, or of some of its shards.
+        done: host shards that have been crawled.
+        delay: seconds between two requests to a domain.
+        share: share of the frontier's shards that are given, above 0. Articles are spread over them by a hash, so
+            others have about as many URLs of each large domain.
+        budget: maximum number of URLs asked of a domain; None = no limit.
+    """
+    crawled = pa.array(sorted(done), pa.int32())
+    by_host: Counter[str] = Counter()
+    for batch in frontier:
+        left = pc.and_(
+            pc.is_null(batch.column("drop_reason")), pc.invert(pc.is_in(batch.column("host_shard"), crawled))
+        )
+        for counted in pc.value_counts(batch.column("host").filter(left)).to_pylist():
+            by_host[counted["values"]] += counted["counts"]
+    urls: Counter[str] = Counter()
+    hosts: Counter[str] = Counter()
+    for host, count in by_host.items():
+        domain = registered_domain(host)
+        urls[domain] += count
+        hosts[domain] += 1
+    scaled = {domain: round(count / share) for domain, count in urls.items()}
+    asked = scaled if budget is None else {domain: min(count, budget) for domain, count in scaled.items()}
+    ordered = sorted(asked, key=lambda domain: (-asked[domain], domain))
+    loads = tuple(DomainLoad(domain, hosts[domain], asked[domain], asked[domain] * delay / _DAY) for domain in ordered)
+    return HostPlan(sum(asked.values()), loads)

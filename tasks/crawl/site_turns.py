@@ -1,0 +1,208 @@
+"""Turns at web sites: who may send the next request to a host, a registered domain or an address, over all shards.
+
+The shard of a URL is that of its host's registered domain, so most of a site's requests come from one shard. That is
+not enough for a second between two requests: a redirect leads to a domain of another shard, and domains share
+addresses, which nobody knows before they are looked up. So each request takes a turn in a table that all shards of the
+run share, whichever shard sends it; then the shards only decide how seldom they have to wait for each other.
+
+On one machine the table is a locked file, which also holds for several runs on it. The workers of a Dask cluster may
+be on many machines, whose only common place may be an object store without locks; but all are connected to one
+scheduler, which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond:
+some hundreds of pages a second for a whole cluster, where polite crawls of the web wait for their largest hosts.
+
+A request holds its turn until it has been sent, connecting included, so that a slow connection and a quick one after
+it do not arrive together; the delay counts from then. Who is refused is told when to come again, each a turn later than
+the one before, so that a thousand who wait do not ask all the time.
+"""
+
+import hashlib
+import os
+import struct
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from tasks.crawl.turns import turns_folder
+
+# Maximum time to connect and send: after it, others may go on, because the holder may have been killed. An address has
+# ten seconds to accept a connection.
+HOLD_SECONDS = 15.0
+# Those who wait come again within so many turns, so that the places of killed crawls delay nobody for long.
+LONGEST_LINE = 60
+_SOON = 0.25  # of the delay: who has to wait no longer needs no place in the line
+_KEPT = 100_000  # places in memory, some 20 MB
+_LATEST = 3_600.0  # seconds; a later time in a file is from before the machine's last start and is ignored
+
+# Time from which a turn may be taken, and time of the next place in the line of those who wait; monotonic seconds.
+State = tuple[float, float]
+_FREE: State = (0.0, 0.0)
+
+
+def take(states: Sequence[State], delays: Sequence[float], now: float) -> tuple[float, list[State]]:
+    """Take a turn at several places at once, or at none of them.
+
+    Args:
+        states: state of each place.
+        delays: seconds between two turns at each place, above 0.
+        now: the time.
+
+    Returns:
+        0 and the states of the taken places; or the seconds after which to ask again, and the states with those who
+        wait.
+    """
+    wait = max(free_at for free_at, _ in states) - now
+    if wait <= 0:
+        return 0.0, [(now + HOLD_SECONDS, line) for _, line in states]
+    if wait <= _SOON * min(delays):
+        return wait, list(states)
+    changed, come = [], now
+    for (free_at, line), delay in zip(states, delays, strict=True):
+        if free_at > now:
+            place = max(line, min(free_at, now + delay))  # a holder usually gives its turn back at once
+            come, line = max(come, place), min(place + delay, now + LONGEST_LINE * delay)
+        changed.append((free_at, line))
+    return come - now, changed
+
+
+class Turns(Protocol):
+    """A table of turns. Places are any names; usable from many threads."""
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn at places with their delays (seconds); return 0, or the seconds after which to ask again."""
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back: the next one at each place may be taken after so many seconds."""
+
+
+class MemoryTurns:
+    """Turns in the memory of one process, for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, State] = {}
+        self._most = _KEPT  # above this number, the places where nobody has to wait are removed
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn (`Turns.take`)."""
+        now = time.monotonic()
+        wait, states = take([self._states.get(place, _FREE) for place in delays], list(delays.values()), now)
+        self._states.update(zip(delays, states, strict=True))
+        if len(self._states) > self._most:
+            self._states = {place: state for place, state in self._states.items() if max(state) > now}
+            self._most = max(_KEPT, 2 * len(self._states))
+        return wait
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back (`Turns.give`)."""
+        now = time.monotonic()
+        for place, delay in delays.items():
+            self._states[place] = now + delay, self._states.get(place, _FREE)[1]
+
+
+class MachineTurns:
+    """Turns of all processes and runs of this user on this machine, in a locked file."""
+
+    # Places share entries of the file by their hash. With some thousands of places in use, one in a hundred shares its
+    # entry with another one in use, and is asked less often than it might be.
+    _ENTRIES = 1 << 18
+    _ENTRY = struct.Struct("<dd")
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Take the folder of the file; None = the one that all runs of this user share.
+
+        Raises:
+            PermissionError: another user owns that folder.
+        """
+        self._path = (folder or turns_folder()) / "sites"
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn (`Turns.take`)."""
+        entries = [self._entry(place) for place in delays]
+        with _LockedFile(self._path) as file:
+            now = time.monotonic()
+            wait, states = take([self._read(file, entry, now) for entry in entries], list(delays.values()), now)
+            for entry, state in zip(entries, states, strict=True):
+                self._write(file, entry, state)
+        return wait
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back (`Turns.give`)."""
+        with _LockedFile(self._path) as file:
+            now = time.monotonic()
+            for place, delay in delays.items():
+                entry = self._entry(place)
+                self._write(file, entry, (now + delay, self._read(file, entry, now)[1]))
+
+    def _entry(self, place: str) -> int:
+        return int.from_bytes(hashlib.sha256(place.encode()).digest()[:8]) % self._ENTRIES * self._ENTRY.size
+
+    def _read(self, file: int, entry: int, now: float) -> State:
+        data = os.pread(file, self._ENTRY.size, entry)
+        if len(data) < self._ENTRY.size:
+            return _FREE
+        free_at, line = self._ENTRY.unpack(data)
+        return (free_at, line) if free_at <= now + _LATEST and line <= now + _LATEST else _FREE
+
+    def _write(self, file: int, entry: int, state: State) -> None:
+        os.pwrite(file, self._ENTRY.pack(*state), entry)
+
+
+class _LockedFile:
+    """A file descriptor that no other thread or process has while the context lasts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> int:
+        import fcntl  # here, because only POSIX systems have it
+
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        return self._file
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+
+class DaskTurns:
+    """Turns of all workers of a Dask cluster, kept by its scheduler, which must have this package as they do."""
+
+    def __init__(self, client: Any) -> None:
+        """Take the `distributed.Client` of a worker."""
+        self._client = client
+
+    def take(self, delays: Mapping[str, float]) -> float:
+        """Take a turn (`Turns.take`)."""
+        return float(self._client.run_on_scheduler(_take_on_scheduler, dict(delays)))
+
+    def give(self, delays: Mapping[str, float]) -> None:
+        """Give a turn back (`Turns.give`)."""
+        self._client.run_on_scheduler(_give_on_scheduler, dict(delays))
+
+
+def _take_on_scheduler(delays: Mapping[str, float], dask_scheduler: Any = None) -> float:
+    return _of_scheduler(dask_scheduler).take(delays)
+
+
+def _give_on_scheduler(delays: Mapping[str, float], dask_scheduler: Any = None) -> None:
+    _of_scheduler(dask_scheduler).give(delays)
+
+
+def _of_scheduler(dask_scheduler: Any) -> MemoryTurns:
+    turns: MemoryTurns = dask_scheduler.extensions.setdefault("wikisum-turns", MemoryTurns())
+    return turns
+
+
+def shared_turns() -> Turns:
+    """Return the turns that the caller's shard shares with all others of its run.
+
+    Call it in the thread that Dask or Prefect called; the result may be used in others.
+    """
+    distributed = sys.modules.get("distributed")  # a worker of Dask has imported it
+    if distributed is not None:
+        with suppress(ValueError):  # this thread is not a worker's
+            distributed.get_worker()
+            return DaskTurns(distributed.get_client())
+    return MachineTurns()

@@ -1,0 +1,47 @@
+"""What is left to ask of the largest sites, counted by registered domain."""
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tasks.crawl.host_plan import ARCHIVES, DomainLoad, HostPlan, plan_hosts
+from tasks.crawl.reasons import FRONTIER_REASONS
+
+
+def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> HostPlan:
+    """The plan of rows: host, host shard, reason; in batches of two."""
+    names = ("host", "host_shard", "drop_reason")
+    schema = pa.schema([("host", pa.string()), ("host_shard", pa.int32()), ("drop_reason", pa.string())])
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=schema)
+    return plan_hosts(table.to_batches(2), **{"done": (), "delay": 864.0, **options})
+
+
+def test_kept_urls_of_a_domain_are_counted_over_its_hosts() -> None:
+    assert "mirror_host" in FRONTIER_REASONS
+    plan = planned(
+        ("a.site.com", 1, None), ("b.other.org", 0, None), ("b.site.com", 1, None), ("a.site.com", 1, None),
+        ("x.wikipedia.org", 1, "mirror_host"), (None, 0, "bad_url"),
+    )  # fmt: skip
+    # 864 s are a hundredth of a day.
+    assert plan == HostPlan(
+        4, (DomainLoad("site.com", 2, 3, pytest.approx(0.03)), DomainLoad("other.org", 1, 1, pytest.approx(0.01)))
+    )
+
+
+def test_crawled_shards_are_left_out_and_a_sample_is_scaled_up_to_the_budget() -> None:
+    rows = [("a.com", 0, None)] * 6 + [("b.com", 1, None)] * 3 + [("c.com", 2, None)]
+    assert [(load.domain, load.urls) for load in planned(*rows, done=[0]).loads] == [("b.com", 3), ("c.com", 1)]
+    plan = planned(*rows, share=0.25, budget=20)
+    assert [(load.domain, load.urls) for load in plan.loads] == [("a.com", 20), ("b.com", 12), ("c.com", 4)]
+    assert plan.urls == 36
+    assert planned() == HostPlan(0, ())
+
+
+def test_archives_are_named_however_small_and_the_largest_are_ten() -> None:
+    rows = [(f"{n}.com", 0, None) for n in range(10, 30)] * 2 + [("web.archive.org", 0, None), ("archive.ph", 0, None)]
+    plan = planned(*rows)
+    assert [load.domain for load in plan.archives] == ["archive.org", "archive.ph"]
+    assert [load.domain for load in plan.largest] == [f"{n}.com" for n in range(10, 20)]
+    assert plan.archives[0].archive == ARCHIVES["archive.org"]
+    assert plan.largest[0].archive is None
