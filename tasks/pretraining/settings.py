@@ -14,9 +14,3 @@ class PretrainingSettings(Settings):
         description="most tokens of a passage: consecutive sentences of a page (Lewis et al. 2020: 512; here less, as "
         "summarizers for laptops read a few hundred tokens)",
     )
-    masked_share: float = Field(
-        0.3, gt=0, lt=1, description="share of tokens hidden, 0-1 (Lewis et al. 2020, sec. 4: .3)"
-    )
-    permute_sentences: bool = Field(
-        True, description="whether a passage's sentences are in random order (Lewis et al. 2020, sec. 2.2)"
-    )

@@ -84,7 +84,7 @@ def test_an_interrupted_pretraining_ends_as_one_that_was_not(words: Vocabulary, 
     assert state["vocabulary"] == words.digest
     with pytest.raises(ValueError, match="holds a run with other settings"):
         pretrain(
-            shards(words), words, SETTINGS.model_copy(update={"masked_share": 0.5}), summarizer=TINY,
+            shards(words), words, SETTINGS.model_copy(update={"passage_tokens": 24}), summarizer=TINY,
             training=TRAINING.model_copy(update={"steps": 20}), directory=tmp_path / "halved", seed=1,
         )  # fmt: skip
     assert run("halved", 40) == run("whole", 40) != half
