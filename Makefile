@@ -53,9 +53,10 @@ test-all: lint types ## every test, faults and full tables included
 
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
 	for name in labels crawl recrawl lexrank ranker beam_search bart_search hed_step pretrained_loading dropout \
-	  summarize training stage_memory; do \
+	  columnar_index summarize training stage_memory; do \
 	  echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.extraction $(DATA)/extraction
+	@test -z "$(DATA)" || $(BIN)/python -m benchmarks.rights $(DATA)/extraction/html
 
 mutants: $(VENV)/.dev ## how many small faults the tests notice, by chance; an hour; ARGS='--group storage --draw 10'
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[mutants]"
