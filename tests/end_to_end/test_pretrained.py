@@ -24,7 +24,7 @@ SHAPE = json.dumps(
 )  # fmt: skip
 SMALL = [
     "--preset=records", "--shards.articles=2", "--shards.hosts=1", "--vocabulary.pieces=400",
-    "--vocabulary.lead-characters=100000", "--summarizer.preset=hed-small", "--no-summarizer.copying",
+    "--summarizer.preset=hed-small", "--no-summarizer.copying",
     f"--summarizer.overrides={SHAPE}", "--summarizer.max-target-tokens=60", "--training.batch-tokens=1000",
     "--training.steps=6", "--training.validation-interval=3", "--training.torch-threads=1",
     "--ranking.method=similarity", "--decoding.max-length=30", "--engine.kind=threads",
