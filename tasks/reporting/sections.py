@@ -280,11 +280,15 @@ def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return the tables of scores, truth first: heading and metrics of each."""
     groups = {group: [metric for metric in metrics if METRICS[metric].group == group] for group in get_args(Group)}
     judged = [metric for metric in groups["truth"] if METRICS[metric].judge is not None]
-    by_values = [metric for metric in groups["truth"] if metric not in judged]
+    facts = [metric for metric in groups["truth"] if metric.startswith("facts-")]
+    values = [metric for metric in groups["truth"] if metric.startswith("values")]
+    cited = [metric for metric in groups["truth"] if metric not in (*judged, *facts, *values)]
     stemmed = [metric for metric in groups["rouge"] if metric.endswith("-stem")]
     plain = [metric for metric in groups["rouge"] if metric not in stemmed]
     return [
-        ("Truth: names, numbers and dates in input, sources and lead, %", by_values),
+        ("Truth: facts of the mini web, which knows them all, %", facts),
+        ("Truth: names, numbers and dates in input, sources and lead, %", values),
+        ("Truth: sentences and the paragraphs cited for them, %", cited),
         ("Truth by judges: shares in %, ratios as numbers", judged),
         ("ROUGE F1 without stemming, %", plain),
         ("ROUGE F1 stemmed (Porter), %", stemmed),

@@ -273,6 +273,7 @@ def test_each_model_has_the_curves_of_its_kind(tmp_path) -> None:  # type: ignor
 
 def test_what_judges_say_stands_apart_truth_first_each_with_its_unit() -> None:
     values = {"values": 0.5, "summac": 0.25, "ned": 1.5, "judge-answered": 1.0, "rouge1": 0.5, "bertscore": 0.875}
+    values |= {"facts-sentences": 0.125, "supported": 0.75}
     rows = [
         {"article_id": article, "system": "ht", "metric": metric, "value": value}
         for article in ("a", "b")
@@ -282,13 +283,15 @@ def test_what_judges_say_stands_apart_truth_first_each_with_its_unit() -> None:
     ranking = rank_systems(scored.slice(0, 0), scored, ReportSettings(), seed=1)
     tables = [block for block in scores_section(ranking).blocks if isinstance(block, Table)]
     assert [(table.caption.partition(",")[0], [cell.text for cell in table.rows[0][1:]]) for table in tables] == [
+        ("Truth: facts of the mini web", ["12.50"]),
         ("Truth: names", ["50.00"]),
+        ("Truth: sentences and the paragraphs cited for them", ["75.00"]),
         ("Truth by judges: shares in %", ["25.00", "1.50", "100.00"]),
         ("ROUGE F1 without stemming", ["50.00"]),
         ("Similarity to the lead by a model", ["87.50"]),
     ]
-    assert tables[1].columns == ["system", "SummaC", "NED", "judge: answered"]
-    assert tables[3].columns == ["system", "BERTScore (torchmetrics 1.9.0)"]
+    assert tables[3].columns == ["system", "SummaC", "NED", "judge: answered"]
+    assert tables[5].columns == ["system", "BERTScore (torchmetrics 1.9.0)"]
 
 
 def test_the_oracle_is_never_marked_as_best() -> None:
