@@ -16,7 +16,7 @@ FACTS = {
     "Aral": "Aral is a river in the north of Tavia.",
     "Boreth": "Boreth is a city on the southern coast.",
     "Cyrine": "Cyrine was a painter born in Boreth.",
-    "Dolva": "Dolva is a film. It is about the river Aral.",
+    "Dolva": "Dolva is a film about the river Aral.",
 }
 TINY = SummarizerSettings(
     preset="ht",

@@ -1,5 +1,6 @@
 """Summaries of the test split: in the order of the examples, aligned with their attention, whatever the batches."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import pyarrow as pa
 import pytest
 import torch
 
+from models.search.hypotheses import Hypothesis
+from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
 from tasks.summarization.decoding import DecodingProgress, decode_shard
 from tasks.summarization.settings import DecodingSettings
@@ -59,14 +62,24 @@ def test_a_summarizer_writes_what_it_learned(learned: Path, beam: int) -> None:
     assert str(reports[-1]).startswith("4 of 4 summaries, ")
 
 
-def test_sentences_that_are_doubted_are_left_out(learned: Path) -> None:
-    """Only the summary of two sentences gets shorter; its attention keeps the rows of the tokens that stay."""
-    sure = decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.9999}))
-    *others, shorter = sure.to_pylist()
-    assert [row["summary"] for row in others] == list(FACTS.values())[:3]
-    assert shorter["summary"] in FACTS["Dolva"].replace(". ", ".\n").splitlines()
-    assert "".join(shorter["tokens"]).replace("\u2581", " ").strip() == shorter["summary"]
-    assert len(shorter["attention"]) == len(shorter["tokens"])
+def test_sentences_that_are_doubted_are_left_out(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the end of each summary, in place of its unlikely sentences; test_certainty.py finds those."""
+    asked: list[float] = []
+
+    def cut(hypothesis: Hypothesis, log_probs: torch.Tensor, _words: Vocabulary, least: float) -> Hypothesis:
+        assert len(log_probs) == len(hypothesis.tokens)
+        asked.append(least)
+        return replace(hypothesis, tokens=hypothesis.tokens[:3], attention=hypothesis.attention[:3])
+
+    monkeypatch.setattr("tasks.summarization.decoding.without_unlikely", cut)
+    found = decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.25}))
+    assert asked == [0.25] * 4
+    for row, fact in zip(found.to_pylist(), FACTS.values(), strict=True):
+        assert len(row["tokens"]) == len(row["attention"]) == 3
+        assert fact.startswith(row["summary"])
+    asked.clear()
+    decode_shard(examples("test"), learned, SHORT)
+    assert asked == []
 
 
 def test_neither_batches_nor_company_change_a_summary(learned: Path) -> None:
