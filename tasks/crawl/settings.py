@@ -149,7 +149,8 @@ class CrawlSettings(Settings):
     )
     contact: str = tuning(
         "",
-        "URL or e-mail address added to User-Agent: whom a site may turn to (set it on the web)",
+        "URL or e-mail address in the User-Agent of every request, to sites, search services and wikis: where their "
+        "owners can reach you (Wikimedia requires one)",
         pattern=HEADER_TEXT,
     )
     robots: bool = Field(True, description="obey robots.txt as RFC 9309 says; its Crawl-delay too")

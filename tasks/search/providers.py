@@ -129,12 +129,13 @@ def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 class JsonSearch:
     """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
 
-    def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str]) -> None:
+    def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
         """Make the client.
 
         Args:
             settings: settings of the search.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
+            contact: URL or e-mail address for the User-Agent; may be empty.
 
         Raises:
             ValueError: the endpoint is not a web address.
@@ -145,7 +146,7 @@ class JsonSearch:
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
         # The user chose the endpoint, so it may be on this machine or in a private network.
         self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
-        web = CrawlSettings(contact=settings.contact)
+        web = CrawlSettings(contact=contact)
         self._service = Service(self._endpoint, web, PATIENCE, connect_to, delay_seconds=settings.delay_seconds)
 
     def search(self, query: str, results: int) -> list[str]:

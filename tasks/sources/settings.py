@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.engine.settings import Settings, tuning
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.encyclopedia.settings import EncyclopediaSettings
@@ -27,11 +27,6 @@ class MediaWikiSettings(Settings):
     """Which pages of which wiki are read, and how politely."""
 
     api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
-    contact: str = tuning(
-        "",
-        "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
-        pattern=HEADER_TEXT,
-    )
     token_variable: str | None = tuning(
         None,
         "environment variable that holds an OAuth 2 access token of the wiki, such as that of an owner-only consumer, "
