@@ -58,6 +58,15 @@ def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) 
     assert options.search.provider == "searxng"
 
 
+@pytest.mark.parametrize("source", ["command line", "file"])
+def test_null_is_the_word_for_no_value_on_the_command_line_and_in_files(source: str, tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("crawl: {budget_pages: null}\npreset: records\n")
+    given = ["--config", str(file)] if source == "file" else ["--preset", "records", "--crawl.budget-pages", "null"]
+    assert parse("build", given).crawl.budget_pages is None
+    assert "crawl" in parse("build", given).model_fields_set
+
+
 def test_help_is_one_screen_of_what_people_change(command: Callable[..., Done]) -> None:
     shown = command("--help").stdout
     assert len(shown.splitlines()) <= 40
@@ -71,6 +80,7 @@ def test_help_of_a_section_of_a_setting_and_of_all(command: Callable[..., Done])
     assert "--source.miniweb.topics [400]" in section
     assert "number of articles in week 0" in section
     assert "--graphs" not in section
+    assert "--crawl.budget-pages [null]" in command("--help", "crawl").stdout
     assert command("--help", "engine.kind").stdout.startswith("--engine.kind [processes]")
     everything = command("--help", "all").stdout
     assert {f"--{name.replace('_', '-')} [" in everything for name, _ in options(CommandLine)} == {True}
