@@ -11,7 +11,7 @@ from typing import Any
 
 from storage.directories import DirectoryRecord
 from storage.errors import StorageError
-from storage.recipes import ShardRecord, worst_of
+from storage.recipes import ShardRecord, most_first, worst_of
 from storage.sealed import seal, unseal
 from storage.store import Store
 
@@ -89,7 +89,7 @@ def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
         drops.update(record.drops)
     return {
         "rows": sum(record.written.rows for record in records),
-        "drops": dict(sorted(drops.items(), key=lambda item: (-item[1], item[0]))),
+        "drops": most_first(drops),
         "bytes": sum(record.written.bytes for record in records),
         "seconds": round(sum(record.seconds for record in records), 3),
         "peak_bytes": max((record.peak_bytes for record in records), default=0),

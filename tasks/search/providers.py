@@ -1,6 +1,5 @@
 """Search providers behind one small interface."""
 
-import hashlib
 import json
 import logging
 from collections.abc import Collection, Iterator, Mapping
@@ -17,7 +16,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.search.settings import SearchSettings
-from tasks.sources.files import file_state
+from tasks.sources.files import file_digest
 
 logger = logging.getLogger(__name__)
 
@@ -101,16 +100,16 @@ def recorded_notes(settings: SearchSettings) -> dict[str, str]:
         return {}
     assert settings.recorded is not None
     path = Path(settings.recorded)
-    return {"recorded_sha256": _checked_digest(path, file_state(path))}
+    digest = file_digest(path)
+    _check_lines(path, digest)
+    return {"recorded_sha256": digest}
 
 
 @cache
-def _checked_digest(path: Path, _state: tuple[int, ...]) -> str:
-    """Check every line before work starts; cached for the process until the file changes."""
+def _check_lines(path: Path, _digest: str) -> None:
+    """Read every line before work starts; once for the process until the file changes."""
     for _ in _recorded_lines(path):
         pass
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
