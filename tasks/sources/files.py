@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-import pyarrow as pa
-
 from tasks.sources.source import Partition
 
 BLOCK = 1 << 18
@@ -120,13 +118,6 @@ def json_object(line: bytes) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError(f"expected a JSON object, got {type(content).__name__}")
     return content
-
-
-def parquet_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
-    """Yield rows one by one: as Python objects, those of a whole batch would take too much memory."""
-    for batch in batches:
-        for number in range(batch.num_rows):
-            yield batch.slice(number, 1).to_pylist()[0]
 
 
 def blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:

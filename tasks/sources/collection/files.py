@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.sources.collection.layouts import SOURCE, TARGET
-from tasks.sources.files import json_object, parquet_rows, unzipped
+from tasks.sources.files import json_object, unzipped
+from tasks.sources.parquet import parquet_rows
 
 Row = bytes | tuple[bytes, bytes] | Any  # a line of JSON, parallel lines, or what a row holds
 _BATCH = 64  # rows of Parquet in memory

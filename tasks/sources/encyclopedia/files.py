@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.sources.files import InputFile, blocks, file_digest, file_state, file_with, input_files, parquet_rows
+from tasks.sources.files import InputFile, blocks, file_digest, file_state, file_with, input_files
+from tasks.sources.parquet import parquet_rows
 from tasks.sources.records import RecordsSource
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Partition
