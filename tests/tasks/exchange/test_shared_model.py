@@ -24,6 +24,7 @@ from tasks.exchange.sharing import Sharing, share
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
+from tasks.summary.systems import find_system
 from tests.tasks.summarization import summarizer_examples as ours
 
 pytestmark = pytest.mark.integration
@@ -96,11 +97,11 @@ sys.meta_path.insert(0, Blocked())
 """
 
 
-@pytest.mark.parametrize("checkpoint", [0, 1])
+@pytest.mark.parametrize(("checkpoint", "least"), [(0, 0.0), (1, 0.0), (0, 0.9)])
 def test_an_exported_summarizer_writes_the_same_with_models_alone(
-    store: Store, directory: Path, tmp_path: Path, checkpoint: int
+    store: Store, directory: Path, tmp_path: Path, checkpoint: int, least: float
 ) -> None:
-    decoding = DECODING.model_copy(update={"checkpoint": checkpoint})
+    decoding = DECODING.model_copy(update={"checkpoint": checkpoint, "min_sentence_probability": least})
     build = made(store, directory, decoding)
     told = export_model(store, Store(str(tmp_path)), build.name)
     assert told.startswith(f"build {build.name} in 6 files, ")
@@ -108,6 +109,9 @@ def test_an_exported_summarizer_writes_the_same_with_models_alone(
     examples = ours.examples("test")
     expected = decode_shard(examples, directory, decoding, graphs=ours.graphs(examples))["summary"].to_pylist()
     assert len(set(expected)) > 1
+    if least:  # what it doubts is left out here as there
+        whole = decode_shard(examples, directory, DECODING, graphs=ours.graphs(examples))["summary"].to_pylist()
+        assert sum(map(len, expected)) < sum(map(len, whole))
     texts = [[fact, "See the map of Tavia.", "No more is known."] for fact in ours.FACTS.values()]
     program = f"""{LONELY}
 import json
@@ -163,6 +167,18 @@ def test_a_version_is_exported_by_its_number(store: Store, directory: Path, tmp_
     order = [card.index(f"| {name}") for name in ("values F1, % | 50.00", "ROUGE-L, % | 20.00", "an old metric | 0.10")]
     assert order == sorted(order)
     assert share(Sharing(store.root, str(tmp_path), model="3")).endswith("holds this export already: 6 files")
+
+
+def test_a_summary_by_an_export_is_decoded_as_its_scores_were(store: Store, directory: Path, tmp_path: Path) -> None:
+    decoding = DECODING.model_copy(update={"checkpoint": 1, "min_sentence_probability": 0.25, "beta": 0.5})
+    export_model(store, Store(str(tmp_path)), made(store, directory, decoding).name)
+    system = find_system(str(tmp_path))
+    assert system.decoding == decoding.model_copy(update={"checkpoint": 0}), "the export has that checkpoint's weights"
+    aligned = decoding.model_copy(update={"alignment": "predicted", "checkpoint": 0})
+    (tmp_path / "settings.json").write_text(json.dumps(settings(aligned)))
+    assert find_system(str(tmp_path)).decoding.alignment == "none", "there is no attention predictor in an export"
+    (tmp_path / "settings.json").write_text('{"decoding": {"beams": 2}}')
+    assert "is that of another version of this program" in find_system(str(tmp_path)).why
 
 
 def test_the_latest_build_needs_no_name(store: Store, directory: Path, tmp_path: Path) -> None:
