@@ -57,7 +57,7 @@ def judge(support: ValueSupport, claim: str, passages: Sequence[str]) -> Judged:
     if missing:
         looked_for = f"not found: {', '.join(missing)}"
     else:
-        looked_for = "names and numbers found" if values else "no names or numbers but the title's"
+        looked_for = "names and numbers found" if values else "no names or numbers to look for"
     return Judged(verdict, quotes, missing, share, f"{looked_for}; {int(100 * share)} % of its words found")
 
 

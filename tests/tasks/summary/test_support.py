@@ -45,7 +45,7 @@ def test_two_passages_support_together() -> None:
 def test_forms_of_a_word_are_one_word_and_the_title_needs_no_source() -> None:
     found = judged("Skerry Point was painting towers.", "It was painted as all towers are.")
     assert (found.verdict, found.words) == ("supported", 1.0)
-    assert found.tested == "no names or numbers but the title's; 100 % of its words found"
+    assert found.tested == "no names or numbers to look for; 100 % of its words found"
 
 
 def test_without_passages_nothing_is_supported() -> None:
