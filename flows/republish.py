@@ -27,12 +27,12 @@ from tasks.engine.stage import StagePlan
 from tasks.exchange.finished import finished_build, finished_stage
 from tasks.reporting.overview import publish_overview
 from tasks.reporting.publishing import publish_parts, publish_stage, publish_training
-from tasks.retraining.outcome import publish_cards
+from tasks.retraining.showing import publish_versions
 
 
 @flow(name="republish", flow_run_name="republish-{build}", on_failure=[notify], on_crashed=[notify])
 def republish(root: str, build: str | None = None) -> str:
-    """Publish stages, training curves, report, model cards and overview of a build; return what was published.
+    """Publish a build's stages, training curves, report and overview, and the pages of all versions; return a line.
 
     Raises:
         StorageError: there is no such root or build, or one of its files is missing.
@@ -49,11 +49,10 @@ def republish(root: str, build: str | None = None) -> str:
         for record in directories.values():
             publish_training(store, record, corpus)
             publish_parts(store, record, corpus)
-        cards = publish_cards(store, corpus)
+        versions = publish_versions(store, corpus)
         publish_overview(found, corpus, {name: one.in_order for name, one in stages.items()}, directories)
-    return (
-        f"{corpus}: published build {found.name}, {len(stages)} stages, {len(directories)} directories, {cards} cards"
-    )
+    counts = f"{len(stages)} stages, {len(directories)} directories, {versions} versions"
+    return f"{corpus}: published build {found.name}, {counts}"
 
 
 def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:

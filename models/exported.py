@@ -17,6 +17,7 @@ from models.contract import Summarizer
 from models.registry import from_config_dict
 from models.search.beam import beam_search
 from models.search.blocking import commas
+from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
 from models.search.source_values import SourceValues, value_pieces
 from models.training.layout import ExampleTable, Layout, source_batch
@@ -24,6 +25,7 @@ from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
 
 WEIGHTS, CONFIG, VOCABULARY, SEARCH = "model.safetensors", "config.json", "vocabulary.model", "search.json"
+SETTINGS = "settings.json"  # of the build that an export comes from
 _TOKENS = pa.list_(pa.int32())
 _EDGE = pa.struct([("i", pa.int32()), ("j", pa.int32()), ("weight", pa.float32())])
 _ROW = pa.schema([("title", _TOKENS), ("source", pa.list_(_TOKENS)), ("target", _TOKENS), ("graph", pa.list_(_EDGE))])
@@ -61,11 +63,13 @@ class ExportedSummarizer(TrainedSummarizer):
         search: settings of the beam search.
         source_values: whether it may only write names and numbers of what it reads.
         prompt_title: whether its summaries begin with the title.
+        min_sentence_probability: 0-1; sentences to which it gives a lower one are left out. 0 = all stay.
     """
 
     search: SearchSettings
     source_values: bool
     prompt_title: bool
+    min_sentence_probability: float
 
     def summarize(
         self,
@@ -93,7 +97,7 @@ class ExportedSummarizer(TrainedSummarizer):
         }
         examples = ExampleTable(pa.Table.from_pylist([row], schema=_ROW), self.layout)
         source = source_batch([examples.example(0)], self.layout).to(next(self.model.parameters()).device)
-        (best,) = beam_search(
+        found = beam_search(
             self.model,
             source,
             self.search,
@@ -105,6 +109,7 @@ class ExportedSummarizer(TrainedSummarizer):
             values=SourceValues(value_pieces(words), source) if self.source_values else None,
             first=words.specials.target_begin,
         )
+        (best,) = likely_summaries(self.model, source, found, words, self.min_sentence_probability)
         return " ".join(words.decode(best.tokens).split())
 
     def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:
@@ -169,7 +174,11 @@ def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> 
         fields = json.loads((folder / SEARCH).read_text(encoding="utf-8"))
         search = SearchSettings(**fields["search"])
         return ExportedSummarizer(
-            **vars(trained), search=search, source_values=fields["source_values"], prompt_title=fields["prompt_title"]
+            **vars(trained),
+            search=search,
+            source_values=fields["source_values"],
+            prompt_title=fields["prompt_title"],
+            min_sentence_probability=fields.get("min_sentence_probability", 0.0),  # earlier exports lack it
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / SEARCH} does not say how summaries are searched for: {error}") from error

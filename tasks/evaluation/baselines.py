@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from models.extractive import best_first, first_words, greedy_coverage, greedy_oracle, lexrank_scores
+from models.sentences import split_sentences
 from storage.schemas import PREDICTIONS
 from tasks.engine.grouping import join_by_article
 from tasks.evaluation.settings import Baseline, BaselineSettings
 from tasks.text.content_words import content_words
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
-from tasks.text.sentences import split_sentences
 from tasks.text.standalone import defects
 from tasks.text.tfidf import tfidf_matrix
 

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
+from models.sentence_pieces import sentence_pieces
 from tasks.evaluation.metrics import Floats, Summary
 from tasks.evaluation.support import ValueSupport
 from tasks.evaluation.values import Evidence, Value
 from tasks.text.content_words import content_words, overlap
-from tasks.text.pieces import sentence_pieces
 
 MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2023)
 _MOST_TRIED = 40  # paragraphs from which sets are formed: 10,700 sets; only endless sentences have more candidates
@@ -101,7 +101,7 @@ class Citer:
         else:
             verdict = "partly" if missing else "supported"
         shares = () if prior is None else tuple(float(prior[rank]) for rank in ranks)
-        return CitedSentence(sentence, claim, ranks, shares, verdict, tuple(_written(v, claim) for v in missing))
+        return CitedSentence(sentence, claim, ranks, shares, verdict, tuple(written(v, claim) for v in missing))
 
     def _best_set(self, values: Sequence[Value], weights: Floats, overlaps: Floats) -> tuple[int, ...]:
         """Return at most three paragraphs that contain most of the values; ties: the fewest, then the likeliest.
@@ -156,7 +156,7 @@ def _line(paragraph: str) -> str:
     return " ".join(paragraph.split())
 
 
-def _written(value: Value, sentence: str) -> str:
+def written(value: Value, sentence: str) -> str:
     """Return a value as written in the sentence; numbers and dates in their normal form."""
     if value.kind != "name":
         return str(value)

@@ -28,10 +28,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 
+from models.sentences import split_sentences
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
 from tasks.sources.miniweb.reading import POSSESSIVE, SUBJECT
 from tasks.sources.miniweb.truth import Reading, Truth, truth_of
-from tasks.text.sentences import split_sentences
 
 METRICS = (
     Metric("facts-sentences", "sentences true", "truth",

@@ -3,7 +3,7 @@
 The library fills a table of Python lists for every subsequence; here n-grams and subsequences come from
 `tasks/text/ngrams.py`, a reference is prepared once for all systems, and each word is stemmed once. A property test
 checks that both agree. `rougeL` takes a summary as one line, `rougeLsum` as sentences (Lin 2004, sec. 3.2), which the
-library expects on separate lines: `tasks/text/sentences.py` splits them, in references and summaries alike.
+library expects on separate lines: `models/sentences.py` splits them, in references and summaries alike.
 """
 
 from collections import Counter
@@ -13,8 +13,8 @@ from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import Any, Literal, get_args
 
+from models.sentences import split_sentences
 from tasks.text.ngrams import TargetNgrams, lcs_length, split_words
-from tasks.text.sentences import split_sentences
 
 Metric = Literal[
     "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge1-stem", "rouge2-stem", "rougeL-stem", "rougeLsum-stem"

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from tasks.text.sentences import split_sentences
+from models.sentences import split_sentences
 
 Kind = Literal["name", "number", "date"]
 Date = tuple[int, int, int | None]

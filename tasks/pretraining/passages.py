@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
 from tasks.engine.grouping import join_by_article
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.vocabulary import read_vocabulary
-from tasks.text.sentences import split_sentences
 
 
 def build_passages(

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from models.sentence_pieces import SPACE_MARK, sentence_pieces
 from tasks.evaluation.citations import CitedSentence
-from tasks.text.pieces import SPACE_MARK, sentence_pieces
 
 Floats = NDArray[np.float32]
 

@@ -1,23 +1,28 @@
-"""A picture of paragraph attention over time: how much attention each page got, token by token."""
+"""A picture of paragraph attention over time: how much attention each page got, token by token.
+
+Where its parts stand is computed here, and its hundreds of labels are plain texts: a layout engine would measure each
+several times, and ticks take longer to make than to draw.
+"""
 
 import math
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patches import Rectangle
 
 from tasks.reporting.attention import Attention
 from tasks.reporting.blocks import clean
-from tasks.reporting.plots import COLORS, INK, draw_panels, to_png
+from tasks.reporting.plots import COLORS, INK, to_png
 
 _STRIP = 36  # tokens per strip, so that each is legible in a picture 700 pixels wide
 _STRIPS = 5  # strips below each other; of a longer summary only the first tokens are drawn
 _ROWS = 15  # paragraphs with a row of their own: those cited, and of the others those with most attention
-_ROW_INCHES, _TOKEN_INCHES = 0.185, 0.9
+_WIDTH, _ROW_INCHES, _LETTER_INCHES = 7.2, 0.185, 0.06  # a letter of 8 points, on average
+_EDGE, _SCALE_INCHES = 0.25, 0.75  # around it with the names of the axes, and for the scale of colours on the right
 _HOST_CHARACTERS, _TOKEN_CHARACTERS = 24, 13
 _SHADES = colormaps["Blues"].resampled(12)  # few colours, told apart by eye and kept by the picture's palette
 
@@ -42,39 +47,45 @@ def attention_picture(attention: Attention) -> bytes:
     drawn = drawn_tokens(attention)
     width = math.ceil(drawn / math.ceil(drawn / _STRIP))  # strips of about one length
     starts = range(0, drawn, width)
+    # Names from outside: a character that the font lacks is replaced.
+    names = [_shown(label) for label in labels]
+    tokens = [_shown(_head(token, _TOKEN_CHARACTERS)) for token in attention.tokens[:drawn]]
 
-    def strip(start: int) -> Callable[[Axes], None]:
-        def panel(axes: Axes) -> None:
-            stop = min(start + width, drawn)
-            axes.imshow(
-                rows[:, start:stop], cmap=_SHADES, vmin=0, vmax=top, aspect="auto",
-                extent=(-0.5, stop - start - 0.5, len(rows) - 0.5, -0.5),
-            )  # fmt: skip
-            for span in attention.spans:
-                left, right = max(span.start, start) - start, min(span.stop, stop) - start
-                for rank in span.ranks:
-                    if left >= right or rank not in row_of:
-                        continue
-                    corner = (left - 0.5, row_of[rank] - 0.5)
-                    axes.add_patch(Rectangle(corner, right - left, 1, fill=False, edgecolor=COLORS[1], lw=1.3))
-                if start < span.stop < stop:
-                    axes.axvline(span.stop - start - 0.5, color=INK, lw=0.8, ls=":")
-            # Names from outside: a dollar sign in one is no formula.
-            tokens = [_shown(_head(token, _TOKEN_CHARACTERS)) for token in attention.tokens[start:stop]]
-            axes.set_xticks(range(stop - start), tokens, rotation=90, fontsize=8, parse_math=False)
-            axes.set_yticks(range(len(rows)), [_shown(label) for label in labels], fontsize=8, parse_math=False)
-            axes.set_xlim(-0.5, width - 0.5)
-            axes.tick_params(length=0, pad=2)
-            axes.grid(visible=False)
-            axes.spines[:].set_visible(False)
+    def strip(axes: Axes, start: int) -> None:
+        stop = min(start + width, drawn)
+        axes.imshow(
+            rows[:, start:stop], cmap=_SHADES, vmin=0, vmax=top, aspect="auto",
+            extent=(-0.5, stop - start - 0.5, len(rows) - 0.5, -0.5),
+        )  # fmt: skip
+        for span in attention.spans:
+            left, right = max(span.start, start) - start, min(span.stop, stop) - start
+            for rank in span.ranks:
+                if left >= right or rank not in row_of:
+                    continue
+                corner = (left - 0.5, row_of[rank] - 0.5)
+                axes.add_patch(Rectangle(corner, right - left, 1, fill=False, edgecolor=COLORS[1], lw=1.3))
+            if start < span.stop < stop:
+                axes.axvline(span.stop - start - 0.5, color=INK, lw=0.8, ls=":")
+        # Texts rather than ticks, each of which is five objects; a dollar sign in a name is no formula.
+        axes.set_axis_off()
+        for column, token in enumerate(tokens[start:stop]):
+            axes.text(column, len(rows) - 0.4, token, rotation=90, ha="center", va="top", size=8, parse_math=False)
+        for row, name in enumerate(names):
+            axes.text(-0.7, row, name, ha="right", va="center", size=8, parse_math=False)
+        axes.set_xlim(-0.5, width - 0.5)
 
-        return panel
-
-    height = len(starts) * (_TOKEN_INCHES + _ROW_INCHES * len(rows)) + 0.4
-    figure = draw_panels([strip(start) for start in starts], width=7.2, height=height, stacked=True)
-    figure.supxlabel("tokens of the summary, in order", fontsize=8)
-    figure.supylabel("paragraph: rank and host", fontsize=8)
-    scale = figure.colorbar(figure.axes[0].images[0], ax=figure.axes, fraction=0.02, pad=0.01, shrink=0.8 / len(starts))
+    left = _EDGE + _LETTER_INCHES * max(map(len, names))
+    deep, below = _ROW_INCHES * len(rows), _LETTER_INCHES * max(map(len, tokens)) + 0.15  # of a strip, of its tokens
+    height = len(starts) * (deep + below) + _EDGE
+    figure = Figure(figsize=(_WIDTH, height), dpi=120)
+    for number, start in enumerate(starts):
+        bottom = height - number * (deep + below) - deep - 0.05
+        place = (left / _WIDTH, bottom / height, (_WIDTH - left - _SCALE_INCHES) / _WIDTH, deep / height)
+        strip(figure.add_axes(place), start)
+    figure.supxlabel("tokens of the summary, in order", fontsize=8, y=0.06 / height, va="bottom")
+    figure.supylabel("paragraph: rank and host", fontsize=8, x=0.06 / _WIDTH, ha="left")
+    beside = figure.add_axes(((_WIDTH - 0.6) / _WIDTH, (height - deep - 0.05) / height, 0.12 / _WIDTH, deep / height))
+    scale = figure.colorbar(figure.axes[0].images[0], cax=beside)
     scale.set_label("share of attention (0-1)", fontsize=8)
     scale.ax.tick_params(labelsize=6)
     return to_png(figure)

@@ -157,13 +157,10 @@ def _draw(*panels: Callable[[Axes], None], width: float = 5.4, height: float = 3
     return to_png(draw_panels(panels, width=width, height=height))
 
 
-def draw_panels(
-    panels: Sequence[Callable[[Axes], None]], *, width: float, height: float, stacked: bool = False
-) -> Figure:
-    """Return a figure of panels, side by side or stacked; sizes in inches."""
+def draw_panels(panels: Sequence[Callable[[Axes], None]], *, width: float, height: float) -> Figure:
+    """Return a figure of panels side by side; sizes in inches."""
     figure = Figure(figsize=(width, height), dpi=120, layout=ConstrainedLayoutEngine(h_pad=_MARGIN, w_pad=_MARGIN))
-    rows, columns = (len(panels), 1) if stacked else (1, len(panels))
-    for axes, panel in zip(figure.subplots(rows, columns, squeeze=False).flat, panels, strict=True):
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False).flat, panels, strict=True):
         axes.grid(color=_GRID, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)

@@ -1,6 +1,6 @@
 """The end of a retraining run: verdict, version, card, pointer and pruning, in an order that survives a kill.
 
-Build, frozen split, card and artifacts come first, then the version, then the pointer. So everything that an existing
+Build, frozen split, pages and artifacts come first, then the version, then the pointer. So everything that an existing
 version names exists too, and after a kill between the last two only the pointer has to be moved.
 """
 
@@ -10,37 +10,27 @@ from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from storage.builds import summarise
 from storage.registry import (
-    FOLDER,
     FrozenSplit,
     Version,
     read_frozen,
-    read_version,
     save_frozen,
     save_version,
     version_numbers,
 )
 from storage.store import Store
-from tasks.engine.artifact_keys import artifact_key
-from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.engine.inputs import Shards, StageResult, every
 from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
-from tasks.reporting.challenge import (
-    CHALLENGE_ARTIFACT,
-    Challenge,
-    Contender,
-    challenge_artifact,
-    compare_contenders,
-)
+from tasks.reporting.challenge import Challenge, Contender, compare_contenders
 from tasks.retraining.card import Effort, model_card
 from tasks.retraining.evidence import Finding, find_evidence
 from tasks.retraining.judged import Judged
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.settling import describe, settle
+from tasks.retraining.showing import keep_pages, publish_version
 from tasks.retraining.splits import FROZEN, JudgedOn
 from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import VersionModels
@@ -126,49 +116,10 @@ def finish_retraining(
         + sum(model.record.seconds for model in run.directories.values() if model.record is not None),
         max(count["peak_bytes"] for count in counts.values()),
     )
-    _publish(store, version, challenges, model_card(version, counts, effort))
+    keep_pages(store, version, model_card(version, counts, effort), challenges, describe(version).partition("\n")[0])
+    publish_version(store, version, str(config.get("name", "")))
     save_version(store, version)
     return settle(store, version, settings)
-
-
-def publish_cards(store: Store, corpus: str) -> int:
-    """Publish the model cards of all versions again, oldest first; return how many."""
-    numbers = [number for number in version_numbers(store) if store.exists(_card(number))]
-    for number in numbers:
-        card, label = store.read_bytes(_card(number)).decode(), read_version(store, number).label
-        with unless_prefect_is_away(f"the card of version {number}"):
-            _publish_card(corpus, card, f"version {number} of {label}")
-    return len(numbers)
-
-
-def _publish_card(corpus: str, card: str, of: str) -> None:
-    key = artifact_key(corpus, "model-card")
-    create_markdown_artifact(key=key, markdown=card, description=f"Model card of {of}.")
-
-
-def _card(number: int) -> str:
-    return f"{FOLDER}/cards/{number:06d}.md"
-
-
-def _publish(store: Store, version: Version, challenges: Mapping[str, Challenge], card: str) -> None:
-    """Write the card beside the version, and publish card, verdict and counts as artifacts with a history."""
-    store.write_bytes(_card(version.number), card.encode())
-    line = describe(version).partition("\n")[0]
-    rows = [{"stage": stage, "computed": done, "of": of} for stage, (done, of) in version.computed.items()]
-    pages = {
-        CHALLENGE_ARTIFACT if split == FROZEN else f"{CHALLENGE_ARTIFACT}-{split}": challenge_artifact(challenge, line)
-        for split, challenge in challenges.items()
-    }
-    corpus, of = str(version.settings.get("name", "")), f"version {version.number} of {version.label}"
-    with unless_prefect_is_away(f"the artifacts of version {version.number}"):
-        _publish_card(corpus, card, of)
-        for name, page in pages.items():
-            create_markdown_artifact(
-                key=artifact_key(corpus, name), markdown=page, description=f"Champion and challenger: {of}."
-            )
-        create_table_artifact(
-            key=artifact_key(corpus, "retrained-shards"), table=rows, description=f"Shards computed for {of}."
-        )
 
 
 def _computed(run: Run) -> dict[str, list[int]]:

@@ -19,6 +19,7 @@ from models.presets import check_predictable
 from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.blocking import commas
+from models.search.certainty import likely_summaries
 from models.search.guidance import guide
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
@@ -30,7 +31,6 @@ from storage.schemas import PREDICTIONS
 from tasks.engine.failure_logs import working_on
 from tasks.engine.torch_threads import torch_threads
 from tasks.summarization.attention_directory import load_predictor
-from tasks.summarization.certainty import token_log_probs, without_unlikely
 from tasks.summarization.directory import load_summarizer, with_graphs
 from tasks.summarization.settings import DecodingSettings
 
@@ -243,12 +243,7 @@ def _decode(
             values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
             first=vocabulary.specials.target_begin,
         )
-        if least := settings.min_sentence_probability:
-            log_probs = token_log_probs(model, source, hypotheses, vocabulary)
-            hypotheses = [
-                without_unlikely(hypothesis, of_tokens, vocabulary, least)
-                for hypothesis, of_tokens in zip(hypotheses, log_probs, strict=True)
-            ]
+        hypotheses = likely_summaries(model, source, hypotheses, vocabulary, settings.min_sentence_probability)
     return hypotheses, source
 
 

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
@@ -10,7 +11,6 @@ from tasks.evaluation.support import ValueSupport
 from tasks.evaluation.values import Evidence
 from tasks.summarization.settings import ExampleSettings
 from tasks.summarization.vocabulary import read_vocabulary
-from tasks.text.sentences import split_sentences
 
 _TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.evaluation.citations import CitedSentence, Citer, Verdict
 from tasks.evaluation.metrics import Summary
-from tasks.text.content_words import content_words, overlap
-from tasks.text.sentences import split_sentences
+from tasks.summary.support import judge
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,12 @@ class Sentence:
 
     Attributes:
         text: as written.
-        verdict: supported | partly | not supported, by the passages.
+        verdict: supported | partly | not supported, by the quotes (`tasks/summary/support.py`).
         passages: numbers of the cited passages.
         quotes: of each cited passage, the sentence that is closest to this one.
-        missing: values that they do not contain.
+        missing: names, numbers and dates that the quotes do not contain.
+        words_found: share of its words that the quotes contain, 0-1.
+        tested: what was looked for and found, in a few words for people.
     """
 
     text: str
@@ -74,6 +75,8 @@ class Sentence:
     passages: Sequence[int] = ()
     quotes: Sequence[str] = ()
     missing: Sequence[str] = ()
+    words_found: float = 0.0
+    tested: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,12 +119,15 @@ class Citations:
 
     def of(self, title: str, summary: Summary) -> list[Sentence]:
         """Return the sentences of a summary with the numbers of their passages; unsupported ones stay."""
-        return [self._sentence(cited) for cited in Citer(title, self.texts).cite(summary)]
+        citer = Citer(title, self.texts)
+        return [self._sentence(citer, cited) for cited in citer.cite(summary)]
 
-    def _sentence(self, cited: CitedSentence) -> Sentence:
-        quotes = tuple(closest_sentence(self.texts[rank], cited.claim) for rank in cited.ranks)
-        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, quotes, strict=True))
-        return Sentence(cited.sentence, cited.verdict, numbers, quotes, cited.missing)
+    def _sentence(self, citer: Citer, cited: CitedSentence) -> Sentence:
+        found = judge(citer.support, cited.claim, citer.texts(cited.ranks))
+        numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, found.quotes, strict=True))
+        return Sentence(
+            cited.sentence, found.verdict, numbers, found.quotes, found.missing, round(found.words, 2), found.tested
+        )
 
     def _number(self, rank: int, quote: str) -> int:
         """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""
@@ -133,9 +139,3 @@ class Citations:
         if quote not in passage.quotes:
             self.passages[number - 1] = replace(passage, quotes=(*passage.quotes, quote))
         return number
-
-
-def closest_sentence(text: str, claim: str) -> str:
-    """Return the sentence of a paragraph that has most of the claim's content words; of equals, the first."""
-    words = content_words(claim)
-    return max(split_sentences(text) or [text], key=lambda sentence: overlap(words, content_words(sentence)))

@@ -29,7 +29,8 @@ from tasks.summary.settings import SummarySettings
 from tasks.summary.sources import Given
 from tasks.summary.systems import System
 
-_DOUBTFUL = 0.5  # share of supported sentences below which a trained system does not suit the sources
+# Share of supported sentences below which a model does not suit the sources; 6 of 114 summaries that suit are below it.
+_DOUBTFUL = 0.25
 
 
 @dataclass(frozen=True)

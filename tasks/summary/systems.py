@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from models.exported import CONFIG, WEIGHTS
+from models.exported import CONFIG, SETTINGS, WEIGHTS
 from storage.builds import latest_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
@@ -26,6 +26,7 @@ _BY_TITLE = RankingSettings(method="similarity")
 _WITHOUT_JUNK = ParagraphSettings(quality=0.7)  # as in the preset `records`, which is for pages of the real web too
 # A folder alone does not say how its model is to be decoded: only names and numbers of the input are sure to be safe.
 _CAREFULLY = DecodingSettings(source_values=True, block_ngrams=3, max_length=200)
+_SECTIONS: Mapping[str, Any] = {"decoding": DecodingSettings, "graphs": GraphSettings, "examples": ExampleSettings}
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,25 @@ def find_system(model: str | None) -> System:
 
 
 def _of_folder(folder: Path) -> System:
+    """Return the system of a model's folder, with the settings that it was scored with if it is an export."""
     name = _name(folder)
-    return System(name, f"{name} is the model in {folder}; without a ranker, similarity with the title ranks.", folder)
+    why = f"{name} is the model in {folder}; without a ranker, similarity with the title ranks."
+    system = System(name, why, folder)
+    if not (folder / SETTINGS).is_file():
+        return system
+    try:
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        found = {name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items() if name in settings}
+    except (ValueError, TypeError) as error:
+        other = f"Its {SETTINGS} is that of another version of this program ({type(error).__name__})."
+        return replace(system, why=f"{why} {other}")
+    decoding: DecodingSettings = found.pop("decoding", _CAREFULLY)
+    alone: dict[str, Any] = {"checkpoint": 0}  # the export has one, and no attention predictor
+    if decoding.guidance.reads_predictor:
+        alone |= {"alignment": "none", "compressed_paragraphs": None}
+    return replace(
+        system, words=settings.get("words", system.words), decoding=decoding.model_copy(update=alone), **found
+    )
 
 
 def _of_root(
@@ -100,13 +118,11 @@ def _of_root(
 ) -> System:
     """Return the system of a version or build; the extractive one if its models do not suffice."""
     try:
-        decoding = DecodingSettings.model_validate(settings["decoding"])
         ranking = RankingSettings.model_validate(settings["ranking"])
         base = System(
-            EXTRACTIVE, "", words=settings["words"], decoding=decoding,
+            EXTRACTIVE, "", words=settings["words"],
             paragraphs=ParagraphSettings.model_validate(settings["paragraphs"]),
-            graphs=GraphSettings.model_validate(settings["graphs"]),
-            examples=ExampleSettings.model_validate(settings["examples"]),
+            **{name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items()},
         )  # fmt: skip
     except (KeyError, ValidationError) as error:
         why = f"The settings of {who} are those of another version of this program ({type(error).__name__})"
@@ -117,7 +133,7 @@ def _of_root(
     summarizer, predictor = records.get(SUMMARIZER), records.get(_PREDICTOR)
     if summarizer is None:
         return base.extractive(f"There is no trained summarizer in {who}, so sentences of the sources are chosen.")
-    if decoding.guidance.reads_predictor and predictor is None:
+    if base.decoding.guidance.reads_predictor and predictor is None:
         return base.extractive(f"{who} decodes with an attention predictor and has none, so sentences are chosen.")
     folder = fetch_directory(store, summarizer)
     name = _name(folder)

@@ -8,7 +8,7 @@ within that paragraph, and words such as "also" would connect nearly every pair.
 import re
 from collections.abc import Iterator, Sequence
 
-from tasks.text.sentences import first_sentence
+from models.sentences import first_sentence
 
 # The 36 markers of Liu & Lapata 2019, app. A.2, as printed there.
 MARKERS = (

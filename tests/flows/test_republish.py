@@ -1,5 +1,6 @@
 """Artifacts of a build, published again from its records under the name of its corpus."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ def built(root: Path, **config: str) -> Run:
     run.stage(Recipe(FEATURES, rows), shards=1, inputs={})
     report = run.directory(Recipe("reports", write, version=1), inputs={})
     build = run.record_build({"preset": "records", **config}, report.record)
-    version = Version(1, "", "2026-W01", build.name, None, {}, "", {}, {}, {})
+    version = Version(1, "", "2026-W01", build.name, None, {}, "", {}, {}, {}, computed={"features": [1, 1]})
     save_version(run.store, version)
     run.store.write_bytes("registry/cards/000001.md", f"## Card of {build.name}".encode())
+    for split in ("frozen", "recent"):
+        run.store.write_bytes(f"registry/challenges/000001-{split}.md", f"## On the {split} split".encode())
     return run
 
 
@@ -58,6 +61,12 @@ def test_two_corpora_on_one_server_do_not_mix(prefect_server: None, tmp_path: Pa
         scores = shown(f"{corpus}-report-scores")
         assert (scores["data"][:9], scores["description"]) == ("## Scores", "Scores; Cost"), "it says what it shows"
         assert shown(f"{corpus}-model-card")["description"] == "Model card of version 1 of 2026-W01."
+        for key, page in (("champion-challenger", "frozen"), ("champion-challenger-recent", "recent")):
+            artifact = shown(f"{corpus}-{key}")
+            assert artifact["data"] == f"## On the {page} split"
+            assert artifact["description"] == "Champion and challenger: version 1 of 2026-W01."
+        (row,) = json.loads(shown(f"{corpus}-retrained-shards")["data"])
+        assert row == {"stage": "features", "computed": 1, "of": 1}
         assert shown(f"{corpus}-lineage")["data"].startswith("## Lineage of build ")
         index = shown(f"{corpus}-index")["data"]
         assert f"(../key/{corpus}-report-scores)" in index

@@ -54,7 +54,8 @@ def test_what_the_vacuum_took_comes_back(server: dict[str, str], tmp_path: Path)
     built(root, name="rivers")
     republish(root, server)
     before = published(server)
-    assert {"rivers-index", "rivers-lineage", "rivers-model-card", "rivers-report-scores"} <= set(before)
+    names = ("index", "lineage", "model-card", "champion-challenger", "champion-challenger-recent", "report-scores")
+    assert {f"rivers-{name}" for name in names} <= set(before)
 
     with sqlite3.connect(tmp_path / "prefect/prefect.db", timeout=PATIENCE) as database:
         database.execute("UPDATE flow_run SET end_time = datetime(end_time, '-100 days')")  # 90 are kept

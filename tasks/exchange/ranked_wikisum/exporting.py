@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.sentences import split_sentences
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import SPLITS, Edge, Item, ShardFile, write_item
 from storage.parts import whole
@@ -23,7 +24,6 @@ from tasks.engine.inputs import StageResult
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
 from tasks.summarization.vocabulary import read_vocabulary
-from tasks.text.sentences import split_sentences
 
 VOCABULARY_FILE = "spm.model"
 

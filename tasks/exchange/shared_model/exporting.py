@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from models.exported import CONFIG, SEARCH, VOCABULARY, WEIGHTS
+from models.exported import CONFIG, SEARCH, SETTINGS, VOCABULARY, WEIGHTS
 from storage.errors import CorruptShardError
 from storage.store import Store
 from tasks.exchange.folder import ExportFolder
@@ -50,12 +50,13 @@ def export_model(store: Store, target: Store, which: str, *, dry_run: bool = Fal
         "search": asdict(decoding.search()),
         "source_values": decoding.source_values,
         "prompt_title": decoding.prompt_title,
+        "min_sentence_probability": decoding.min_sentence_probability,
     }
     settings = {name: chosen.settings[name] for name in _SHARED if name in chosen.settings}
     texts = {
         CONFIG: _json(config),
         SEARCH: _json(search),
-        "settings.json": _json(settings),
+        SETTINGS: _json(settings),
         "README.md": model_card(chosen, config, _guided(decoding)),
     }
     files = {

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from models.sentences import first_sentence, split_sentences
 from tasks.sources.collection.layouts import Layout
 from tasks.sources.source import Article, GivenDocument
-from tasks.text.sentences import first_sentence, split_sentences
 
 _TITLE_WORDS = 12  # of a document's beginning, where a row has no title
 _SPLITS = {

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
+from models.sentences import split_sentences
 from tasks.evaluation.rouge import METRICS, Reference, Rouge, Words, stem
 from tasks.text.ngrams import split_words
-from tasks.text.sentences import split_sentences
 
 LIBRARY = {
     stems: RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"], use_stemmer=stems) for stems in (False, True)

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import torch
 
 from models.exported import load_exported
+from models.search.hypotheses import Hypothesis
+from models.vocabulary import Vocabulary
 from storage.builds import Build, record_build
 from storage.directories import publish_directory, working_directory
 from storage.errors import CorruptShardError, StorageError
@@ -24,6 +27,7 @@ from tasks.exchange.sharing import Sharing, share
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import train_summarizer
+from tasks.summary.systems import find_system
 from tests.tasks.summarization import summarizer_examples as ours
 
 pytestmark = pytest.mark.integration
@@ -112,6 +116,8 @@ def test_an_exported_summarizer_writes_the_same_with_models_alone(
     program = f"""{LONELY}
 import json
 from models.exported import load_exported
+from models.search.hypotheses import Hypothesis
+from models.vocabulary import Vocabulary
 summarizer = load_exported(sys.argv[1])
 print(json.dumps([summarizer.summarize(title, texts, [(0, 1, 0.5)]) for title, texts in json.loads(sys.argv[2])]))
 """
@@ -121,6 +127,27 @@ print(json.dumps([summarizer.summarize(title, texts, [(0, 1, 0.5)]) for title, t
     assert json.loads(done.stdout) == expected
     without = load_exported(tmp_path).summarize("Aral", texts[0])
     assert isinstance(without, str)
+
+
+def test_an_exported_summarizer_leaves_out_what_it_doubts(
+    store: Store, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the end of each summary, in place of its unlikely sentences; test_certainty.py finds those."""
+    asked: list[float] = []
+
+    def cut(hypothesis: Hypothesis, log_probs: torch.Tensor, _words: Vocabulary, least: float) -> Hypothesis:
+        asked.append(least)
+        return replace(hypothesis, tokens=hypothesis.tokens[: len(log_probs) // 2])
+
+    build = made(store, directory, DECODING.model_copy(update={"min_sentence_probability": 0.25}))
+    export_model(store, Store(str(tmp_path)), build.name)
+    exported = load_exported(tmp_path)
+    whole = replace(exported, min_sentence_probability=0.0).summarize("Aral", list(ours.FACTS.values()))
+    monkeypatch.setattr("models.search.certainty.without_unlikely", cut)
+    half = exported.summarize("Aral", list(ours.FACTS.values()))
+    assert asked == [0.25]
+    assert half != whole
+    assert whole.startswith(half)
 
 
 def test_the_card_puts_truth_before_rouge_and_its_example_runs(store: Store, directory: Path, tmp_path: Path) -> None:
@@ -163,6 +190,18 @@ def test_a_version_is_exported_by_its_number(store: Store, directory: Path, tmp_
     order = [card.index(f"| {name}") for name in ("values F1, % | 50.00", "ROUGE-L, % | 20.00", "an old metric | 0.10")]
     assert order == sorted(order)
     assert share(Sharing(store.root, str(tmp_path), model="3")).endswith("holds this export already: 6 files")
+
+
+def test_a_summary_by_an_export_is_decoded_as_its_scores_were(store: Store, directory: Path, tmp_path: Path) -> None:
+    decoding = DECODING.model_copy(update={"checkpoint": 1, "min_sentence_probability": 0.25, "beta": 0.5})
+    export_model(store, Store(str(tmp_path)), made(store, directory, decoding).name)
+    system = find_system(str(tmp_path))
+    assert system.decoding == decoding.model_copy(update={"checkpoint": 0}), "the export has that checkpoint's weights"
+    aligned = decoding.model_copy(update={"alignment": "predicted", "checkpoint": 0})
+    (tmp_path / "settings.json").write_text(json.dumps(settings(aligned)))
+    assert find_system(str(tmp_path)).decoding.alignment == "none", "there is no attention predictor in an export"
+    (tmp_path / "settings.json").write_text('{"decoding": {"beams": 2}}')
+    assert "is that of another version of this program" in find_system(str(tmp_path)).why
 
 
 def test_the_latest_build_needs_no_name(store: Store, directory: Path, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tasks.retraining.judged import Judged
 from tasks.retraining.outcome import finish_retraining
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.settling import move_late_pointer, promote_by_hand, settle
+from tasks.retraining.showing import publish_versions
 from tasks.retraining.splits import JudgedOn, TestSplit, joined
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models
 
@@ -174,6 +175,16 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
     assert len(pages) == 3
     assert any("version 3 refused" in page.replace("\\", "") and "third of" in page for page in pages)
     assert len(list(artifacts("tiny-retrained-shards"))) == 4
+
+    # Version 3 was pruned, yet what it showed can be shown again.
+    @flow(name="again")
+    def again() -> int:
+        return publish_versions(store, "again")
+
+    assert again() == 4
+    shown = [artifact.data for artifact in artifacts("again-champion-challenger")]
+    assert sorted(map(str, shown)) == sorted(map(str, pages))
+    assert len(list(artifacts("again-model-card"))) == len(list(artifacts("again-retrained-shards"))) == 4
 
 
 def started_from(store: Store) -> int | None:

@@ -6,6 +6,7 @@ from itertools import chain, count
 
 import pytest
 
+from models.sentences import split_sentences
 from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Form, Kind
 from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
@@ -24,7 +25,6 @@ from tasks.sources.miniweb.reading import (
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
 from tasks.sources.miniweb.truth import NAME, PRONOUN, Reading, truth_of
-from tasks.text.sentences import split_sentences
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)

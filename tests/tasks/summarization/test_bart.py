@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from models.exported import ExportedSummarizer, read_summarizer
+from models.sentence_pieces import sentence_pieces
+from models.sentences import split_sentences
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, RANKED
@@ -14,8 +16,6 @@ from tasks.summarization.decoding import decode_shard
 from tasks.summarization.examples import build_examples
 from tasks.summarization.settings import DecodingSettings, ExampleSettings, SummarizerSettings, TrainingSettings
 from tasks.summarization.training import train_summarizer
-from tasks.text.pieces import sentence_pieces
-from tasks.text.sentences import split_sentences
 from tests.models.byte_level import write_folder
 from tests.tasks.summarization.summarizer_examples import FACTS, InMemory
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from models.search.beam import beam_search
+from models.search.certainty import token_log_probs, without_unlikely
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
 from models.training.layout import ExampleTable, source_batch
-from tasks.summarization.certainty import token_log_probs, without_unlikely
 from tasks.summarization.fresh_model import fresh_model
 from tasks.summarization.settings import DecodingSettings
 from tasks.summarization.training import layout_of

@@ -71,7 +71,7 @@ def test_sentences_that_are_doubted_are_left_out(learned: Path, monkeypatch: pyt
         asked.append(least)
         return replace(hypothesis, tokens=hypothesis.tokens[:3], attention=hypothesis.attention[:3])
 
-    monkeypatch.setattr("tasks.summarization.decoding.without_unlikely", cut)
+    monkeypatch.setattr("models.search.certainty.without_unlikely", cut)
     found = decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.25}))
     assert asked == [0.25] * 4
     for row, fact in zip(found.to_pylist(), FACTS.values(), strict=True):

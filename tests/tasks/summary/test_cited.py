@@ -1,7 +1,7 @@
 import numpy as np
 
 from tasks.evaluation.metrics import Summary
-from tasks.summary.cited import Citations, closest_sentence
+from tasks.summary.cited import Citations
 
 TEXTS = [
     "Thomas Ridley built the tower in 1847. It stands on granite.",
@@ -28,7 +28,9 @@ def test_a_sentence_without_support_stays_and_names_what_is_missing():
     )
     assert (invented.verdict, invented.passages) == ("not supported", ())
     assert "Greta Hallow" in invented.missing
+    assert invented.tested == "no passage has its names, numbers or half of its words"
     assert (partly.verdict, partly.passages, partly.missing) == ("partly", (1,), ("1990",))
+    assert (partly.words_found, partly.tested) == (0.75, "not found: 1990; 75 % of its words found")
 
 
 def test_attention_decides_between_passages_with_the_same_values():
@@ -40,11 +42,6 @@ def test_attention_decides_between_passages_with_the_same_values():
     )
     assert sentence.verdict == "supported"
     assert citations.passages[0].source == 2
-
-
-def test_the_closest_sentence_is_the_first_of_equals_and_the_text_itself_without_sentences():
-    assert closest_sentence("A tower. A tower.", "the tower") == "A tower."
-    assert closest_sentence("", "the tower") == ""
 
 
 def test_a_passage_that_two_sentences_cite_quotes_a_sentence_for_each():

@@ -6,14 +6,25 @@ from tasks.summary.cited import CitedSummary, Paragraph, Passage, Sentence, Sour
 from tasks.summary.exports import FORMATS, to_html, to_json, to_markdown, to_text
 
 EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
+ALL, SOME = "names and numbers found; 100 % of its words found", "not found: 1990; 75 % of its words found"
 SUMMARY = CitedSummary(
     title=f"Skerry {EVIL}",
     system="coverage",
     why="No model was given.",
     sentences=[
-        Sentence("The tower was built in 1847.", "supported", (1,)),
-        Sentence("Ann Molloy left in 1990.", "partly", (2,), (), ("1990",)),
-        Sentence(f"It was sold {EVIL}.", "not supported", (), (), ("Greta Hallow",)),
+        Sentence(
+            "The tower was built in 1847.",
+            "supported",
+            (1,),
+            (),
+            (),
+            1.0,
+            "names and numbers found; 100 % of its words found",
+        ),
+        Sentence(
+            "Ann Molloy left in 1990.", "partly", (2,), (), ("1990",), 0.75, "not found: 1990; 75 % of its words found"
+        ),
+        Sentence(f"It was sold {EVIL}.", "not supported", (), (), ("Greta Hallow",), 0.0, f"no passage {EVIL}"),
     ],
     passages=[
         Passage(1, 1, 3, f"{EVIL} It was built in 1847.", ("It was built in 1847.",)),
@@ -30,9 +41,10 @@ SUMMARY = CitedSummary(
 
 def test_markdown_marks_doubt_lists_passages_and_escapes_everything():
     text = to_markdown(SUMMARY)
-    assert "The tower was built in 1847\\. \\[1\\]" in text
-    assert "**(partly supported\\, missing\\: 1990)**" in text
-    assert "**(not supported\\, missing\\: Greta Hallow)**" in text
+    lines = text.replace("\\", "").splitlines()
+    assert "The tower was built in 1847. [1] *(supported: names and numbers found; 100 % of its words found)*" in lines
+    assert "Ann Molloy left in 1990. [2] **(partly supported: not found: 1990; 75 % of its words found)**" in lines
+    assert any("**(not supported: no passage <" in line or "**(not supported: no passage &" in line for line in lines)
     assert "<script" not in text
     assert "](javascript" not in text
     assert "[example.org/tower](https://example.org/tower)" in text
@@ -42,6 +54,8 @@ def test_markdown_marks_doubt_lists_passages_and_escapes_everything():
 def test_json_has_every_field_and_reads_back():
     fields = json.loads(to_json(SUMMARY))
     assert [sentence["verdict"] for sentence in fields["sentences"]] == ["supported", "partly", "not supported"]
+    assert fields["sentences"][1]["tested"] == "not found: 1990; 75 % of its words found"
+    assert fields["sentences"][1]["words_found"] == 0.75
     assert fields["passages"][0]["position"] == 3
     assert fields["sources"][2]["refused"] == "neither http nor https"
 
@@ -53,13 +67,16 @@ def test_html_has_no_script_and_each_citation_leads_to_its_passage():
     for link in tree.xpath("//p/a/@href"):
         assert tree.xpath(f"//*[@id='{link[1:]}']"), f"{link} leads nowhere"
     assert tree.xpath("//a[starts-with(@href, 'javascript')]") == []
-    assert [mark.text for mark in tree.xpath("//span[@class='doubt']")][:2] == [
-        "(partly supported, missing: 1990)", "(not supported, missing: Greta Hallow)",
-    ]  # fmt: skip
+    (supported,) = tree.xpath("//p/span[@class='note']")
+    assert supported.text == "(supported: names and numbers found; 100 % of its words found)"
+    partly, unsupported = tree.xpath("//p/span[@class='doubt']")
+    assert partly.text == "(partly supported: not found: 1990; 75 % of its words found)"
+    assert unsupported.text.startswith("(not supported: no passage <script>")
 
 
 def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
     text = to_text(SUMMARY)
-    assert "Ann Molloy left in 1990. [2]  <- partly supported, missing: 1990" in text
+    assert "built in 1847. [1]    supported: names and numbers found; 100 % of its words found" in text
+    assert "Ann Molloy left in 1990. [2]  <- partly supported: not found: 1990; 75 % of its words found" in text
     assert "source 3  javascript:alert(1)  <- not used: neither http nor https" in text
     assert set(FORMATS) == {"md", "json", "html", "txt"}

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from tasks.text.sentences import split_sentences
+from models.sentences import split_sentences
 
 SPACE_MARK = "\u2581"
 # Pieces whose text differs from their name: marks have no text, a byte may be part of a character, `<unk>` is one sign.

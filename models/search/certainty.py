@@ -14,8 +14,24 @@ from torch import Tensor
 
 from models.contract import SourceBatch, Summarizer
 from models.search.hypotheses import Hypothesis
+from models.sentence_pieces import sentence_pieces
 from models.vocabulary import Vocabulary
-from tasks.text.pieces import sentence_pieces
+
+
+def likely_summaries(
+    model: Summarizer, source: SourceBatch, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary, least: float
+) -> list[Hypothesis]:
+    """Return a batch of summaries without the sentences that the model holds less probable than `least`; 0 = all stay.
+
+    For the arguments see `token_log_probs` and `without_unlikely`.
+    """
+    if not least:
+        return list(hypotheses)
+    log_probs = token_log_probs(model, source, hypotheses, vocabulary)
+    return [
+        without_unlikely(hypothesis, of_tokens, vocabulary, least)
+        for hypothesis, of_tokens in zip(hypotheses, log_probs, strict=True)
+    ]
 
 
 @torch.inference_mode()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.pieces import sentence_pieces, spelled
-from tasks.text.sentences import split_sentences
+from models.sentence_pieces import sentence_pieces, spelled
+from models.sentences import split_sentences
 
 
 def places(text: str, pieces: list[str]) -> list[tuple[str, int, int]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.text.sentences import first_sentence, split_sentences
+from models.sentences import first_sentence, split_sentences
 
 
 @pytest.mark.parametrize(

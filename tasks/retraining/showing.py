@@ -1,0 +1,68 @@
+"""What a version shows in Prefect: its card, the comparison with the champion, and how many shards were computed.
+
+The pages are kept beside the registry, so that they can be published again: a server forgets old runs, and the tables
+that a comparison was made from are pruned.
+"""
+
+from collections.abc import Mapping
+
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from storage.registry import FOLDER, Version, read_version, version_numbers
+from storage.store import Store
+from tasks.engine.artifact_keys import artifact_key
+from tasks.engine.failure_logs import unless_prefect_is_away
+from tasks.reporting.challenge import CHALLENGE_ARTIFACT, Challenge, challenge_artifact
+from tasks.retraining.splits import FROZEN, RECENT
+
+_CHALLENGES = {FROZEN: CHALLENGE_ARTIFACT, RECENT: f"{CHALLENGE_ARTIFACT}-{RECENT}"}  # split -> artifact
+
+
+def keep_pages(store: Store, version: Version, card: str, challenges: Mapping[str, Challenge], decision: str) -> None:
+    """Write a version's card and its comparisons with the champion, by split, beside the registry.
+
+    Args:
+        store: where the registry is.
+        version: the version, which need not be saved yet.
+        card: its model card, Markdown.
+        challenges: split -> comparison; none for a first version.
+        decision: a sentence that says what was decided and why.
+    """
+    store.write_bytes(_card(version), card.encode())
+    for split, challenge in challenges.items():
+        store.write_bytes(_page(version, split), challenge_artifact(challenge, decision).encode())
+
+
+def publish_version(store: Store, version: Version, corpus: str) -> None:
+    """Publish what was kept of a version, and the shards computed for it, as artifacts with a history."""
+    of = f"version {version.number} of {version.label}"
+    kept = {
+        "model-card": (_card(version), f"Model card of {of}."),
+        **{name: (_page(version, split), f"Champion and challenger: {of}.") for split, name in _CHALLENGES.items()},
+    }
+    rows = [{"stage": stage, "computed": done, "of": total} for stage, (done, total) in version.computed.items()]
+    with unless_prefect_is_away(f"the artifacts of version {version.number}"):
+        for name, (path, description) in kept.items():
+            if store.exists(path):
+                create_markdown_artifact(
+                    key=artifact_key(corpus, name), markdown=store.read_bytes(path).decode(), description=description
+                )
+        create_table_artifact(
+            key=artifact_key(corpus, "retrained-shards"), table=rows, description=f"Shards computed for {of}."
+        )
+
+
+def publish_versions(store: Store, corpus: str) -> int:
+    """Publish what was kept of all versions again, oldest first; return how many versions there are."""
+    numbers = version_numbers(store)
+    for number in numbers:
+        publish_version(store, read_version(store, number), corpus)
+    return len(numbers)
+
+
+def _card(version: Version) -> str:
+    return f"{FOLDER}/cards/{version.number:06d}.md"
+
+
+def _page(version: Version, split: str) -> str:
+    return f"{FOLDER}/challenges/{version.number:06d}-{split}.md"
