@@ -1,4 +1,6 @@
-"""The files that describe a tokenizer in a Hugging Face folder: tokenizer.json, or the older vocab.json with merges.txt."""
+"""The files that describe a tokenizer in a Hugging Face folder: tokenizer.json, or older ones, vocab.json and
+merges.txt.
+"""
 
 import json
 from pathlib import Path
