@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 from storage.directories import DirectoryRecord
 from storage.errors import StorageError
-from storage.recipes import ShardRecord, worst_of
+from storage.recipes import ShardRecord, most_first, worst_of
 from storage.sealed import seal, unseal
 from storage.store import Store
 
@@ -80,14 +81,15 @@ def record_build(
 
 
 def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
-    """Add up a stage's records: rows, refused rows by reason and by blamed value, bytes, seconds, peak memory."""
-    drops: dict[str, int] = {}
+    """Add up a stage's records: rows, refused rows by reason (most first, equal counts by name) and by blamed value,
+    bytes, seconds, peak memory.
+    """
+    drops: Counter[str] = Counter()
     for record in records:
-        for reason, count in record.drops.items():
-            drops[reason] = drops.get(reason, 0) + count
+        drops.update(record.drops)
     return {
         "rows": sum(record.written.rows for record in records),
-        "drops": dict(sorted(drops.items(), key=lambda item: -item[1])),
+        "drops": most_first(drops),
         "bytes": sum(record.written.bytes for record in records),
         "seconds": round(sum(record.seconds for record in records), 3),
         "peak_bytes": max((record.peak_bytes for record in records), default=0),

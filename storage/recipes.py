@@ -179,7 +179,7 @@ class DropCount:
 
     def by_reason(self) -> dict[str, int]:
         """Return how many rows were refused, most frequent reason first; kept rows are not counted."""
-        return dict(sorted(self._counts.items(), key=lambda item: (-item[1], item[0])))
+        return most_first(self._counts)
 
     def worst(self) -> dict[str, JSON]:
         """Return the values of the blamed column with the most refused rows, worst first, as a record stores them."""
@@ -189,6 +189,11 @@ class DropCount:
             if drops:
                 values[value] = {"rows": counts.total(), "drops": dict(sorted(drops.items()))}
         return worst_of(values)
+
+
+def most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts by name, the highest first, equal ones in the order of their names."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def worst_of(values: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -8,7 +8,7 @@ one champion, and one can roll back to an earlier one.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from storage.builds import read_build
 from storage.directories import directory_path, find_directory
@@ -112,12 +112,10 @@ def read_version(store: Store, number: int) -> Version:
         StorageError: there is no version of that number, or its file cannot be read.
     """
     try:
-        return Version(**json.loads(store.read_bytes(_path(number))))
+        return _read(store, _path(number), Version)
     except FileNotFoundError:
         numbers = ", ".join(map(str, version_numbers(store))) or "none"
         raise StorageError(f"no version {number} below {store.root}; existing versions: {numbers}") from None
-    except (ValueError, TypeError) as error:
-        raise StorageError(f"{_path(number)} below {store.root} is not a version: {error}") from error
 
 
 def version_numbers(store: Store) -> list[int]:
@@ -147,12 +145,7 @@ def read_champion(store: Store) -> Champion | None:
     Raises:
         StorageError: the file cannot be read.
     """
-    if not store.exists(CHAMPION):
-        return None
-    try:
-        return Champion(**json.loads(store.read_bytes(CHAMPION)))
-    except (ValueError, TypeError) as error:
-        raise StorageError(f"{CHAMPION} below {store.root} does not name a champion: {error}") from error
+    return _read(store, CHAMPION, Champion) if store.exists(CHAMPION) else None
 
 
 def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion:
@@ -222,16 +215,21 @@ def read_frozen(store: Store) -> FrozenSplit | None:
     Raises:
         StorageError: the file cannot be read.
     """
-    if not store.exists(FROZEN):
-        return None
-    try:
-        return FrozenSplit(**json.loads(store.read_bytes(FROZEN)))
-    except (ValueError, TypeError) as error:
-        raise StorageError(f"{FROZEN} below {store.root} is not a frozen test split: {error}") from error
+    return _read(store, FROZEN, FrozenSplit) if store.exists(FROZEN) else None
 
 
 def _path(number: int) -> str:
     return f"{_VERSIONS}/{number:06d}.json"
+
+
+Entry = TypeVar("Entry", Version, Champion, FrozenSplit)
+
+
+def _read(store: Store, path: str, kind: type[Entry]) -> Entry:
+    try:
+        return kind(**json.loads(store.read_bytes(path)))
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"{path} below {store.root} cannot be read: {error}") from error
 
 
 def _json(value: Version | Champion | FrozenSplit) -> bytes:

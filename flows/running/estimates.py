@@ -13,6 +13,7 @@ from tasks.search.settings import SearchSettings
 CORPUS_ARTICLES = 1_579_360  # training articles of the released ranked WikiSum
 ARTICLE_PARAGRAPHS = 525  # candidates of an article, mean (Liu & Lapata 2019, sec. 4)
 REFERENCE_RATE = 51.8  # articles of 525 paragraphs a second on one core: `python -m benchmarks.labels`
+MEASURABLE_PARAGRAPHS = 100_000  # smaller roots spend more time on starting than on paragraphs
 
 _SAMPLE = 50  # records read, if none of the plan's own shards is done
 
@@ -84,12 +85,12 @@ def _directory_records(store: Store, name: str) -> list[DirectoryRecord]:
 def label_rate(run: Run) -> float | None:
     """Return the paragraphs per second that one core processes, from documents to clones, labels and tf-idf.
 
-    Measured in the records of `paragraphs` and `features`; None if there are none.
+    Measured in the records of `paragraphs` and `features`; None if they hold too few.
     """
     candidates, labelled = (_records_of(run, dataset) for dataset in (PARAGRAPHS, FEATURES))
     rows = sum(record.written.rows for record in candidates)
     labels = sum(record.written.rows for record in labelled)
-    if not rows or not labels:
+    if rows < MEASURABLE_PARAGRAPHS or not labels:
         return None
     kept = 1 - sum(sum(record.drops.values()) for record in candidates) / rows
     seconds = sum(record.seconds for record in candidates) / rows

@@ -152,9 +152,11 @@ def _choices(field: FieldInfo) -> list[str]:
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     if value is PydanticUndefined:
-        return "must be given"
-    if value is None or value in ((), {}, ""):
-        return "none"
+        return "off until given"  # only sections that are off have fields without a default
+    if value is None:
+        return "null"
+    if value in ((), {}, ""):
+        return "empty"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

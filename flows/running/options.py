@@ -80,6 +80,7 @@ def parse(program: str, arguments: list[str]) -> CommandLine:
         cli_implicit_flags=True,
         cli_avoid_json=True,
         cli_hide_none_type=True,
+        cli_parse_none_str="null",  # as in YAML
     )
     check_names(CommandLine, arguments)
     values = source(args=arguments)()

@@ -81,12 +81,10 @@ def _search_line(run: Run, settings: SearchSettings) -> str:
 
 def _labels_line(run: Run) -> str:
     rate = label_rate(run)
-    source = (
-        "as benchmarks.labels measured" if rate is None else f"at the {rate:,.0f} paragraphs per second measured here"
-    )
+    measured = "by benchmarks/labels.py" if rate is None else f"on this root, {rate:,.0f} paragraphs per second"
     return (
-        f"Clones, labels and tf-idf of all {CORPUS_ARTICLES:,} articles of {ARTICLE_PARAGRAPHS} paragraphs: "
-        f"{corpus_hours(rate):,.0f} core-hours, {source}."
+        f"For comparison: clones, labels and tf-idf of the whole WikiSum, {CORPUS_ARTICLES:,} articles of "
+        f"{ARTICLE_PARAGRAPHS} paragraphs, take {corpus_hours(rate):,.0f} core-hours at the rate measured {measured}."
     )
 
 

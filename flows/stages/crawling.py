@@ -22,7 +22,7 @@ def search(session: Session, articles: StageResult) -> StageResult:
         ),
         shards=len(articles.shards),
         inputs={"articles": same(articles)},
-        context={"connect_to": session.connect_to},
+        context={"connect_to": session.connect_to, "contact": session.config.crawl.contact},
         scratch="scratch",
     )
 

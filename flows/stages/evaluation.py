@@ -6,7 +6,6 @@ from storage import schemas
 from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
-from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.summarization.positions import check_lengths
 from tasks.summarization.settings import DecodingSettings
 
@@ -74,11 +73,13 @@ def scores(
     corpus: Corpus,
     ranked: StageResult,
     predictions: StageResult,
-    name: str,
-    world: MiniwebSettings | None = None,
+    name: str = "scores",
+    *,
+    facts: bool = True,
 ) -> StageResult:
-    """Score every summary; if the corpus is a mini web, also by the facts of its `world`."""
+    """Score every summary; with `facts` also by those of the mini web, if the corpus is one."""
     settings = session.config.scoring
+    world = session.config.miniweb if facts else None
     recipe = Recipe(
         schemas.SCORES, "tasks.evaluation.scoring:score_predictions", settings=settings, notes=judge_notes(settings),
         arguments={} if world is None else {"world": world},

@@ -30,7 +30,7 @@ def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
         ),
         shards=len(partitions),
         inputs={},
-        context={"source": config.source},
+        context={"source": config.source, "contact": config.crawl.contact},
     )
     inputs: dict[str, Input] = {"parts": gathered(intake)}
     if kept_out:
@@ -67,7 +67,7 @@ def given_documents(session: Session) -> StageResult | None:
 
 def _partitions(session: Session) -> list[Partition]:
     kept = KeptAnswers(session.run.store) if session.keeps_answers else None
-    partitions = open_source(session.config.source, kept).partitions()
+    partitions = open_source(session.config.source, session.config.crawl.contact, kept).partitions()
     if kept is not None and not session.run.planning:
         kept.forget()  # what the check before a run asked is for the run
     if not partitions:

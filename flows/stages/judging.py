@@ -33,5 +33,5 @@ def judge(
         session, drawn, token_ids, ranked, models[SUMMARIZER], predictor,
         name=f"{name}_predictions", progress=f"decoding-{name}",
     )  # fmt: skip
-    scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores")
+    scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores", facts=False)
     return Judged(vocabulary, models, predictions, scores)

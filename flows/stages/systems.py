@@ -60,7 +60,7 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
                 session, graphs, token_ids, dag.ranked, models[recipe], predictors[recipe] if predicted else None,
                 settings=decoding, system=name, name=f"predictions-{name}", progress=name,
             )  # fmt: skip
-        scores = evaluation.scores(session, dag.corpus, dag.ranked, summaries, f"scores-{name}", config.miniweb)
+        scores = evaluation.scores(session, dag.corpus, dag.ranked, summaries, f"scores-{name}")
         evaluated[name] = Evaluated(models[recipe], summaries, scores)
     return evaluated
 

@@ -23,6 +23,7 @@ def read_articles(
     *,
     partition: Partition,
     source: SourceSettings,
+    contact: str = "",
     source_name: str,
     article_shards: int,
     seed: int,
@@ -30,7 +31,7 @@ def read_articles(
 ) -> pa.Table:
     """Return the INTAKE rows of one partition of a source; see `intake_articles`."""
     return intake_articles(
-        open_source(source).read(partition),
+        open_source(source, contact).read(partition),
         source_name,
         article_shards=article_shards,
         seed=seed,

@@ -144,7 +144,7 @@ def _plain_captures(
             if concerns_file(error):
                 raise
             position = max(int(records.offset or 0), offset)
-            logger.warning("archive record at %d cannot be read: %s", position, str(error).strip().splitlines()[:1])
+            _warn(archive, position, error)
             yield _broken("broken_record", position)
             offset = archive.next_start(position + 1, decoded=decoded)
 
@@ -178,9 +178,14 @@ def _member_captures(archive: OpenArchive, settings: CrawlSettings) -> Iterator[
                 raise
             if isinstance(error, _NotPerRecordError) or (isinstance(error, ArchiveLoadFailed) and not damaged):
                 raise _NotPerRecordError from error
-            logger.warning("archive member at %d cannot be read: %s", position, str(error).strip().splitlines()[:1])
+            _warn(archive, position, error)
             yield _broken("broken_record", position)
             start, damaged = archive.next_start(position + 1, decoded=False), True
+
+
+def _warn(archive: OpenArchive, position: int, error: Exception) -> None:
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    logger.warning("%s: the record at byte %d cannot be read: %s", archive.name, position, first)
 
 
 def concerns_file(error: Exception) -> bool:

@@ -98,6 +98,7 @@ class OpenArchive(Closing):
     """An open archive file; a context manager.
 
     Attributes:
+        name: its path or URI.
         compression: none | gzip | zstd.
     """
 
@@ -112,6 +113,7 @@ class OpenArchive(Closing):
             OSError: it cannot be opened or read.
             DamagedError: its dictionary cannot be read.
         """
+        self.name = file
         self._stream = open_archive(file)
         self._limit = max_decoded_bytes
         self._decoded: BinaryIO | None = None
@@ -181,7 +183,7 @@ class OpenArchive(Closing):
             ScratchFullError: it exceeds its limit.
         """
         if self._decoded is None:
-            logger.info("an archive is not compressed record by record: decoding a copy of it for this run")
+            logger.info("%s is not compressed record by record: decoding a copy of it for this run", self.name)
             copy = tempfile.TemporaryFile(prefix="wikisum-archive-")  # noqa: SIM115 - closed with the archive
             try:
                 for block in self._content():
@@ -203,7 +205,7 @@ class OpenArchive(Closing):
                     yield block
                 start = member.end
             except DamagedError as error:
-                logger.warning("an archive is damaged at %d: %s", position, error)
+                logger.warning("%s is damaged at byte %d: %s", self.name, position, error)
                 start = self.next_start(position + 1, decoded=False)
 
 

@@ -196,16 +196,16 @@ class Client:
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[None]:
-        self._guard.deadline = time.monotonic() + self._settings.total_seconds
+        self._guard.current.deadline = time.monotonic() + self._settings.total_seconds
         try:
             yield
         finally:
-            self._guard.deadline = None
+            self._guard.current.deadline = None
 
     def _sent(self, method: str, url: str, headers: dict[str, str], body: bytes | None = None) -> requests.Response:
         """Send a request, and again for each kept connection that the server had already closed."""
         while True:
-            self._guard.reused = False
+            self._guard.current.reused = False
             try:
                 with named_faults():
                     return self._session.request(
@@ -218,7 +218,7 @@ class Client:
                         timeout=(_CONNECT_SECONDS, self._settings.read_seconds),
                     )
             except FetchError as fault:
-                if fault.reason != "connection_reset" or not self._guard.reused:
+                if fault.reason != "connection_reset" or not self._guard.current.reused:
                     raise
 
     def _received(self, url: str, raw: BaseHTTPResponse, limit: int, cut: bool, inspect: Inspector | None) -> Response:

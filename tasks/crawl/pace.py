@@ -74,11 +74,11 @@ class RequestTurn:
     def __enter__(self) -> Self:
         assert not self.wait
         if self._delays:
-            self._guard.on_sent = self._give
+            self._guard.current.on_sent = self._give
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._guard.on_sent = None
+        self._guard.current.on_sent = None
         if self._delays and self.sent is None:
             self._give()
 

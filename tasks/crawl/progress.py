@@ -8,6 +8,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
+from storage.recipes import most_first
+
 _WINDOW_SECONDS = 30.0
 
 
@@ -41,7 +43,7 @@ class CrawlProgress:
         return self.done / self.total if self.total else 1.0
 
     def __str__(self) -> str:
-        reasons = sorted(self.failed.items(), key=lambda item: (-item[1], item[0]))
+        reasons = most_first(self.failed).items()
         parts = [
             f"{self.done:,} of {self.total:,} URLs",
             f"{self.pages_per_second:.3g} a second",

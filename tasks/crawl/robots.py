@@ -133,11 +133,11 @@ def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
         return Robots("robots_unreachable", agent)
     if not answer.success:
         return Robots(None, agent)
-    return read_rules(answer.body, agent)
+    return read_rules(answer.body, agent, answer.url)
 
 
-def read_rules(body: bytes, agent: str) -> Robots:
-    """Read a robots.txt, at most its first `ROBOTS_BYTES`."""
+def read_rules(body: bytes, agent: str, name: str = "a robots.txt") -> Robots:
+    """Read a robots.txt, at most its first `ROBOTS_BYTES`; warnings call it by its name."""
     text = body[:ROBOTS_BYTES]
     if len(body) >= ROBOTS_BYTES:
         text = text.rpartition(b"\n")[0]  # without the last line: a truncated rule could forbid too much
@@ -147,15 +147,15 @@ def read_rules(body: bytes, agent: str) -> Robots:
     wildcards = [line.count("*") for line in lines if "*" in line and _AGENT.match(line) is None]
     if len(lines) > MAX_RULES or len(wildcards) > MAX_WILDCARD_RULES or sum(wildcards) > MAX_WILDCARDS:
         logger.warning(
-            "a robots.txt has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d",
-            len(lines), len(wildcards), sum(wildcards), MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS,
+            "%s has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d; it is refused",
+            name, len(lines), len(wildcards), sum(wildcards), MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS,
         )  # fmt: skip
         return Robots("robots_too_complex", agent)
     own = "\n".join(lines)
     try:
         return Robots(None, agent, zlib.compress(own.encode("utf-8", "replace")), _delay(Protego.parse(own), agent))
     except Exception:
-        logger.warning("robots.txt cannot be parsed: treated as empty", exc_info=True)
+        logger.warning("%s cannot be parsed: treated as empty", name, exc_info=True)
         return Robots(None, agent)
 
 

@@ -94,11 +94,25 @@ def system_resolver(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in records))
 
 
+class _Current(threading.local):
+    """What is known of the calling thread's request.
+
+    Attributes:
+        deadline: monotonic time at which it ends, or None.
+        reused: whether it used a kept connection.
+        on_sent: what is called when it has been sent, or None.
+    """
+
+    deadline: float | None = None
+    reused: bool = False
+    on_sent: Callable[[], None] | None = None
+
+
 class Guard:
     """Decides which addresses of a host may be connected to.
 
-    It also stores, for each thread, the deadline of its current request, whether that request used a kept connection,
-    and what to call when it has been sent.
+    Attributes:
+        current: the request of the thread that asks; each thread has its own.
     """
 
     def __init__(
@@ -110,34 +124,7 @@ class Guard:
         self._allowed = tuple(allowed_hosts)
         self._connect_to = dict(connect_to or {})
         self._resolver = resolver
-        self._current = threading.local()
-
-    @property
-    def deadline(self) -> float | None:
-        """Monotonic time at which the calling thread's request ends, or None."""
-        return getattr(self._current, "deadline", None)
-
-    @deadline.setter
-    def deadline(self, value: float | None) -> None:
-        self._current.deadline = value
-
-    @property
-    def reused(self) -> bool:
-        """Whether the calling thread's last request used a kept connection."""
-        return getattr(self._current, "reused", False)
-
-    @reused.setter
-    def reused(self, value: bool) -> None:
-        self._current.reused = value
-
-    @property
-    def on_sent(self) -> Callable[[], None] | None:
-        """What is called when a request of the calling thread has been sent, or None."""
-        return getattr(self._current, "on_sent", None)
-
-    @on_sent.setter
-    def on_sent(self, value: Callable[[], None] | None) -> None:
-        self._current.on_sent = value
+        self.current = _Current()
 
     def own_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host where a connection may be made; none if it is made elsewhere.
@@ -200,7 +187,7 @@ class Guard:
             try:
                 for option in options:
                     sock.setsockopt(*option)
-                sock.settimeout(_remaining(self.deadline, timeout))
+                sock.settimeout(_remaining(self.current.deadline, timeout))
                 sock.connect((address, real_port))
                 return sock
             except TimeoutError as error:
@@ -257,17 +244,17 @@ def _connection_class(base: Any, guard: Guard) -> Any:
 
         def connect(self) -> None:
             super().connect()
-            self.sock.deadline = guard.deadline
+            self.sock.deadline = guard.current.deadline
             self.used = False
 
         def request(self, *args: Any, **kwargs: Any) -> None:
             if self.sock is not None:  # otherwise it connects below
-                self.sock.deadline = guard.deadline
-            guard.reused = self.sock is not None and self.used
+                self.sock.deadline = guard.current.deadline
+            guard.current.reused = self.sock is not None and self.used
             super().request(*args, **kwargs)
             self.used = True
-            if guard.on_sent is not None:
-                guard.on_sent()
+            if guard.current.on_sent is not None:
+                guard.current.on_sent()
 
     return Connection
 

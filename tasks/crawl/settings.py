@@ -54,7 +54,10 @@ class CommonCrawlSettings(Settings):
     """Where Common Crawl, or an archive of its form, is read."""
 
     delay_seconds: float = tuning(
-        1.0, "between the starts of two requests of this machine, in seconds", ge=0, le=LONGEST_WAIT
+        1.0,
+        "between the starts of two requests to an index server from this machine, in seconds",
+        ge=0,
+        le=LONGEST_WAIT,
     )
     indexes: tuple[ServiceUrl, ...] = Field(
         (),
@@ -71,7 +74,9 @@ class CommonCrawlSettings(Settings):
     near: str = Field(
         "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
     )  # fmt: skip
-    data_url: FolderUrl = Field("https://data.commoncrawl.org/", description="what the file names of the index follow")
+    data_url: FolderUrl = Field(
+        "https://data.commoncrawl.org/", description="what the index's names of archive files are appended to"
+    )
     connections: int = tuning(4, "records read at the same time by one shard", ge=1)
     requests_per_second: float = tuning(
         20.0, "ranges of files that this machine asks for in a second at most, all shards together", gt=0
@@ -125,17 +130,22 @@ class CommonCrawlSettings(Settings):
 class WaybackSettings(Settings):
     """Whether and how the Internet Archive, or one that speaks its interface, stands in for dead links."""
 
-    enabled: bool = Field(False, description="ask the archive for pages that are gone from the web")
+    enabled: bool = Field(False, description="ask the Internet Archive for pages that are gone from the web")
     availability_url: ServiceUrl = Field(
-        "https://archive.org/wayback/available", description="where the closest capture of a URL is asked for"
+        "https://archive.org/wayback/available", description="interface that is asked for the capture of a URL"
     )
-    pages_url: FolderUrl = Field("https://web.archive.org/web/", description="what time and URL of a capture follow")
+    pages_url: FolderUrl = Field(
+        "https://web.archive.org/web/", description="what time and URL of a capture are appended to"
+    )
     timestamp: str = Field(
         "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
         pattern=r"^(\d{4}|\d{6}|\d{8}|\d{14})?$",
     )  # fmt: skip
     delay_seconds: float = tuning(
-        4.0, "between the starts of two requests of this machine, in seconds: 15 a minute", ge=0, le=LONGEST_WAIT
+        4.0,
+        "between the starts of two requests to it from this machine, in seconds; 4 = 15 a minute",
+        ge=0,
+        le=LONGEST_WAIT,
     )
 
 
@@ -149,16 +159,19 @@ class CrawlSettings(Settings):
     )
     contact: str = tuning(
         "",
-        "URL or e-mail address added to User-Agent: whom a site may turn to (set it on the web)",
+        "URL or e-mail address in the User-Agent of every request, to sites, search services and wikis: where their "
+        "owners can reach you (Wikimedia requires one)",
         pattern=HEADER_TEXT,
     )
     robots: bool = Field(True, description="obey robots.txt as RFC 9309 says; its Crawl-delay too")
     accepted_types: tuple[str, ...] = Field(
         ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
     )
-    read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data")
-    total_seconds: float = Field(60.0, gt=0, description="limit for one response, from request to last byte")
-    max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, counted after decompression")
+    read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data, in seconds")
+    total_seconds: float = Field(
+        60.0, gt=0, description="limit for one response, from request to last byte, in seconds"
+    )
+    max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, in bytes after decompression")
     allowed_hosts: tuple[str, ...] = Field(
         (),
         description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port",
@@ -185,14 +198,14 @@ class CrawlSettings(Settings):
         30.0, ge=0, description="pages of a host that asks for a longer Crawl-delay are not fetched"
     )
     host_failure_limit: int = Field(
-        20, ge=1, description="failed requests in a row after which the rest of a host is given up"
+        20, ge=1, description="failed requests in a row after which no other URL of the host is asked for"
     )
     refresh: str = Field(
         "",
         description="any text, such as a date or a week; a new one makes the pages of earlier crawls due again: they "
         "are asked for with conditional requests, and kept where they have not changed",
     )
-    budget_seconds: float | None = Field(None, gt=0, description="stop a shard after this time; null = never")
+    budget_seconds: float | None = Field(None, gt=0, description="stop a shard after so many seconds; null = never")
     budget_bytes: int | None = Field(None, gt=0, description="stop a shard after this many body bytes; null = never")
     budget_pages: int | None = Field(
         None,
@@ -208,13 +221,15 @@ class CrawlSettings(Settings):
         0.0, "a page fetched less than this many days ago is not due, whatever refresh says", ge=0
     )
 
-    retries: int = tuning(2, "further requests for a URL after a fault that may pass", ge=0)
-    backoff_seconds: float = tuning(1.0, "wait before the first retry; each further wait is twice as long", ge=0)
-    max_backoff_seconds: float = tuning(60.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
+    retries: int = tuning(2, "further requests for a URL after a fault that may be temporary", ge=0)
+    backoff_seconds: float = tuning(1.0, "seconds before the first retry; each further wait is twice as long", ge=0)
+    max_backoff_seconds: float = tuning(
+        60.0, "longest wait before a retry, in seconds; a longer Retry-After is cut to it", ge=0
+    )
     host_delay_seconds: float = tuning(
         1.0,
-        "between two requests to one registered domain or address, over all shards of a run; Crawl-delay can raise it "
-        "for a host",
+        "seconds between two requests to one registered domain or address, over all shards of a run; a Crawl-delay can "
+        "raise it for a host",
         ge=0,
     )
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)

@@ -139,7 +139,7 @@ class ChatJudge(Closing):
         if reason in _WRONG_SETTINGS or self._silent == _SILENT_IN_A_ROW:
             raise JudgeError(
                 f"the judge at {self._url} gave no answer, {self._silent} times in a row: {reason}. What it answered "
-                "before is kept; see to scoring.judge and run again, or leave it out"
+                "before is kept; check scoring.judge and run again, or leave it out"
             )
         return reason
 

@@ -4,12 +4,11 @@ import hashlib
 import importlib.util
 import json
 from collections.abc import Mapping
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from tasks.sources.files import file_state
+from tasks.sources.files import file_digest
 
 _READ = (".json", ".safetensors", ".txt", ".model")  # configuration, weights, vocabularies
 _NEEDED = (
@@ -69,14 +68,8 @@ def read_config(folder: str, setting: str) -> dict[str, Any]:
 def folder_digest(folder: str, also: tuple[str, ...] = ()) -> str:
     """Return a hash of the files that a model is loaded from, whose path does not count; `also` are more endings."""
     files = sorted(path for path in Path(folder).iterdir() if path.suffix in (*_READ, *also) and path.is_file())
-    digests = [f"{path.name} {_digest(path, file_state(path))}" for path in files]
+    digests = [f"{path.name} {file_digest(path)}" for path in files]
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
-
-
-@cache
-def _digest(path: Path, _state: tuple[int, ...]) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def load_model(kind: str, folder: str) -> tuple[Any, Any]:

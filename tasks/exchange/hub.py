@@ -30,7 +30,7 @@ class HubTarget:
         try:
             importlib.import_module("huggingface_hub.utils").validate_repo_id(name)
         except self._errors.HFValidationError as error:
-            raise ValueError(f"the hub takes no name {name!r}: {error}") from error
+            raise ValueError(f"the hub does not accept the name {name!r}: {error}") from error
         if name.count("/") != 1:
             raise ValueError(f"the hub's name is {name!r}: expected ORG/NAME")
         self.name, self.kind = name, kind

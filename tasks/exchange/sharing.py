@@ -50,7 +50,7 @@ def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None
         StorageError: there is no such root, build or version, or a file or the hub does not answer.
     """
     if sharing.model is not None and (sharing.build, sharing.columns) != (None, None):
-        raise ValueError("--build and --columns are of a corpus: expected --model without them")
+        raise ValueError("--build and --columns choose a corpus, --model a summarizer: expected one or the other")
     settings = _settings(sharing)
     if sharing.push is not None and "://" in sharing.to:
         raise ValueError(f"--push uploads a local folder, --to is {sharing.to}: expected a folder of this machine")

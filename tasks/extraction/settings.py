@@ -6,6 +6,9 @@ from pydantic import Field, field_validator
 
 from tasks.engine.settings import Settings
 
+# They find the main text in a page of a web site; plain text, Markdown, PDF and given documents have no site around it.
+HTML_ENGINES = frozenset({"trafilatura", "density", "readability", "soup"})
+
 
 class ExtractSettings(Settings):
     """How main text is found in pages, and what a page may cost."""
@@ -22,14 +25,21 @@ class ExtractSettings(Settings):
         0.95,
         ge=0,
         le=1,
-        description="trafilatura's text is given up for that of density or readability where its agreement with the "
-        "two others is below this share of theirs; 0 = never: another engine is asked where trafilatura finds nothing",
+        description="where trafilatura's text agrees with those of density and readability less than this share (0-1) "
+        "of the best agreement of the three, the text that agrees best is taken; 0 = another text is taken only where "
+        "trafilatura finds none",
     )
     cpu_seconds: float = Field(
-        10.0, gt=0, le=3600, description="processor time a page may take, in seconds; then extraction_timeout"
+        10.0,
+        gt=0,
+        le=3600,
+        description="processor time a page may take, in seconds; beyond it the page is refused as extraction_timeout",
     )
     memory_mib: int = Field(
-        2048, ge=512, description="address space of the extracting process, in MiB; beyond it extraction_memory"
+        2048,
+        ge=512,
+        description="address space of the extracting process, in MiB; a page that needs more is refused as "
+        "extraction_memory",
     )
     repeated_pages: int = Field(
         3,

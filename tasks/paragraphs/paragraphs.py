@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
+from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.quality import junk_probabilities
@@ -15,9 +16,6 @@ from tasks.paragraphs.settings import ParagraphSettings
 from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
 from tasks.rights.personal import mask_personal
 from tasks.text.ngrams import WordRule, split_words
-
-# Engines of documents without a site around their text; those that a source contains have none.
-_WITHOUT_SITE = (None, "plain", "markdown")
 
 
 def build_paragraphs(
@@ -86,7 +84,7 @@ class _Candidates:
         columns["provenance"] += [documents["provenance"][row].as_py()] * len(texts)
         columns["position"] += range(len(texts))
         columns["text"] += texts
-        of_site = documents["engine"][row].as_py() not in _WITHOUT_SITE
+        of_site = documents["engine"][row].as_py() in HTML_ENGINES
         reason = None
         if self._conditions:
             reason = refusal({name: documents[name][row].as_py() for name in COLUMNS}, self._conditions)

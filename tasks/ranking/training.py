@@ -218,6 +218,6 @@ class RankerObjective(Objective[RankerBatch]):
             raise ValueError(f"training cannot start from the ranker in {directory}: it has another vocabulary")
         if trained.model.config != self.model.config:
             raise ValueError(
-                f"training cannot start from {directory}: {trained.model.config} is not {self.model.config}"
+                f"training cannot start from {directory}: expected {self.model.config}, got {trained.model.config}"
             )
         self.model.load_state_dict(trained.model.state_dict())

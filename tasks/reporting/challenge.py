@@ -17,7 +17,7 @@ from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.samples import shorten
 from tasks.reporting.settings import ReportSettings
-from tasks.reporting.verdicts import few_articles
+from tasks.reporting.verdicts import counted_articles, few_articles
 
 CHALLENGE_ARTIFACT = "champion-challenger"
 _CHAMPION, _CHALLENGER = "champion", "challenger"
@@ -269,8 +269,7 @@ def _measure_table(challenge: Challenge) -> Table:
              _mean(after, metric.scale, after.mean == best), _mean(measure.difference, metric.scale, deciding, "+"),
              Cell(f"{measure.p_value:.3f}")]
         )  # fmt: skip
-    count = challenge.articles
-    articles = f"{count:,} test article{'s' if count != 1 else ''}"
+    articles = counted_articles(challenge.articles)
     caption = f"Figures and difference in points, %, ratios as numbers, with intervals; {articles}"
     columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]
     return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))

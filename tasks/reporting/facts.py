@@ -30,7 +30,7 @@ def gather_facts(
 
     Args:
         config: recipe of the build's settings.
-        counts: of every stage, `tasks.reporting.publishing.summarise`.
+        counts: of every stage, `storage.builds.summarise`.
         ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
         seed: of the build.

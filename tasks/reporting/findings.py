@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from storage.recipes import most_first
 from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.registry import METRICS
 from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
@@ -192,22 +193,18 @@ class Distributions:
 
 
 def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
-    """Return the stages of the corpus in order of the pipeline, from the counts of `publishing.summarise`."""
+    """Return the stages of the corpus in order of the pipeline, from the counts of `storage.builds.summarise`."""
     rows = []
     for stage, heading in _FUNNEL.items():
         if (count := counts.get(stage)) is not None:
-            drops = sorted(count["drops"].items(), key=lambda item: (-item[1], item[0]))
-            rows.append(FunnelRow(stage, heading, count["rows"], dict(drops)))
+            rows.append(FunnelRow(stage, heading, count["rows"], most_first(count["drops"])))
     return rows
 
 
 def failing_hosts(counts: Mapping[str, Mapping[str, Any]]) -> list[HostRow]:
     """Return the hosts with the most failures, worst first; empty if no record of a crawl names any."""
     worst = counts.get("pages", {}).get("worst", {})
-    rows = [
-        HostRow(host, its["rows"], dict(sorted(its["drops"].items(), key=lambda item: (-item[1], item[0]))))
-        for host, its in worst.items()
-    ]
+    rows = [HostRow(host, its["rows"], most_first(its["drops"])) for host, its in worst.items()]
     return sorted(rows, key=lambda row: (-row.failed, row.host))
 
 

@@ -78,11 +78,11 @@ def write_report(
         ranker: directory of the trained ranker; None if the paragraphs were imported ranked.
         summarizer: directory of the trained summarizer.
         settings: see the class.
-        counts: rows that each stage kept and refused (`tasks.reporting.publishing.summarise`).
+        counts: rows that each stage kept and refused (`storage.builds.summarise`).
         config: the recipe of the build's settings.
         seed: decides the resamples of the intervals.
         directory: folder of the files.
-        took: seconds and peak bytes of each stage, also from `publishing.summarise`.
+        took: seconds and peak bytes of each stage, from there too.
 
     Returns:
         `published`, the files, and the headline numbers: in percent, by system and by L'.

@@ -16,7 +16,7 @@ from tasks.reporting.facts import Fact
 from tasks.reporting.findings import Cost, Distributions, FunnelRow, HostRow, Ranking, Table1, imbalances
 from tasks.reporting.reasons import meaning
 from tasks.reporting.samples import Sample, Samples
-from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, headline_sentence
+from tasks.reporting.verdicts import NOTHING_SCORED, comparison_sentence, counted_articles, headline_sentence
 
 _METHODS = {
     "similarity": "tf-idf similarity with the title",
@@ -96,7 +96,7 @@ def table1_section(table1: Table1) -> Section:
         if row.published:
             rows.append([Cell(name), Cell("paper, WikiSum"), *_recalls(row.published, table1.cutoffs)])
     columns = ["paragraphs ranked by", "corpus", *[f"L' = {cutoff}" for cutoff in table1.cutoffs]]
-    caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {_articles(table1.articles)}"
+    caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {counted_articles(table1.articles)}"
     blocks: list[Block] = [
         Table(caption, columns, rows, frozenset(range(2, len(columns)))),
         Text("The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of some "
@@ -312,7 +312,7 @@ def short_score_table(ranking: Ranking) -> Table:
         note = _score(ranking, system, ranking.headline).note or _NONE
         rows.append([Cell(system), *[Cell(cell.text) for cell in cells], Cell(note)])
     columns = ["system", *map(metric_name, chosen), interval]
-    caption = f"Summaries: truth, and ROUGE F1, %; {_articles(ranking.articles)}"
+    caption = f"Summaries: truth, and ROUGE F1, %; {counted_articles(ranking.articles)}"
     return Table(caption, columns, rows, frozenset(range(1, len(columns))))
 
 
@@ -330,7 +330,7 @@ def _score_table(ranking: Ranking, heading: str, metrics: Sequence[str]) -> Tabl
         for system in ranking.systems
     ]
     columns = ["system", *[metric_name(metric.removesuffix("-stem")) for metric in metrics]]
-    caption = f"{heading}, with intervals; {_articles(ranking.articles)}"
+    caption = f"{heading}, with intervals; {counted_articles(ranking.articles)}"
     return Table(caption, columns, rows, frozenset(range(1, len(columns))))
 
 
@@ -398,7 +398,3 @@ def _share(part: int, total: int) -> Cell:
 
 def _number(value: float | None, digits: int) -> Cell:
     return Cell(_NONE if value is None else f"{value:,.{digits}f}")
-
-
-def _articles(count: int) -> str:
-    return f"{count:,} test article{'s' if count != 1 else ''}"

@@ -38,12 +38,17 @@ def headline_sentence(ranking: Ranking) -> str:
     difference = pair.difference
     side = "above" if pair.better == best_trained else "below"
     low, high = 100 * difference.low, 100 * difference.high
-    verdict = "significant" if is_significant(pair, ranking) else "not significant"
     return (
         f"{best_trained} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} "
-        f"{best_baseline} ({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): {verdict} "
-        f"(p = {pair.p_adjusted:.3f} after Holm's correction).{few_articles(pair.articles)}"
+        f"{best_baseline} ({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): "
+        f"{comparison_sentence(pair, ranking)} (p = {pair.p_adjusted:.3f} after Holm's correction)."
+        f"{few_articles(pair.articles)}"
     )
+
+
+def counted_articles(count: int) -> str:
+    """Return a number of test articles in words."""
+    return f"{count:,} test article{'s' if count != 1 else ''}"
 
 
 def few_articles(articles: int) -> str:

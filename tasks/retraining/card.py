@@ -33,7 +33,7 @@ def model_card(version: Version, counts: Mapping[str, Mapping[str, Any]], effort
 
     Args:
         version: its entry in the registry.
-        counts: of every stage of its build (`tasks.reporting.publishing.summarise`).
+        counts: of every stage of its build (`storage.builds.summarise`).
         effort: its cost.
     """
     verdict = version.verdict

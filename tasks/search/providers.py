@@ -1,6 +1,5 @@
 """Search providers behind one small interface."""
 
-import hashlib
 import json
 import logging
 from collections.abc import Collection, Iterator, Mapping
@@ -17,7 +16,7 @@ from tasks.crawl.service import Patience, Service
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of, normalise_url
 from tasks.search.settings import SearchSettings
-from tasks.sources.files import file_state
+from tasks.sources.files import file_digest
 
 logger = logging.getLogger(__name__)
 
@@ -101,16 +100,16 @@ def recorded_notes(settings: SearchSettings) -> dict[str, str]:
         return {}
     assert settings.recorded is not None
     path = Path(settings.recorded)
-    return {"recorded_sha256": _checked_digest(path, file_state(path))}
+    digest = file_digest(path)
+    _check_lines(path, digest)
+    return {"recorded_sha256": digest}
 
 
 @cache
-def _checked_digest(path: Path, _state: tuple[int, ...]) -> str:
-    """Check every line before work starts; cached for the process until the file changes."""
+def _check_lines(path: Path, _digest: str) -> None:
+    """Read every line before work starts; once for the process until the file changes."""
     for _ in _recorded_lines(path):
         pass
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -129,12 +128,13 @@ def _recorded_lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 class JsonSearch:
     """A provider with a JSON interface over HTTP: one GET request per query, with delays and retries."""
 
-    def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str]) -> None:
+    def __init__(self, settings: SearchSettings, connect_to: Mapping[str, str], contact: str) -> None:
         """Make the client.
 
         Args:
             settings: settings of the search.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
+            contact: URL or e-mail address for the User-Agent; may be empty.
 
         Raises:
             ValueError: the endpoint is not a web address.
@@ -145,7 +145,7 @@ class JsonSearch:
         host = urlsplit(settings.endpoint or self._interface.endpoint).netloc.lower()
         # The user chose the endpoint, so it may be on this machine or in a private network.
         self._endpoint = normalise_url(settings.endpoint or self._interface.endpoint, allowed_hosts=[host])
-        web = CrawlSettings(contact=settings.contact)
+        web = CrawlSettings(contact=contact)
         self._service = Service(self._endpoint, web, PATIENCE, connect_to, delay_seconds=settings.delay_seconds)
 
     def search(self, query: str, results: int) -> list[str]:

@@ -19,7 +19,7 @@ _ANSWERS_A_FILE = 100  # on an object store a file exists only once closed, so a
 
 
 def search_articles(
-    articles: pa.Table, settings: SearchSettings, *, scratch: Scratch, connect_to: Mapping[str, str]
+    articles: pa.Table, settings: SearchSettings, *, scratch: Scratch, connect_to: Mapping[str, str], contact: str = ""
 ) -> pa.Table:
     """Return the search results of each kept article, or why there are none.
 
@@ -31,6 +31,7 @@ def search_articles(
         settings: settings of the search; provider `none` sends no queries.
         scratch: where answers are kept while the shard is made, so that no query is paid for twice.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
+        contact: URL or e-mail address for the User-Agent.
 
     Returns:
         Rows of `search` in the order of articles, by rank.
@@ -43,7 +44,7 @@ def search_articles(
     columns = articles.select(["article_id", "title", "search_results", "drop_reason"]).to_pylist()
     kept = [article for article in columns if article["drop_reason"] is None]
     titles = {article["title"] for article in kept if not article["search_results"]}
-    provider = open_provider(settings, titles, connect_to)
+    provider = open_provider(settings, titles, connect_to, contact)
     try:
         with Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE) as answers:
             for article in kept:
@@ -58,7 +59,7 @@ def search_articles(
 
 
 def open_provider(
-    settings: SearchSettings, titles: Collection[str], connect_to: Mapping[str, str]
+    settings: SearchSettings, titles: Collection[str], connect_to: Mapping[str, str], contact: str
 ) -> SearchProvider | None:
     """Return the provider of the settings, for queries for `titles`; None for provider `none`."""
     if settings.provider == "none":
@@ -66,7 +67,7 @@ def open_provider(
     if settings.provider == "recorded":
         assert settings.recorded is not None
         return RecordedSearch(settings.recorded, titles)
-    return JsonSearch(settings, connect_to)
+    return JsonSearch(settings, connect_to, contact)
 
 
 def _ask(provider: SearchProvider, article: Mapping[str, Any], results: int, answers: Answers) -> list[dict[str, Any]]:

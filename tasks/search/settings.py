@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.engine.settings import Settings, tuning
 
 
 class SearchSettings(Settings):
@@ -24,7 +24,6 @@ class SearchSettings(Settings):
     language: str = Field("en", description="language of the results, ISO 639-1", pattern=r"^[a-z]{2,3}$")
     engine: str | None = Field(None, description="identifier (cx) of a Google Programmable Search engine")
     key: SecretStr | None = tuning(None, "key of the Brave or Google interface; not written to any record")
-    contact: str = tuning("", "URL or e-mail address added to User-Agent", pattern=HEADER_TEXT)
     delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard, in seconds", ge=0)
     price_per_thousand: float | None = tuning(
         None,

@@ -19,11 +19,12 @@ from tasks.sources.tensor2tensor.source import Tensor2TensorSource
 _MOST_LOOKED_INTO = 20  # partitions of which the first article is read
 
 
-def open_source(settings: SourceSettings, kept: KeptAnswers | None = None) -> Source:
+def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers | None = None) -> Source:
     """Return the source that the settings choose; it opens no file before `partitions` is called.
 
     Args:
         settings: which source.
+        contact: URL or e-mail address for the User-Agent of requests to a live wiki, which needs one.
         kept: what a planning that asks a live wiki goes on from; None = everything is asked.
     """
     match settings.kind:
@@ -36,7 +37,7 @@ def open_source(settings: SourceSettings, kept: KeptAnswers | None = None) -> So
         case "encyclopedia":
             return EncyclopediaSource(settings.encyclopedia, settings.wikitext)
         case "mediawiki":
-            return MediaWikiSource(settings.mediawiki, settings.wikitext, kept=kept)
+            return MediaWikiSource(settings.mediawiki, settings.wikitext, contact=contact, kept=kept)
         case "tensor2tensor":
             return Tensor2TensorSource(settings.tensor2tensor)
         case "sections":

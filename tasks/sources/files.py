@@ -2,13 +2,16 @@
 
 import glob
 import gzip
+import hashlib
+import json
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from tasks.sources.source import Partition
 
@@ -89,6 +92,32 @@ def file_state(path: Path) -> tuple[int, int, int]:
     status = path.stat()
     settled = time.time_ns() - status.st_mtime_ns > _SETTLED_NS
     return status.st_size, status.st_mtime_ns, 0 if settled else time.monotonic_ns()
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, hex; a process reads the file once, until it changes."""
+    return _digest(path, file_state(path))
+
+
+@cache
+def _digest(path: Path, _state: tuple[int, ...]) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    """Return the object that a line of JSON, in UTF-8 with or without a mark, holds.
+
+    Raises:
+        ValueError: it holds anything else.
+    """
+    try:
+        content = json.loads(line.decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("expected a JSON object, got one nested too deeply") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"expected a JSON object, got {type(content).__name__}")
+    return content
 
 
 def blocks(stream: BinaryIO, size: int) -> Iterator[bytes]:

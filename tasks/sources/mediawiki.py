@@ -53,6 +53,7 @@ class MediaWikiSource:
         wikitext: WikitextSettings,
         connect_to: Mapping[str, str] | None = None,
         *,
+        contact: str,
         kept: KeptAnswers | None = None,
         patience: Patience = PATIENCE,
     ) -> None:
@@ -62,12 +63,14 @@ class MediaWikiSource:
             settings: which pages.
             wikitext: how to read them.
             connect_to: pattern of host -> `address:port` where its connections are made instead.
+            contact: URL or e-mail address for the User-Agent.
             kept: answers of an interrupted planning, which goes on from them; None = everything is asked.
             patience: time limit, retries and back-off of requests.
         """
         self._settings = settings
         self._wikitext = wikitext
         self._connect_to = dict(connect_to or {})
+        self._contact = contact.strip()
         self._kept = kept
         self._patience = patience
 
@@ -120,13 +123,13 @@ class MediaWikiSource:
 
     def _api(self, kept: KeptAnswers | None = None) -> MediaWikiApi:
         settings = self._settings
-        if not settings.contact.strip():
+        if not self._contact:
             raise ValueError(
-                "source.mediawiki.contact is empty: expected a URL or an e-mail address for the User-Agent"
+                "crawl.contact is empty: expected a URL or an e-mail address for the User-Agent, which wikis require"
             )
         return MediaWikiApi(
             settings.api, self._connect_to,
-            contact=settings.contact.strip(), delay_seconds=settings.delay_seconds, patience=self._patience,
+            contact=self._contact, delay_seconds=settings.delay_seconds, patience=self._patience,
             token=secret_in(settings.token_variable, "source.mediawiki.token_variable", "an OAuth 2 access token"),
             kept=kept,
         )  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tasks.engine.settings import HEADER_TEXT, Settings, tuning
+from tasks.engine.settings import Settings, tuning
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.encyclopedia.settings import EncyclopediaSettings
@@ -27,22 +27,19 @@ class MediaWikiSettings(Settings):
     """Which pages of which wiki are read, and how politely."""
 
     api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
-    contact: str = tuning(
-        "",
-        "URL or e-mail address for the User-Agent; Wikimedia requires one, so it must be given",
-        pattern=HEADER_TEXT,
-    )
     token_variable: str | None = tuning(
         None,
         "environment variable that holds an OAuth 2 access token of the wiki, such as that of an owner-only consumer, "
-        "for its higher rate limits; null = none is sent",
+        "for higher rate limits; null = none is sent",
     )
     titles: str = Field(
         "", description="file of titles, one a line, UTF-8; empty lines and those that begin with # are skipped"
     )
     category: str = Field("", description="category whose articles are read, with or without its namespace")
     category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
-    delay_seconds: float = tuning(0.1, "between the starts of two requests, which are serial, in seconds", ge=0)
+    delay_seconds: float = tuning(
+        0.1, "between the starts of two requests, in seconds; no two are sent at the same time", ge=0
+    )
 
 
 class SectionsSettings(Settings):

@@ -18,7 +18,7 @@ class VocabularySettings(Settings):
     folder: str | None = tuning(
         None,
         "local folder of a Hugging Face model whose tokenizer.json is the vocabulary, in place of an estimated one; "
-        "its content is part of the recipe, its path is not. None = that of summarizer.pretrained, if there is one",
+        "its content is part of the recipe, its path is not; null = that of summarizer.pretrained, if there is one",
     )
     pieces: int = Field(
         32_000,
@@ -29,8 +29,8 @@ class VocabularySettings(Settings):
     model_type: Literal["unigram", "bpe", "byte-bpe"] = Field(
         "unigram",
         description="segmentation model: unigram (as the released WikiSum vocabulary) and bpe by SentencePiece; "
-        "byte-bpe is the byte-level BPE of BART (Lewis et al. 2020), which any text can be spelt in and of the "
-        "settings here reads only its pieces and characters",
+        "byte-bpe is the byte-level BPE of BART (Lewis et al. 2020), in which any text can be spelt; of the "
+        "settings of this section it needs `pieces` alone",
     )
     normalisation: Literal["nmt_nfkc", "nmt_nfkc_cf", "identity"] = Field(
         "nmt_nfkc",
@@ -88,7 +88,7 @@ class ExampleSettings(Settings):
         ge=1,
         description="learn only those sentences of a lead whose names, numbers and dates all occur in the title or in "
         "this many best paragraphs, for the others teach to invent (Nan et al. 2021); leads of test articles "
-        "stay whole. None = all sentences",
+        "stay whole; null = all sentences",
     )
 
     def recipe(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class SummarizerSettings(Settings):
         None,
         "local folder of a Hugging Face checkpoint of the preset's architecture and size, from whose weights training "
         "starts and whose tokenizer is the vocabulary; its content is part of the recipe, its path is not. Nothing is "
-        "downloaded. None = fresh weights",
+        "downloaded; null = fresh weights",
     )
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
@@ -130,7 +130,7 @@ class SummarizerSettings(Settings):
     max_source_tokens: int | None = Field(
         None,
         ge=1,
-        description="tokens read of all paragraphs together; None = all (Liu & Lapata 2019, sec. 4: FT "
+        description="tokens read of all paragraphs together; null = all (Liu & Lapata 2019, sec. 4: FT "
         "reads 600 to 1,200)",
     )
     truncation: Literal["end", "each"] = Field(
@@ -189,7 +189,7 @@ class TrainingSettings(Settings):
     processes: int | None = Field(
         None,
         ge=1,
-        description="processes that train together and share the batches of an update equally; None = one for each GPU "
+        description="processes that train together and share the batches of an update equally; null = one for each GPU "
         "of the machine, as far as they divide accumulation, 1 on a CPU. Each draws its own dropout, so the result "
         "depends on it",
     )
@@ -211,9 +211,9 @@ class TrainingSettings(Settings):
         0.1, ge=0, lt=1, description="probability spread over all pieces (Liu & Lapata 2019, sec. 4: .1)"
     )
     dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout; None = the preset's (Liu & Lapata 2019, sec. 4: .1)"
+        None, ge=0, lt=1, description="dropout; null = the preset's (Liu & Lapata 2019, sec. 4: .1)"
     )
-    clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; None = as it comes")
+    clip_norm: float | None = Field(None, gt=0, description="largest gradient norm; null = as it comes")
     validation_articles: int = Field(
         4000, ge=1, description="articles of the valid split that are validated on, at most"
     )
@@ -225,12 +225,14 @@ class TrainingSettings(Settings):
         "auto", description="bfloat16 computes in it and keeps float32 weights; auto: bfloat16 on CUDA, else float32"
     )
     max_seconds: float | None = Field(
-        None, gt=0, description="time budget in seconds; None = none. With one, the result depends on the machine"
+        None, gt=0, description="time budget in seconds; null = no limit. With one, the result depends on the machine"
     )
     torch_threads: int = Field(
         2, ge=1, description="threads of torch on a CPU; part of the recipe, because the last bits of sums depend on it"
     )
-    checkpoint_interval: int | None = tuning(None, "steps between checkpoints beside those of validations", ge=1)
+    checkpoint_interval: int | None = tuning(
+        None, "steps between checkpoints beside those of validations; null = no others", ge=1
+    )
     log_interval: int = tuning(50, "steps between lines of metrics.jsonl and reports of progress", ge=1)
     decoded_articles: int = tuning(
         8, "validation articles decoded greedily for ROUGE at each validation; 0 = none", ge=0
@@ -309,7 +311,7 @@ class DecodingSettings(Settings):
     compressed_paragraphs: int | None = Field(
         None,
         ge=1,
-        description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); None = all",
+        description="s, paragraphs of highest predicted attention that are read (Ma & Zong 2022, Table 6); null = all",
     )
     source_values: bool = Field(
         False, description="whether only names and numbers that occur in what was read may be written"
@@ -322,10 +324,10 @@ class DecodingSettings(Settings):
         "what it doubts is less often true; the likeliest sentence stays. 0 = all stay",
     )
     prompt_title: bool = Field(False, description="summaries begin with the title, as PHT's released decoder has it")
-    max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; None = as many as in training")
-    max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; None = as in training")
+    max_paragraphs: int | None = Field(None, ge=1, description="paragraphs read; null = as many as in training")
+    max_paragraph_tokens: int | None = Field(None, ge=2, description="tokens read of each; null = as in training")
     max_source_tokens: int | None = Field(
-        None, ge=1, description="tokens read of all; None = as in training (000 tests at 1,600 and 3,000)"
+        None, ge=1, description="tokens read of all; null = as in training (Liu & Lapata 2019 test at 1,600 and 3,000)"
     )
     checkpoint: int = Field(0, ge=0, description="which of the best checkpoints by validation loss; 0 = the best")
     precision: Literal["float32", "bfloat16"] = Field("float32", description="of the computation; weights are float32")

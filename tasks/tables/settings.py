@@ -32,7 +32,7 @@ class TableSettings(Settings):
     source_scale: float = Field(
         1.0, gt=0, description="factor of the papers' source lengths (24 paragraphs, 600 tokens and so on)"
     )
-    steps: int | None = Field(None, ge=1, description="training steps of each system; None = those of `training`")
+    steps: int | None = Field(None, ge=1, description="training steps of each system; null = those of `training`")
 
     @field_validator("systems")
     @classmethod

@@ -203,10 +203,9 @@ def test_mediawiki(tmp_path: Path) -> None:
     pages = {title: (100 + number, text) for number, (title, text) in enumerate(WIKITEXT.items())}
     redirects = {"Old bridge": "Arlen Bridge"}
     with LoopbackServer(WEB) as server, WikiServer(pages=pages, redirects=redirects, per_answer=2) as wiki:
-        mediawiki = {
-            "api": wiki.api, "contact": "team@example.org", "titles": str(tmp_path / "titles.txt"), "delay_seconds": 0,
-        }  # fmt: skip
-        found = ended(tmp_path / "data", {"kind": "mediawiki", "mediawiki": mediawiki}, {"*.test": server.address})
+        mediawiki = {"api": wiki.api, "titles": str(tmp_path / "titles.txt"), "delay_seconds": 0}
+        source, crawl = {"kind": "mediawiki", "mediawiki": mediawiki}, {"contact": "team@example.org"}
+        found = ended(tmp_path / "data", source, {"*.test": server.address}, crawl=crawl)
         assert wiki.agents == {"wikisum-builder/0.1 (+team@example.org)"}
     assert found.counts["articles"] == (2, {"no_sources": 1, "missing_page": 1})
     assert found.counts["pages"] == (3, {"http_404": 1})
@@ -218,14 +217,14 @@ def test_the_listing_of_a_wiki_is_asked_once_for_check_and_run_and_goes_on(tmp_p
     pages = {title: (100 + number, text) for number, (title, text) in enumerate(WIKITEXT.items())}
     categories = {"Category:Tam": ["Arlen Bridge", "Tamsin ferry", "Arlen", "Category:More"], "Category:More": ["Mill"]}
     with LoopbackServer(WEB) as server, WikiServer(pages=pages, categories=categories, fails_from=3) as wiki:
-        mediawiki = {"api": wiki.api, "contact": "x@y.test", "category": "Tam", "category_depth": 1, "delay_seconds": 0}
-        source = {"kind": "mediawiki", "mediawiki": mediawiki}
-        planning = planning_session(configured(tmp_path / "data", source), keeps_answers=True)
+        mediawiki = {"api": wiki.api, "category": "Tam", "category_depth": 1, "delay_seconds": 0}
+        source, crawl = {"kind": "mediawiki", "mediawiki": mediawiki}, {"contact": "x@y.test"}
+        planning = planning_session(configured(tmp_path / "data", source, crawl=crawl), keeps_answers=True)
         with pytest.raises(ConnectionError, match="HTTP 403"):
             planning.once(lambda session: dag_of(session).articles)
         wiki.fails_from = None
         planning.once(lambda session: dag_of(session).articles)
-        found = ended(tmp_path / "data", source, {"*.test": server.address})
+        found = ended(tmp_path / "data", source, {"*.test": server.address}, crawl=crawl)
         listed = [(fields.get("cmtitle"), fields.get("cmcontinue")) for fields in wiki.asked if "list" in fields]
         asked = [fields["titles"] for fields in wiki.asked if "titles" in fields]
     failed, *others = listed[2:]

@@ -6,10 +6,11 @@ from threading import Event, Thread
 
 import pytest
 
-from storage.builds import Build, build_names, latest_build, read_build, save_build
+from storage.builds import Build, build_names, latest_build, read_build, save_build, summarise
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
-from storage.store import Store
+from storage.recipes import ShardRecord
+from storage.store import Store, WrittenTable
 
 BUILD = Build("20261120-101500", "2026-11-20T10:15:00+00:00", {"seed": 1}, {"articles": {"0": "ab"}}, {}, {})
 
@@ -25,6 +26,14 @@ def test_the_latest_build_is_the_one_saved_last(tmp_path: Path) -> None:
     save_build(store, Build("20261122-101500", *list(vars(BUILD).values())[1:]), latest=False)
     assert latest_build(store) == later
     assert build_names(store) == [BUILD.name, later.name, "20261122-101500"]
+
+
+@pytest.mark.parametrize("order", [("clone", "duplicate", "too_short"), ("too_short", "duplicate", "clone")])
+def test_reasons_are_summed_most_first_and_equal_counts_by_name(order: tuple[str, ...]) -> None:
+    counts = {"clone": 1, "duplicate": 1, "too_short": 2}
+    drops = {reason: counts[reason] for reason in order}
+    records = [ShardRecord("paragraphs", n, "0", WrittenTable(9, 1, "", ""), drops, {}, {}, 1, 1.0, 1) for n in (0, 1)]
+    assert list(summarise(records)["drops"].items()) == [("too_short", 4), ("clone", 2), ("duplicate", 2)]
 
 
 def test_the_pointer_is_no_build(tmp_path: Path) -> None:

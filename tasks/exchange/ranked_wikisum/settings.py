@@ -17,13 +17,13 @@ class ImportSettings(Settings):
     )
     texts: Literal["evaluated", "all"] = Field(
         "evaluated",
-        description="articles whose paragraphs are decoded into text: those of valid and test, as baselines and the "
-        "report need it | all, as graphs of .pt shards and a ranker of one's own do",
+        description="articles whose token ids are turned back into text: evaluated = those of valid and test, which "
+        "baselines and report need | all = every one, which graphs of .pt shards and a ranker of your own need",
     )
     sentence_marks: Literal["keep", "drop"] = Field(
         "keep",
-        description="what becomes of <Q> between the sentences of a lead's ids: keep, as the released models learn "
-        "them | drop, as the examples of our own corpora are; decoded text never shows them",
+        description="the mark <Q> between the sentences of a lead: keep, as the released models learn it | drop, as "
+        "corpora built here are without it; decoded text never shows it",
     )
 
 

@@ -63,7 +63,7 @@ def plan_files(shards: CorpusShards, group_bytes: int = _GROUP_BYTES) -> Plan:
     counts = {shard: shards.splits(shard) for shard in shards.stages["articles"].shards}
     first = next((shard for shard, splits in counts.items() if sum(splits.values())), None)
     if first is None:
-        raise ValueError("the build has no used article: there is nothing to export")
+        raise ValueError("the build has no article that was not refused: there is nothing to export")
     groups = _grouped(list(counts), shards.stages, group_bytes)
     used = [{split for shard in group for split, count in counts[shard].items() if count} for group in groups]
     totals = {split: sum(split in splits for splits in used) for split in SPLITS.values()}

@@ -33,5 +33,5 @@ class SharedCorpusSettings(Settings):
             raise ValueError(f"columns is empty: expected some of {', '.join(PARTS)}")
         for inner, outer in _INSIDE.items():
             if inner in chosen and outer not in chosen:
-                raise ValueError(f"columns has {inner} without {outer}, in which they count: expected {outer} too")
+                raise ValueError(f"columns has {inner} without {outer}, to which they belong: expected {outer} too")
         return self

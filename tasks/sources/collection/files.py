@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.sources.collection.layouts import SOURCE, TARGET
-from tasks.sources.files import unzipped
+from tasks.sources.files import json_object, unzipped
+from tasks.sources.parquet import parquet_rows
 
 Row = bytes | tuple[bytes, bytes] | Any  # a line of JSON, parallel lines, or what a row holds
 _BATCH = 64  # rows of Parquet in memory
@@ -42,9 +43,7 @@ def rows(path: Path) -> Iterator[Row]:
         elif suffixes[-1:] in (["csv"], ["tsv"]):
             yield from _table(path, "\t" if suffixes[-1] == "tsv" else ",")
         elif suffixes[-1:] == ["parquet"]:
-            for batch in pq.ParquetFile(path).iter_batches(_BATCH):
-                for number in range(batch.num_rows):
-                    yield batch.slice(number, 1).to_pylist()[0]
+            yield from parquet_rows(pq.ParquetFile(path).iter_batches(_BATCH))
         else:
             raise ValueError(f"expected a file ending in {_KINDS}")
     except (ValueError, csv.Error, ijson.JSONError, pa.ArrowException) as error:
@@ -60,12 +59,9 @@ def parse_row(row: Row) -> Mapping[str, Any]:
     Raises:
         ValueError: it is no JSON object, not UTF-8, or has more fields than columns.
     """
-    try:
-        if isinstance(row, tuple):
-            return {SOURCE: row[0].decode(), TARGET: row[1].decode()}
-        content = json.loads(row.decode("utf-8-sig")) if isinstance(row, bytes) else row
-    except RecursionError as error:
-        raise ValueError("expected a JSON object, got one nested too deeply") from error
+    if isinstance(row, tuple):
+        return {SOURCE: row[0].decode(), TARGET: row[1].decode()}
+    content = json_object(row) if isinstance(row, bytes) else row
     if not isinstance(content, Mapping):
         raise ValueError(f"expected a JSON object, got {type(content).__name__}")
     if _BEYOND in content:

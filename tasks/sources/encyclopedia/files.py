@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.sources.files import InputFile, blocks, file_state, file_with, input_files
+from tasks.sources.files import InputFile, blocks, file_digest, file_state, file_with, input_files
+from tasks.sources.parquet import parquet_rows
 from tasks.sources.records import RecordsSource
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Partition
@@ -113,9 +114,7 @@ class ParquetRows:
             starts = (file.start + start for start, _ in _group_bytes(parquet))
             groups = [number for number, start in enumerate(starts) if partition.start <= start < partition.stop]
             columns = [name for name in self._columns if name in parquet.schema_arrow.names]
-            for batch in parquet.iter_batches(_BATCH, groups, columns):
-                for number in range(batch.num_rows):
-                    yield parser(batch.slice(number, 1).to_pylist()[0])
+            yield from map(parser, parquet_rows(parquet.iter_batches(_BATCH, groups, columns)))
 
 
 class ArchiveRows:
@@ -131,7 +130,7 @@ class ArchiveRows:
     def partitions(self) -> list[Partition]:
         """Return a partition for each archive; a digest is that of its bytes. Reads every file once."""
         return [
-            Partition(str(file.path), _digest(file.path, file_state(file.path)), file.start, file.start + file.size)
+            Partition(str(file.path), file_digest(file.path), file.start, file.start + file.size)
             for file in self._files
         ]
 
@@ -188,12 +187,6 @@ def _parquet_partitions(file: InputFile, size: int, _state: tuple[int, ...]) -> 
             name = f"{file.path} bytes {start}-{stop - 1}"
             parts.append(Partition(name, digest.hexdigest(), file.start + start, file.start + stop))
     return tuple(parts)
-
-
-@cache
-def _digest(path: Path, _state: tuple[int, ...]) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from tasks.sources.encyclopedia import megawika, parsoid, structured
 from tasks.sources.encyclopedia.entry import Entry
 from tasks.sources.encyclopedia.files import Row, Rows, rows_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
-from tasks.sources.files import file_with
+from tasks.sources.files import file_with, json_object
 from tasks.sources.source import Article, Partition
 
 FORMAT_VERSION = 1  # rises when the same rows would give other articles
@@ -97,9 +97,7 @@ class EncyclopediaSource:
             MalformedRowError: the row is not of the layout.
         """
         try:
-            content = json.loads(row.decode("utf-8-sig")) if isinstance(row, bytes) else row
-            if not isinstance(content, Mapping):
-                raise ValueError(f"expected a JSON object, got {type(content).__name__}")
+            content = json_object(row) if isinstance(row, bytes) else row
             return _LAYOUTS[self._settings.layout](content, self._wikitext)
         except (ValueError, RecursionError) as error:
             raise MalformedRowError(str(error)) from error

@@ -39,12 +39,12 @@ def test_where_no_shard_of_the_plan_is_done_other_records_of_the_root_tell(tmp_p
 
 
 def test_labels_are_rated_by_paragraph(tmp_path: Path) -> None:
-    # 1,000 candidates in 2 s, half of them kept, and labels for 100 of these in 1 s: 2 + 5 ms a candidate.
-    run = planned(
-        tmp_path, 1, record("paragraphs", 0, 1_000, 2.0, clone=300, too_short=200), record("features", 0, 100, 1.0)
-    )
-    assert label_rate(run) == pytest.approx(1 / 0.007)
-    assert label_rate(planned(tmp_path, 1, record("features", 0, 100, 1.0))) is None
+    # 100,000 candidates in 200 s, half of them kept, and labels for 100 of these in 1 s: 2 + 5 ms a candidate.
+    features, small = record("features", 0, 100, 1.0), record("paragraphs", 0, 99_999, 2.0)
+    candidates = record("paragraphs", 0, 100_000, 200.0, clone=30_000, too_short=20_000)
+    assert label_rate(planned(tmp_path, 1, candidates, features)) == pytest.approx(1 / 0.007)
+    assert label_rate(planned(tmp_path, 1, small, features)) is None
+    assert label_rate(planned(tmp_path, 1, features)) is None
 
 
 def test_the_whole_corpus_is_rated_by_what_was_measured_or_by_the_benchmark() -> None:

@@ -167,13 +167,14 @@ def test_file_that_is_no_archive(tmp_path: Path, content: bytes) -> None:
     assert set(reasons) <= {"broken_record"}
 
 
-def test_gzip_damaged_in_one_record_keeps_the_others(tmp_path: Path) -> None:
+def test_gzip_damaged_in_one_record_keeps_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     members = [gzip.compress(record(f"http://a.test/{n}", http(b"<html>%d" % n))) for n in range(4)]
     damaged = members[1][:40] + bytes(40) + members[1][80:]
     file = tmp_path / "a.warc.gz"
     file.write_bytes(members[0] + damaged + members[2] + members[3])
     options = CrawlSettings(archive=(str(file),))
     captures = index_archive(str(file), options, host_shards=1)
+    assert f"{file}: the record at byte {len(members[0])} cannot be read" in caplog.text
     urls = [f"http://a.test/{n}" for n in range(4)]
     rows = replayed(tmp_path, urls, captures, options).to_pylist()
     assert [row["reason"] is None for row in rows] == [True, False, True, True]

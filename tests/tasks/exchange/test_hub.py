@@ -84,9 +84,9 @@ def logged_in(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Hub:
     ("name", "expected"),
     [
         ("rivers", "the hub's name is 'rivers': expected ORG/NAME"),
-        ("org/a--b", "the hub takes no name 'org/a--b': Cannot have -- or .."),
-        ("org/the rivers", "the hub takes no name 'org/the rivers': Repo id must use alphanumeric chars"),
-        ("a/b/c", "the hub takes no name 'a/b/c': Repo id must be in the form"),
+        ("org/a--b", "the hub does not accept the name 'org/a--b': Cannot have -- or .."),
+        ("org/the rivers", "the hub does not accept the name 'org/the rivers': Repo id must use alphanumeric chars"),
+        ("a/b/c", "the hub does not accept the name 'a/b/c': Repo id must be in the form"),
     ],
 )
 def test_a_name_that_the_hub_refuses_is_named_before_work_starts(

@@ -181,14 +181,14 @@ def test_columns_are_chosen(root: Path, tmp_path: Path) -> None:
     ("changed", "expected"),
     [
         ({"columns": "documents,pictures"}, "unknown column 'pictures': expected some of summary, urls, documents"),
-        ({"columns": "summary,labels"}, "labels without documents, in which they count: expected documents too"),
+        ({"columns": "summary,labels"}, "labels without documents, to which they belong: expected documents too"),
         ({"columns": ","}, "columns is empty: expected some of"),
         ({"build": "2026"}, "no build '2026' below"),
         ({"root": "{tmp}/nowhere"}, "nowhere' does not exist: expected the folder or URI of a build"),
         ({"root": "{tmp}/empty"}, "has no build: expected the root of a finished build"),
         ({"to": "{root}"}, "holds 'articles' and no export: expected an empty or new folder"),
         ({"model": "7"}, "no version 7 below"),
-        ({"model": "7", "columns": "summary"}, "expected --model without them"),
+        ({"model": "7", "columns": "summary"}, "--columns choose a corpus, --model a summarizer: expected one"),
         ({"to": "s3://bucket/x", "push": "org/name"}, "expected a folder of this machine"),
     ],
 )

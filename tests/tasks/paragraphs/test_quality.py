@@ -62,7 +62,8 @@ def test_every_feature_has_a_weight() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "quality", "refused"), [("density", 0.7, 4), ("density", None, 0), (None, 0.7, 0), ("plain", 0.7, 0)]
+    ("engine", "quality", "refused"),
+    [("density", 0.7, 4), ("soup", 0.7, 4), ("density", None, 0), (None, 0.7, 0), ("plain", 0.7, 0), ("pdf", 0.7, 0)],
 )
 def test_junk_of_crawled_pages_is_refused_and_counted(engine: str | None, quality: float | None, refused: int) -> None:
     article = {"article_id": "a", "title": "Weir", "lead": "A weir crosses a river."}

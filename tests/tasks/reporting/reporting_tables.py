@@ -88,6 +88,6 @@ def features(article: str, *labels: float) -> pa.Table:
 
 
 def count(rows: int, drops: dict[str, int] | None = None, **notes: str) -> dict[str, Any]:
-    """What `tasks.reporting.publishing.summarise` says of a stage."""
+    """What `storage.builds.summarise` says of a stage."""
     taken = {"bytes": 2_500_000, "seconds": 1.5, "peak_bytes": 300_000_000}
     return {"rows": rows, "drops": drops or {}, **taken, "notes": notes}

@@ -42,10 +42,16 @@ def articles(*titles: str, results: dict[str, list[str]] | None = None, dropped:
     return pa.Table.from_pylist(rows, schema=ARTICLES.schema)
 
 
-def found(table: pa.Table, connect_to: dict[str, str] | None = None, **settings: Any) -> list[tuple[Any, ...]]:
+def found(
+    table: pa.Table, connect_to: dict[str, str] | None = None, contact: str = "", **settings: Any
+) -> list[tuple[Any, ...]]:
     with TemporaryDirectory() as folder:
         rows = search_articles(
-            table, SearchSettings(**settings), scratch=Scratch(LocalFileSystem(), folder), connect_to=connect_to or {}
+            table,
+            SearchSettings(**settings),
+            scratch=Scratch(LocalFileSystem(), folder),
+            connect_to=connect_to or {},
+            contact=contact,
         )
     assert rows.schema.equals(SEARCH.schema)
     return [tuple(row.values()) for row in rows.to_pylist()]
@@ -102,17 +108,20 @@ def json_answer(value: object) -> bytes:
 
 def test_searxng() -> None:
     asked: list[dict[str, list[str]]] = []
+    agents: set[str] = set()
 
     def search(exchange: Exchange) -> None:
         asked.append(parse_qs(urlsplit(exchange.path).query))
+        agents.add(exchange.headers["user-agent"])
         urls = [f"http://{n}.test/" for n in (1, 2, 2, 3)]
         exchange.send(json_answer({"results": [{"url": url, "title": "t"} for url in urls]}))
 
     with LoopbackServer({"/search": search}) as server:
-        rows = found(articles("Ärger & mehr", "b"), **searxng(server, results=3, language="de"))
+        rows = found(articles("Ärger & mehr", "b"), contact="a@b.test", **searxng(server, results=3, language="de"))
     assert [row[1:4] for row in rows[:3]] == [(f"http://{n}.test/", n - 1, "searxng") for n in (1, 2, 3)]
     assert len(rows) == 6
     assert asked[0] == {"q": ["Ärger & mehr"], "format": ["json"], "language": ["de"], "safesearch": ["0"]}
+    assert agents == {"wikisum-builder/0.1 (+a@b.test)"}
 
 
 FAILURES: dict[str, tuple[Handler, str]] = {

@@ -30,11 +30,16 @@ def wiki(*titles: str, **more: Any) -> WikiServer:
     return WikiServer(pages={title: (100 + number, text(title)) for number, title in enumerate(titles)}, **more)
 
 
-def source(server: WikiServer, titles: Path | None = None, longest_wait: float = 60.0, **more: Any) -> MediaWikiSource:
-    options = {"contact": "team@example.org", "delay_seconds": 0.0} | more
-    settings = MediaWikiSettings(api=server.api, titles=str(titles or ""), **options)
+def source(
+    server: WikiServer,
+    titles: Path | None = None,
+    longest_wait: float = 60.0,
+    contact: str = "team@example.org",
+    **more: Any,
+) -> MediaWikiSource:
+    settings = MediaWikiSettings(api=server.api, titles=str(titles or ""), **{"delay_seconds": 0.0} | more)
     patience = Patience(total_seconds=120.0, retries=3, backoff_seconds=0.01, max_backoff_seconds=longest_wait)
-    return MediaWikiSource(settings, WikitextSettings(min_lead_words=3), patience=patience)
+    return MediaWikiSource(settings, WikitextSettings(min_lead_words=3), contact=contact, patience=patience)
 
 
 def listed(folder: Path, *titles: str) -> Path:
@@ -67,7 +72,7 @@ def test_every_request_says_who_asks_and_minds_the_lag(tmp_path: Path) -> None:
 
 def test_nothing_is_asked_without_a_contact(tmp_path: Path) -> None:
     with wiki("Ada") as server:
-        with pytest.raises(ValueError, match=r"source\.mediawiki\.contact is empty: expected a URL or an e-mail"):
+        with pytest.raises(ValueError, match=r"crawl\.contact is empty: expected a URL or an e-mail"):
             source(server, listed(tmp_path, "Ada"), contact=" ").partitions()
         assert not server.asked
 
@@ -237,6 +242,6 @@ def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
 
 def test_the_settings_choose_it(tmp_path: Path) -> None:
     with wiki("Ada") as server:
-        settings = MediaWikiSettings(api=server.api, titles=str(listed(tmp_path, "Ada")), contact="x@y.test")
-        opened = open_source(SourceSettings(kind="mediawiki", mediawiki=settings))
+        settings = MediaWikiSettings(api=server.api, titles=str(listed(tmp_path, "Ada")))
+        opened = open_source(SourceSettings(kind="mediawiki", mediawiki=settings), "x@y.test")
         assert [article.title for part in opened.partitions() for article in opened.read(part)] == ["Ada"]

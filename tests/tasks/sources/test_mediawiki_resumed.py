@@ -30,9 +30,9 @@ def planned(wiki: WikiServer, kept: KeptAnswers | None, folder: Path | None = No
     if folder is not None:
         (folder / "titles.txt").write_text("".join(f"{name}\n" for name in NAMES))
         titles = str(folder / "titles.txt")
-    settings = MediaWikiSettings(api=wiki.api, titles=titles, contact="x@y.test", delay_seconds=0, **more)
+    settings = MediaWikiSettings(api=wiki.api, titles=titles, delay_seconds=0, **more)
     patience = Patience(total_seconds=120.0, retries=0, backoff_seconds=0.01, max_backoff_seconds=0.01)
-    return MediaWikiSource(settings, WikitextSettings(), kept=kept, patience=patience).partitions()
+    return MediaWikiSource(settings, WikitextSettings(), contact="x@y.test", kept=kept, patience=patience).partitions()
 
 
 def interrupted(wiki: WikiServer, store: Store, at: int, *given: Any, **more: Any) -> None:

@@ -26,14 +26,12 @@ def wiki() -> WikiServer:
 
 def settings(api: str, folder: Path, variable: str | None = VARIABLE) -> MediaWikiSettings:
     (folder / "titles.txt").write_text("Ada\n")
-    return MediaWikiSettings(
-        api=api, titles=str(folder / "titles.txt"), contact="x@y.test", delay_seconds=0, token_variable=variable
-    )
+    return MediaWikiSettings(api=api, titles=str(folder / "titles.txt"), delay_seconds=0, token_variable=variable)
 
 
 def source(given: MediaWikiSettings) -> MediaWikiSource:
     patience = Patience(total_seconds=120.0, retries=1, backoff_seconds=0.01, max_backoff_seconds=0.05)
-    return MediaWikiSource(given, WikitextSettings(), patience=patience)
+    return MediaWikiSource(given, WikitextSettings(), contact="x@y.test", patience=patience)
 
 
 def test_it_goes_with_every_request_and_the_session_is_kept(
