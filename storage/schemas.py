@@ -509,7 +509,7 @@ PREDICTIONS = Dataset(
 
 SCORES = Dataset(
     name="scores",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),
