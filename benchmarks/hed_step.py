@@ -16,26 +16,12 @@ import torch
 from torch import Tensor
 
 from models.contract import SourceBatch, Summarizer
+from models.dry_run import kept_bytes
 from models.registry import build_summarizer
 from models.training.token_objective import TokenObjective
 
 PAD = 1
 SWITCHES = {"document_begin": True, "hae": True, "had": True, "position_restart": True}
-
-
-def stored_bytes(objective: TokenObjective, source: SourceBatch, target: Tensor) -> int:
-    """Return the bytes that a forward pass keeps for the backward pass, each storage once, weights left out."""
-    weights = {parameter.untyped_storage().data_ptr() for parameter in objective.model.parameters()}
-    storages: dict[int, Tensor] = {}
-
-    def keep(tensor: Tensor) -> Tensor:
-        if tensor.untyped_storage().data_ptr() not in weights:
-            storages[tensor.untyped_storage().data_ptr()] = tensor  # kept alive, so that no address is used twice
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        objective.loss(source, target)
-    return sum(tensor.untyped_storage().nbytes() for tensor in storages.values())
 
 
 def step(objective: TokenObjective, source: SourceBatch, target: Tensor) -> float:
@@ -51,7 +37,7 @@ def step(objective: TokenObjective, source: SourceBatch, target: Tensor) -> floa
 def peak_bytes(objective: TokenObjective, source: SourceBatch, target: Tensor) -> int:
     """Return the memory of a step besides what is held between steps."""
     if not source.tokens.is_cuda:
-        return stored_bytes(objective, source, target)
+        return kept_bytes(objective.model, source, target)
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     step(objective, source, target)

@@ -5,8 +5,9 @@
 One small BART with copying is pre-trained on paragraphs of other mini webs and, with --real, of scientific papers
 (ScisummNet, Yasunaga et al. 2019); it is then fine-tuned on articles of a mini web that it has not seen, beside the
 same BART with fresh weights. Both have the same vocabulary, examples, steps and search, so they differ in their first
-weights alone. Paragraphs are read as they are found, from the pages that an article cites; no web is crawled and no
-ranker trained. One thread. FOLDER keeps what is done, and the same command continues.
+weights alone; `benchmarks.pretraining_picture` draws it. Paragraphs are read as they are found, from the pages that an
+article cites; no web is crawled and no ranker trained. One thread. FOLDER keeps what is done, and the same command
+continues.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from benchmarks.pretraining_picture import CURVE, NLL
 from benchmarks.scisummnet import records
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, RANKED
@@ -172,6 +174,7 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
         beam=4, min_length=20, max_length=140, block_ngrams=4, source_values=True, batch_articles=20
     )
     training = TRAINING.model_copy(update={"steps": steps, "validation_interval": max(steps // 4, 1)})
+    curve: list[dict[str, Any]] = []
     print(" ".join(["articles", "start     ", "   nll", *(f"{name:>16}" for name in METRICS), " s"]), flush=True)
     for size in sizes:
         for start in ("fresh", "pretrained"):
@@ -190,8 +193,11 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
             means = [pc.mean(scores.filter(pc.equal(scores["metric"], name))["value"]).as_py() for name in METRICS]
             # A metric is undefined where no summary has what it counts, such as a sentence that states a fact.
             shown = " ".join(f"{'-' if mean is None else format(100 * mean, '.2f'):>16}" for mean in means)
-            print(f"{size:8} {start:10} {metrics['validation_nll']:7.3f} {shown} {time.process_time() - began:4.0f}",
+            print(f"{size:8} {start:10} {metrics[NLL]:7.3f} {shown} {time.process_time() - began:4.0f}",
                   flush=True)  # fmt: skip
+            figures = {NLL: metrics[NLL], **dict(zip(METRICS, means, strict=True))}
+            curve.append({"articles": size, "start": start, "figures": figures})
+            (folder / CURVE).write_text(json.dumps(curve, indent=1))
 
 
 def main() -> None:

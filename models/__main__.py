@@ -1,11 +1,18 @@
-"""`python -m models`: list every summarizer and the attention predictor with its size, published size and paper."""
+"""`python -m models`: list every summarizer and the attention predictor with its size, published size and paper.
 
+    python -m models hed bart-large --tokens 1024
+
+runs one article through presets at their full size and prints shapes, parameters and memory.
+"""
+
+import argparse
 import sys
 
 import torch
 
 from models.attention_predictor import AttentionPredictor, AttentionPredictorConfig
-from models.presets import check_library
+from models.dry_run import dry_run
+from models.presets import check_library, find_preset
 from models.registry import PRESETS, build_summarizer
 
 
@@ -77,5 +84,26 @@ def _rest(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
+def main(arguments: list[str]) -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m models", description="list every summarizer, or run presets once at their full size"
+    )
+    parser.add_argument("presets", nargs="*", metavar="PRESET", help="presets to run; none = list all")
+    parser.add_argument("--tokens", type=int, default=1024, help="tokens of the source (default 1024)")
+    parser.add_argument("--target", type=int, default=128, help="tokens of the target (default 128)")
+    options = parser.parse_args(arguments)
+    if not options.presets:
+        sys.stdout.write(listing() + "\n")
+    try:
+        for preset in options.presets:
+            check_library(find_preset(preset).architecture)  # of all, before the first takes its time
+        for preset in options.presets:
+            sys.stdout.write(f"{preset}: {dry_run(preset, options.tokens, options.target)}\n")
+            sys.stdout.flush()
+    except ValueError as error:
+        parser.error(str(error))
+
+
 if __name__ == "__main__":
-    sys.stdout.write(listing() + "\n")
+    main(sys.argv[1:])

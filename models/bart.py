@@ -40,7 +40,8 @@ from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import TokenMemory
 from models.layers.dropout import Dropout
 from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.patterns import OwnDocument, Pattern, WholeSequence, WordsAndSentences
+from models.layers.patterns import OwnDocument, Pattern, WatchedPattern, WholeSequence, WordsAndSentences
+from models.layers.source_attention import Watch
 from models.layers.words import attend_paragraphs
 
 POSITION_OFFSET = 2  # Lewis et al.'s released code keeps the first two rows of the positions unused
@@ -173,10 +174,11 @@ class EncoderAttention(Attention):
 
     def forward(self, x_RTD: Tensor, pattern: Pattern) -> Tensor:
         """Map [R, T, D] to [R, T, D]."""
-        attended: Tensor = self.out_proj(
-            pattern(self.queries(x_RTD), *self.keys_values(x_RTD), dropout=self.active_dropout)
-        )
-        return attended
+        contexts = pattern(self.queries(x_RTD), *self.keys_values(x_RTD), dropout=self.active_dropout)
+        attended: Tensor = self.out_proj(contexts.tokens)
+        if contexts.first is None:
+            return attended
+        return torch.cat((self.out_proj(contexts.first).unsqueeze(1), attended[:, 1:]), dim=1)
 
 
 class CausalAttention(Attention):
@@ -231,8 +233,18 @@ class CrossAttention(Attention):
         k_BPHLE, v_BPHLE = memory.keys[layer], memory.values[layer]
         first_BHPE = k_BPHLE[:, :, :, 0].transpose(1, 2)
         share_BHQP = attention_weights(q_BHQE, first_BHPE, memory.mask.any(dim=-1)[:, None, None, :])
-        read_BPHQE = attend_paragraphs(q_BHQE, k_BPHLE, v_BPHLE, memory.mask, dropout=self.active_dropout)
-        context_BHQE = torch.einsum("bhqp,bphqe->bhqe", share_BHQP.to(read_BPHQE.dtype), read_BPHQE)
+        dropout = self.active_dropout
+
+        def read(q_BHQE: Tensor, k_BPHLE: Tensor, v_BPHLE: Tensor, share_BHQP: Tensor) -> Tensor:
+            read_BPHQE = attend_paragraphs(q_BHQE, k_BPHLE, v_BPHLE, memory.mask, dropout=dropout)
+            return torch.einsum("bhqp,bphqe->bhqe", share_BHQP.to(read_BPHQE.dtype), read_BPHQE)
+
+        inputs = q_BHQE, k_BPHLE, v_BPHLE, share_BHQP
+        if not torch.is_grad_enabled():
+            return read(*inputs), share_BHQP if weights else None
+        # Queries and contexts exist once a document; kept for the backward pass, short documents would need more memory
+        # than BART's.
+        context_BHQE: Tensor = checkpoint(read, *inputs, use_reentrant=False, preserve_rng_state=dropout > 0)
         return context_BHQE, share_BHQP if weights else None
 
 
@@ -353,10 +365,23 @@ class Bart(Summarizer):
         rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
         if not self.config.hae:
             return self._remember_tokens(rows, self._encode_flat(rows))
-        x_NLD = self.model.encoder.read(self.model.shared(rows.tokens), self._positions(rows), OwnDocument(rows))
+        x_NLD = self._encode_documents(rows, OwnDocument(rows))
         return (
             self._remember_documents(rows, x_NLD) if self.config.had else self._remember_tokens(rows, rows.flat(x_NLD))
         )
+
+    @torch.no_grad()
+    def source_attention(self, source: SourceBatch) -> Tensor:
+        """Return how much the tokens of each document look at each, [B, P, P] (Shen et al. 2023, sec. 6.3)."""
+        rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
+        flat = rows.flat(rows.tokens)
+        if self.config.hae:
+            watch = Watch(OwnDocument(rows), flat, rows.paragraphs)
+            self._encode_documents(rows, watch)
+        else:
+            watch = Watch(self._flat_pattern(flat), flat, rows.paragraphs)
+            self._encode_flat(rows, watch)
+        return watch.shares()
 
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
@@ -416,16 +441,25 @@ class Bart(Summarizer):
         # Padding may lie past the last position.
         return (rows.starts.unsqueeze(1) + position_1L).clamp_max(self.config.max_positions - 1)
 
-    def _encode_flat(self, rows: ParagraphRows) -> FlatTokens:
-        """Encode articles as one sequence each, [B, S, D]."""
-        config = self.config
+    def _encode_documents(self, rows: ParagraphRows, pattern: Pattern) -> Tensor:
+        """Encode documents as rows of the batch, [N, L, D]."""
+        return self.model.encoder.read(self.model.shared(rows.tokens), self._positions(rows), pattern)
+
+    def _encode_flat(self, rows: ParagraphRows, pattern: Pattern | None = None) -> FlatTokens:
+        """Encode articles as one sequence each, [B, S, D]; each token sees what its kind of model sees, if no `pattern`
+        says otherwise.
+        """
         flat = rows.flat(torch.stack((rows.tokens, self._positions(rows)), dim=-1))
         tokens_BS, positions_BS = flat.values.unbind(dim=-1)
-        pattern: Pattern = WholeSequence(flat.mask)
-        if config.sentence_heads:
-            mark = config.vocabulary_size - 1 if config.sentence_begin is None else config.sentence_begin
-            pattern = WordsAndSentences.of(tokens_BS, flat.mask, mark, config.sentence_heads)
+        pattern = pattern or self._flat_pattern(replace(flat, values=tokens_BS))
         return replace(flat, values=self.model.encoder.read(self.model.shared(tokens_BS), positions_BS, pattern))
+
+    def _flat_pattern(self, tokens: FlatTokens) -> WatchedPattern:
+        config = self.config
+        if not config.sentence_heads:
+            return WholeSequence(tokens.mask)
+        mark = config.vocabulary_size - 1 if config.sentence_begin is None else config.sentence_begin
+        return WordsAndSentences.of(tokens.values, tokens.mask, mark, config.sentence_heads)
 
     def _remember_tokens(self, rows: ParagraphRows, encoded: FlatTokens) -> TokenMemory:
         pairs = [attention.keys_values(encoded.values) for attention in self._cross_attentions()]

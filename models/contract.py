@@ -201,6 +201,15 @@ class Summarizer(nn.Module, ABC):
         """
         return None
 
+    def source_attention(self, source: SourceBatch) -> Tensor | None:
+        """Return how much the tokens of each paragraph look at those of each while they are encoded, or None.
+
+        [B, P, P] float32: the attention of the first paragraph's tokens to the second's, averaged over the article's
+        tokens, heads and layers, so that all numbers of an article add up to 1 (Shen et al. 2023, sec. 6.3). Only
+        summarizers of that paper's kinds say it.
+        """
+        return None
+
     def projection(self) -> tuple[Tensor, Tensor | None] | None:
         """Return weight [V, D] and bias [V] of `logits` where it is one linear map, else None.
 

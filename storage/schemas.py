@@ -484,7 +484,7 @@ PASSAGES = Dataset(
 
 PREDICTIONS = Dataset(
     name="predictions",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),
@@ -496,6 +496,12 @@ PREDICTIONS = Dataset(
                 pa.list_(pa.list_(pa.float32())),
                 "for each piece, its attention to each ranked paragraph (rows sum to 1); empty for extractive systems",
             ),
+            _column(
+                "source_attention",
+                pa.list_(pa.list_(pa.float32())),
+                "for each ranked paragraph, the attention of its tokens to those of each while the source is encoded "
+                "(all numbers sum to 1); empty for systems that do not say it",
+            ),
         ]
     ),
     sharded_by="article",
@@ -503,7 +509,7 @@ PREDICTIONS = Dataset(
 
 SCORES = Dataset(
     name="scores",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),

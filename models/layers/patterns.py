@@ -1,7 +1,8 @@
 """Which tokens an encoder's self-attention sees: the whole sequence (BART), its document (HED) or words and sentences
 (Hie-BART).
 
-All three use the same projections, so none of them adds a parameter.
+All three use the same projections, so none of them adds a parameter. Each can also say how much its tokens look at each
+document (Shen et al. 2023, sec. 6.3); `models.layers.source_attention` adds that up over layers.
 
 Shapes: R rows (articles, or documents folded into the batch), B articles, N documents that exist, P documents of an
 article, L tokens a document, S tokens of an article, M sentences, T tokens of a row, H heads, E size of a head,
@@ -9,22 +10,49 @@ D = H*E.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from models.layers.attention import attend, join_heads, masked_softmax
+from models.layers.attention import attend, attention_weights, join_heads, masked_softmax
 from models.layers.paragraphs import ParagraphRows
 from models.layers.precision import widened
+
+# Weights that are looked at are made for so many numbers at a time, 128 MB of them.
+_CHUNK = 2**25
+
+
+class Contexts(NamedTuple):
+    """What the tokens of each row read.
+
+    Attributes:
+        tokens: [R, T, D].
+        first: [R, D] in place of that of each row's first token; None = it is like the others. It is by itself
+            because in one tensor with the others all of them would be kept twice for the backward pass.
+    """
+
+    tokens: Tensor
+    first: Tensor | None = None
 
 
 class Pattern(Protocol):
     """A kind of self-attention."""
 
-    def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, /, *, dropout: float) -> Tensor:
-        """Return the contexts [R, T, D] of projected tokens; `dropout` is that of the attention weights."""
+    def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, /, *, dropout: float) -> Contexts:
+        """Return the contexts of projected tokens; `dropout` is that of the attention weights."""
+        ...
+
+
+class WatchedPattern(Pattern, Protocol):
+    """A kind of self-attention that says how much its tokens look at each document."""
+
+    def looks(self, q_RHTE: Tensor, k_RHTE: Tensor, member_BSP: Tensor, /) -> Tensor:
+        """Return the attention [B, P, P] of the tokens of each document to those of each: the mean over heads, summed.
+
+        `member_BSP` is 1 where a token of an article's flat sequence is of a document.
+        """
         ...
 
 
@@ -38,9 +66,13 @@ class WholeSequence:
 
     mask: Tensor
 
-    def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, *, dropout: float) -> Tensor:
-        """Return the contexts [R, T, D]."""
-        return join_heads(attend(q_RHTE, k_RHTE, v_RHTE, self.mask[:, None, None, :], dropout=dropout))
+    def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, *, dropout: float) -> Contexts:
+        """Return the contexts."""
+        return Contexts(join_heads(attend(q_RHTE, k_RHTE, v_RHTE, self.mask[:, None, None, :], dropout=dropout)))
+
+    def looks(self, q_BHSE: Tensor, k_BHSE: Tensor, member_BSP: Tensor) -> Tensor:
+        """Return the attention [B, P, P] of documents to documents."""
+        return _looks(q_BHSE, k_BHSE, self.mask, member_BSP, member_BSP)
 
 
 @dataclass(frozen=True)
@@ -54,27 +86,38 @@ class OwnDocument:
 
     rows: ParagraphRows
 
-    def __call__(self, q_NHLE: Tensor, k_NHLE: Tensor, v_NHLE: Tensor, *, dropout: float) -> Tensor:
-        """Return the contexts [N, L, D]."""
-        inside_NLD = join_heads(attend(q_NHLE, k_NHLE, v_NHLE, self.rows.mask[:, None, None, :], dropout=dropout))
-        first_NHE = self._of_first(q_NHLE[:, :, 0], k_NHLE, v_NHLE, dropout)
-        return torch.cat((first_NHE.flatten(1).unsqueeze(1), inside_NLD[:, 1:]), dim=1)
+    def __call__(self, q_NHLE: Tensor, k_NHLE: Tensor, v_NHLE: Tensor, *, dropout: float) -> Contexts:
+        """Return the contexts."""
+        inside_NHLE = attend(q_NHLE, k_NHLE, v_NHLE, self.rows.mask[:, None, None, :], dropout=dropout)
+        # The first token's one softmax, over its document and the others' firsts, is that of its document scaled down.
+        weights_NHS = self._of_first(q_NHLE[:, :, 0], k_NHLE)
+        own_NH1, others_NHP = torch.split(weights_NHS, [1, self.rows.paragraphs], dim=-1)
+        others_BPHR = self.rows.grid(F.dropout(others_NHP, dropout).to(v_NHLE.dtype))
+        from_others_BPHE = torch.einsum("bphr,brhe->bphe", others_BPHR, self.rows.grid(v_NHLE[:, :, 0]))
+        first_NHE = own_NH1.to(v_NHLE.dtype) * inside_NHLE[:, :, 0] + self.rows.rows(from_others_BPHE)
+        return Contexts(join_heads(inside_NHLE), first_NHE.flatten(1))
 
-    def _of_first(self, q_NHE: Tensor, k_NHLE: Tensor, v_NHLE: Tensor, dropout: float) -> Tensor:
-        """Return the contexts [N, H, E] of the first tokens: one softmax over their document and the others' firsts."""
+    def looks(self, q_NHLE: Tensor, k_NHLE: Tensor, _: Tensor) -> Tensor:
+        """Return the attention [B, P, P] of documents to documents."""
+        rows = self.rows
+        own_N1, others_NP = torch.split(self._of_first(q_NHLE[:, :, 0], k_NHLE).mean(dim=1), [1, rows.paragraphs], -1)
+        of_rest_N1 = rows.mask.sum(dim=1, keepdim=True) - 1
+        return rows.grid(others_NP.scatter_add(1, rows.column[:, None], own_N1 + of_rest_N1))
+
+    def _of_first(self, q_NHE: Tensor, k_NHLE: Tensor) -> Tensor:
+        """Return the weights [N, H, 1 + P] of the first tokens: for all of their document, and for the others' firsts.
+
+        Queries and keys are multiplied as numbers and summed up: a product of matrices would copy all keys and keep
+        the copy for the backward pass.
+        """
         rows, q_NHE = self.rows, q_NHE * q_NHE.shape[-1] ** -0.5
-        k_BPHE, v_BPHE = rows.grid(k_NHLE[:, :, 0]), rows.grid(v_NHLE[:, :, 0])
-        own_NHL = torch.einsum("nhe,nhle->nhl", q_NHE, k_NHLE)
-        others_NHP = rows.rows(torch.einsum("bphe,brhe->bphr", rows.grid(q_NHE), k_BPHE))
+        own_NHL = widened((q_NHE.unsqueeze(2) * k_NHLE).sum(dim=-1))
+        own_NH1 = own_NHL.masked_fill(~rows.mask.unsqueeze(1), -torch.inf).logsumexp(dim=-1, keepdim=True)
+        others_NHP = rows.rows(torch.einsum("bphe,brhe->bphr", rows.grid(q_NHE), rows.grid(k_NHLE[:, :, 0])))
         exists_BP = rows.grid(torch.ones_like(rows.column, dtype=torch.bool))
-        another_NP = exists_BP[rows.article] & (
-            torch.arange(rows.paragraphs, device=q_NHE.device) != rows.column[:, None]
-        )
-        mask_N1S = torch.cat((rows.mask, another_NP), dim=1).unsqueeze(1)
-        weights_NHS = F.dropout(masked_softmax(widened(torch.cat((own_NHL, others_NHP), dim=-1)), mask_N1S), dropout)
-        own_NHL, others_NHP = torch.split(weights_NHS.to(v_NHLE.dtype), [k_NHLE.shape[2], rows.paragraphs], dim=-1)
-        from_others_BPHE = torch.einsum("bphr,brhe->bphe", rows.grid(others_NHP), v_BPHE)
-        return torch.einsum("nhl,nhle->nhe", own_NHL, v_NHLE) + rows.rows(from_others_BPHE)
+        seen_NP = exists_BP[rows.article] & (torch.arange(rows.paragraphs, device=q_NHE.device) != rows.column[:, None])
+        seen_N1S = F.pad(seen_NP, (1, 0), value=True).unsqueeze(1)
+        return masked_softmax(torch.cat((own_NH1, widened(others_NHP)), dim=-1), seen_N1S)
 
 
 @dataclass(frozen=True)
@@ -105,8 +148,8 @@ class WordsAndSentences:
         means_BMS = member_BMS / member_BMS.sum(dim=2, keepdim=True).clamp_min(1)
         return cls(mask_BS, means_BMS, heads)
 
-    def __call__(self, q_BHSE: Tensor, k_BHSE: Tensor, v_BHSE: Tensor, *, dropout: float) -> Tensor:
-        """Return the contexts [B, S, D]."""
+    def __call__(self, q_BHSE: Tensor, k_BHSE: Tensor, v_BHSE: Tensor, *, dropout: float) -> Contexts:
+        """Return the contexts."""
         words = q_BHSE.shape[1] - self.heads
         means_B1MS = self.means.to(k_BHSE.dtype).unsqueeze(1)
         of_words = attend(
@@ -119,4 +162,31 @@ class WordsAndSentences:
             self.means.any(dim=2)[:, None, None, :],
             dropout=dropout,
         )
-        return join_heads(torch.cat((of_words, of_sentences), dim=1))
+        return Contexts(join_heads(torch.cat((of_words, of_sentences), dim=1)))
+
+    def looks(self, q_BHSE: Tensor, k_BHSE: Tensor, member_BSP: Tensor) -> Tensor:
+        """Return the attention [B, P, P] of documents to documents; words share that to their sentence equally."""
+        words = q_BHSE.shape[1] - self.heads
+        means_BMS = self.means.to(k_BHSE.dtype)
+        sentences_BHME = means_BMS.unsqueeze(1) @ k_BHSE[:, words:]
+        total_BPP = self.heads * _looks(
+            q_BHSE[:, words:], sentences_BHME, self.means.any(dim=2), member_BSP, self.means @ member_BSP
+        )
+        if words:
+            total_BPP = total_BPP + words * _looks(
+                q_BHSE[:, :words], k_BHSE[:, :words], self.mask, member_BSP, member_BSP
+            )
+        return total_BPP / q_BHSE.shape[1]
+
+
+def _looks(q_BHSE: Tensor, k_BHTE: Tensor, mask_BT: Tensor, of_BSP: Tensor, to_BTP: Tensor) -> Tensor:
+    """Return the attention [B, P, P] of documents to documents, the mean over heads: queries are members of documents
+    by `of_BSP`, keys by `to_BTP`.
+    """
+    size = max(1, _CHUNK // (k_BHTE.shape[0] * k_BHTE.shape[1] * k_BHTE.shape[2]))
+    total_BPP = of_BSP.new_zeros(len(of_BSP), of_BSP.shape[2], to_BTP.shape[2])
+    for start in range(0, q_BHSE.shape[2], size):
+        part = slice(start, start + size)
+        weights_BsT = attention_weights(q_BHSE[:, :, part], k_BHTE, mask_BT[:, None, None, :]).mean(dim=1)
+        total_BPP += of_BSP[:, part].transpose(1, 2) @ (weights_BsT.to(to_BTP.dtype) @ to_BTP)
+    return total_BPP

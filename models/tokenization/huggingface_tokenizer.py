@@ -1,7 +1,8 @@
 """The tokenizer of a Hugging Face model, such as BART's byte-level BPE: read from its folder, kept as one document.
 
-The document has two fields: `tokenizer`, the folder's tokenizer.json without truncation and padding, and `specials`,
-the id of each role. So a vocabulary is bytes, as a SentencePiece model is, and a checkpoint needs no second file.
+The document has two fields: `tokenizer`, the folder's tokenizer.json without truncation and padding (or what it would
+be, where a folder has older files), and `specials`, the id of each role. So a vocabulary is bytes, as a SentencePiece
+model is, and a checkpoint needs no second file.
 """
 
 import json
@@ -13,8 +14,9 @@ from typing import Any
 import tokenizers
 
 from models.tokenization.contract import SENTENCE_BEGIN, SPACE, Specials
+from models.tokenization.folder_files import TOKENIZER, described_tokenizer, read_object
 
-TOKENIZER, CONFIG = "tokenizer.json", "config.json"
+CONFIG = "config.json"
 # Where a folder names its special pieces; the first that names one counts.
 _NAMES = ("special_tokens_map.json", "tokenizer_config.json")
 # role -> the name of its piece in those files, and what the piece is called where no file names it
@@ -91,14 +93,12 @@ def read_tokenizer(folder: Path) -> bytes:
     given and differ, as in BART, targets continue with the begin piece.
 
     Raises:
-        ValueError: the folder has no tokenizer.json, one of its files is no JSON object, the tokenizer is of a kind
-            that cannot be read, it lacks a piece, or config.json gives the piece another id.
+        ValueError: the folder has neither tokenizer.json nor vocab.json and merges.txt, one of its files is no JSON
+            object, the tokenizer is of a kind that cannot be read, it lacks a piece, or config.json gives the piece
+            another id.
     """
-    file = folder / TOKENIZER
-    if not file.is_file():
-        raise ValueError(f"{folder}: expected a {TOKENIZER} in it, the file of a fast tokenizer")
-    described = _read_object(file)
-    config = _read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
+    file, described = described_tokenizer(folder)
+    config = read_object(folder / CONFIG) if (folder / CONFIG).is_file() else {}
     names = _names_in(folder)
     try:
         tokenizer = _opened(described)
@@ -113,7 +113,7 @@ def read_tokenizer(folder: Path) -> bytes:
         if configured is not None and configured != ids[role]:
             raise ValueError(
                 f"{folder / CONFIG}: {role}_token_id is {configured}, expected {ids[role]}, the id of {names[role]!r} "
-                f"in {TOKENIZER}: tokenizer and model do not belong together"
+                f"in {file.name}: tokenizer and model do not belong together"
             )
     return document_of(described, _specials(ids, config.get("decoder_start_token_id")))
 
@@ -178,7 +178,7 @@ def _names_in(folder: Path) -> dict[str, str]:
     given: dict[str, Any] = {}
     for name in reversed(_NAMES):
         if (folder / name).is_file():
-            given |= _read_object(folder / name)
+            given |= read_object(folder / name)
     names = {}
     for role, (field, usual) in _ROLES.items():
         value = given.get(field)
@@ -217,16 +217,6 @@ def _types(described: Mapping[str, Any]) -> set[str]:
             found.add(str(part.get("type")))
             waiting += [*part.get("pretokenizers", []), *part.get("decoders", [])]
     return found - {"Sequence"}
-
-
-def _read_object(file: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{file}: expected JSON, but {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{file}: expected a JSON object, got {str(value)[:80]!r}")
-    return value
 
 
 def _byte_characters() -> dict[str, int]:

@@ -68,7 +68,8 @@ def _articles(articles: pa.Table, ranked: pa.Table, split: str) -> Iterator[tupl
 
 
 def _row(article_id: str, system: str, summary: str) -> dict[str, Any]:
-    return {"article_id": article_id, "system": system, "summary": summary, "tokens": [], "attention": []}
+    no_attention: dict[str, Any] = {"tokens": [], "attention": [], "source_attention": []}
+    return {"article_id": article_id, "system": system, "summary": summary, **no_attention}
 
 
 def _lead(title: str, target: str, texts: Sequence[str], rule: WordRule) -> str:

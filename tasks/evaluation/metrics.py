@@ -85,12 +85,15 @@ class Summary:
         tokens: its T pieces; together, with SentencePiece's space marks, they spell the text; empty for a system
             without attention.
         attention: [T, P] of each piece to each of the first P ranked paragraphs, 0-1; None (or empty) without any.
+        source_attention: [P, P] of the tokens of each of these paragraphs to those of each while they were encoded, all
+            numbers together 1; None for a system that does not say it.
     """
 
     text: str
     read: int | None = None
     tokens: Sequence[str] = ()
     attention: Floats | None = field(default=None, compare=False)  # arrays do not compare as one
+    source_attention: Floats | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,8 @@ def _texts(article: pa.Table, ranked: pa.Table, kept: pa.Table, world: MiniwebSe
 
 def _summaries(predictions: pa.Table) -> Iterator[Summary]:
     """Yield the summary of each system; a system with attention has read as many paragraphs as it has weights for."""
-    columns = (predictions[name].to_pylist() for name in ("summary", "tokens", "attention"))
-    for text, tokens, attention in zip(*columns, strict=True):
+    columns = (predictions[name].to_pylist() for name in ("summary", "tokens", "attention", "source_attention"))
+    for text, tokens, attention, looks in zip(*columns, strict=True):
         weights = np.asarray(attention, dtype=np.float32) if attention else None
-        yield Summary(text, None if weights is None else weights.shape[1], tokens or (), weights)
+        of_source = np.asarray(looks, dtype=np.float32) if looks else None
+        yield Summary(text, None if weights is None else weights.shape[1], tokens or (), weights, of_source)

@@ -38,8 +38,8 @@ class ScoringSettings(JudgesSettings):
         description="metrics: values-* (names, numbers and dates that input, sources and lead hold), supported and "
         "citation-* (sentences, by the paragraphs cited for them), facts-* (of the mini web alone), ROUGE (rougeL "
         "takes it as one line, as the released HT scorer does, rougeLsum sentence by sentence; -stem after Porter's), "
-        "style (coverage, density, compression and so on), cds (attention to documents), and those of the judges "
-        "that are set",
+        "style (coverage, density, compression and so on), cds and own-document (attention to documents, while "
+        "writing and while reading), and those of the judges that are set",
     )
 
     @model_validator(mode="after")

@@ -13,19 +13,21 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Curve:
-    """One quantity over the steps of a training run.
+    """One quantity over the steps of a training run, or over another one.
 
     Attributes:
         name: short name for files, such as summarizer-nll.
         title: what it is.
         label: label of the y axis, with the unit.
         series: name -> points (step, value); at least one has a point.
+        over: label of the x axis.
     """
 
     name: str
     title: str
     label: str
     series: Mapping[str, Points]
+    over: str = "step"
 
 
 # name, title, label, and for each series: its name, the kind of line it is on, the field, the factor.

@@ -37,7 +37,7 @@ def curve_picture(curve: Curve) -> bytes:
             if points:
                 marker = "o" if len(points) < _DOTS else None
                 axes.plot(*zip(*points, strict=True), color=color, marker=marker, markersize=3, lw=1.4, label=name)
-        axes.set_xlabel("step")
+        axes.set_xlabel(curve.over)
         axes.set_ylabel(curve.label)
         if max(step for points in curve.series.values() for step, _ in points) >= 10_000:
             axes.xaxis.set_major_formatter(lambda step, _: f"{step / 1000:g}k")

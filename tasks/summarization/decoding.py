@@ -34,6 +34,7 @@ from tasks.summarization.attention_directory import load_predictor
 from tasks.summarization.directory import load_summarizer, with_graphs
 from tasks.summarization.settings import DecodingSettings
 
+_WRITTEN = ("summary", "tokens", "attention", "source_attention")  # columns that decoding fills
 _THREADS = 1  # of torch: shards are decoded in parallel, one per core
 
 
@@ -117,17 +118,19 @@ def decode_shard(
         laid_out = [rows.example(row) for row in batch]
         source = source_batch(laid_out, rows.layout)
         batch_scores = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
-        hypotheses, lengths = _decode(source, batch_scores, trained, attention, settings, search)
+        hypotheses, lengths, looks = _decode(source, batch_scores, trained, attention, settings, search)
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
             ranks = lengths.ranks[b][lengths.paragraph_mask[b]].cpu().numpy()
-            summaries[row] = _prediction(example, hypothesis, ranks, trained.vocabulary)
+            places = lengths.paragraph_mask[b].cpu()
+            own = None if looks is None else looks[b][places][:, places].numpy()
+            summaries[row] = _prediction(example, hypothesis, ranks, own, trained.vocabulary)
             tokens += len(hypothesis.tokens)
         if progress is not None:
             progress(DecodingProgress(done, len(rows), tokens, time.monotonic() - started))
     columns = {
         "article_id": test.column("article_id"),
         "system": [system or trained.name] * len(rows),
-        **{name: [summary[name] for summary in summaries] for name in ("summary", "tokens", "attention")},
+        **{name: [summary[name] for summary in summaries] for name in _WRITTEN},
     }
     return pa.table(columns, schema=PREDICTIONS.schema)
 
@@ -222,8 +225,10 @@ def _decode(
     predictor: AttentionPredictor | None,
     settings: DecodingSettings,
     search: SearchSettings,
-) -> tuple[list[Hypothesis], SourceBatch]:
-    """Return the summaries of a batch, and the source that was read, perhaps compressed."""
+) -> tuple[list[Hypothesis], SourceBatch, Tensor | None]:
+    """Return the summaries of a batch, the source that was read, perhaps compressed, and how much its paragraphs looked
+    at each other, [B, P, P] if the summarizer says it.
+    """
     model, vocabulary = trained.model, trained.vocabulary
     device = next(model.parameters()).device
     source = source.to(device)
@@ -244,15 +249,23 @@ def _decode(
             first=vocabulary.specials.target_begin,
         )
         hypotheses = likely_summaries(model, source, hypotheses, vocabulary, settings.min_sentence_probability)
-    return hypotheses, source
+        looks = model.source_attention(source)
+    return hypotheses, source, None if looks is None else looks.cpu()
 
 
-def _prediction(example: Example, hypothesis: Hypothesis, ranks: Numbers, vocabulary: Vocabulary) -> dict[str, Any]:
+def _prediction(
+    example: Example, hypothesis: Hypothesis, ranks: Numbers, looks: Numbers | None, vocabulary: Vocabulary
+) -> dict[str, Any]:
     """Return the columns of a summary; its attention is placed at the ranks of the paragraphs that were read."""
-    attention = np.zeros((len(hypothesis.tokens), int(example.ranks[-1]) + 1), dtype=np.float32)
+    width = int(example.ranks[-1]) + 1
+    attention = np.zeros((len(hypothesis.tokens), width), dtype=np.float32)
     attention[:, ranks] = hypothesis.attention[:, : len(ranks)].numpy()
+    source_attention = np.zeros((0 if looks is None else width, width), dtype=np.float32)
+    if looks is not None:
+        source_attention[np.ix_(ranks, ranks)] = looks
     return {
         "summary": " ".join(vocabulary.decode(hypothesis.tokens).split()),
         "tokens": vocabulary.pieces(hypothesis.tokens),
         "attention": list(attention),
+        "source_attention": list(source_attention),
     }

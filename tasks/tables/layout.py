@@ -31,7 +31,7 @@ def section(table: PublishedTable, measured: Measured) -> Section:
     if table.measure in ("rouge", "attention"):
         blocks += _differences(table, measured)
     if table.name in ANALYSES:
-        blocks.append(Text(ANALYSES[table.name](measured)))
+        blocks += ANALYSES[table.name](measured)
     paper, number = table.name.split("-")
     return Section(f"table-{table.name}", f"Table {number} of {paper}: {table.title}", blocks)
 

@@ -113,6 +113,13 @@ def _ratio(words: int) -> System:
     return _bart("hierarchical", preset, "hie-bart-small", {"heads": 16, "sentence_heads": 16 - words})
 
 
+# Quoted rows of Akiyama et al. 2021, Table 1, whose systems have no adapter.
+_BERTSUM = (
+    "those of BERTSUMEXTABS (Liu & Lapata 2019, Text Summarization), and an encoder of BERT with its WordPiece pieces, "
+    "first trained to extract"
+)
+_T5 = "those of T5 (Raffel et al. 2020), and an adapter of it beside LongT5's"
+
 _LAYER = {"encoder_layers": 1, "decoder_layers": 1}
 _HAE = {"document_begin": True, "hae": True}
 RATIOS = (16, 15, 14, 13, 12, 11, 10, 9, 8)  # heads of 16 for words (Akiyama et al. 2021, Table 2)
@@ -165,6 +172,6 @@ SYSTEMS: Mapping[str, System] = {
     "hie-bart": _bart("hierarchical", "hie-bart", "hie-bart-small"),
     **{f"hie-bart-{words}-{16 - words}": _ratio(words) for words in RATIOS},
     "bart-cnn": System("flat", weights="fairseq bart.large.cnn"),
-    "bertsumextabs": System("flat", weights="those of BERTSUMEXTABS (Liu & Lapata 2019, Text Summarization)"),
-    "t5": System("flat", weights="those of T5 (Raffel et al. 2020)"),
+    "bertsumextabs": System("flat", weights=_BERTSUM),
+    "t5": System("flat", weights=_T5),
 }

@@ -40,6 +40,37 @@ def bart_steps(weights: Weights, config: Config, documents: Source, target: list
     return x @ model.of("shared")["weight"].T + weights["final_logits_bias"][0], attention
 
 
+def bart_looks(weights: Weights, config: Config, documents: Source) -> Array:
+    """How much the tokens of each document look at each, [P, P]: the mean over all tokens, heads and layers
+    (Shen et al. 2023, sec. 6.3).
+    """
+    model, total = weights.of("model"), np.zeros((len(documents), len(documents)))
+    for number in range(config["encoder_layers"]):
+        layer = model.of("encoder").of("layers").of(number).of("self_attn")
+        states = _encode(model, {**config, "encoder_layers": number}, documents)  # what this layer reads
+        words = np.concatenate(states)
+        homes = [d for d, x in enumerate(states) for _ in x]
+        for place, query in enumerate(words):
+            for h in range(config["heads"]):
+                size = len(query) // config["heads"]
+                part = slice(h * size, (h + 1) * size)
+                # What this token sees, and whose words each of these vectors is made of.
+                seen, made_of = list(words), [[home] for home in homes]
+                if config["hae"]:
+                    first = homes.index(homes[place]) == place
+                    mine = [i for i, home in enumerate(homes) if home == homes[place]]
+                    mine += [i for i, home in enumerate(homes) if first and homes.index(home) == i and i not in mine]
+                    seen, made_of = [words[i] for i in mine], [[homes[i]] for i in mine]
+                elif h >= config["heads"] - config["sentence_heads"]:
+                    sentences = _sentences([token for one in documents for token in one], config["sentence_begin"])
+                    seen = [words[places].mean(axis=0) for places in sentences]
+                    made_of = [[homes[i] for i in places] for places in sentences]
+                for share, of in zip(softmax(_scores(layer, query, np.array(seen), part)), made_of, strict=True):
+                    for home in of:
+                        total[homes[place], home] += share / len(of)
+    return total / total.sum()
+
+
 def _encode(model: Weights, config: Config, documents: Source) -> list[Array]:
     """Hidden states of each document, [L, D] each."""
     encoder, states, place = model.of("encoder"), [], 0

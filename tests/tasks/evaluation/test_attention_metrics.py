@@ -1,11 +1,11 @@
-"""The cross-document standard deviation, worked out by hand."""
+"""The cross-document standard deviation and the attention to one's own document, worked out by hand."""
 
 import math
 
 import numpy as np
 import pytest
 
-from tasks.evaluation.attention_metrics import cross_document_deviation, prepare
+from tasks.evaluation.attention_metrics import cross_document_deviation, own_document, prepare
 from tasks.evaluation.metrics import ArticleTexts, Floats, Score, Summary
 
 ARTICLE = ArticleTexts("Tavil", "A river.", ["one", "two", "three"], [], pages=["a", "b", "a"])
@@ -42,3 +42,15 @@ def test_what_has_no_attention_or_one_document_has_no_score() -> None:
     assert scored(None) == scored(np.zeros((0, 3))) == {}
     assert scored(np.ones((1, 3)) / 3, ArticleTexts("T", "L", ["one", "two"], [], pages=["a", "a"])) == {}
     assert scored(np.ones((1, 3)) / 3, ArticleTexts("T", "L", ["one", "two"], [])) == {}
+
+
+def test_attention_within_a_document_is_that_between_its_paragraphs() -> None:
+    """Paragraphs one and three are of document a: .1 + .05 + .1 + .2 of it, .2 of b."""
+    looks = np.array([[0.1, 0.1, 0.05], [0.15, 0.2, 0.05], [0.1, 0.05, 0.2]])
+    summary = Summary("A river.", source_attention=looks)
+    assert prepare(ARTICLE, ["own-document"])(summary) == {"own-document": Score(pytest.approx(0.65))}
+    assert prepare(ARTICLE, ["cds"])(summary) == {}
+    assert own_document(looks, ["a", "b"]) == pytest.approx(0.3)  # the third is beyond the known pages
+    alone = ArticleTexts("Tavil", "A river.", ["one", "two"], [], pages=["a", "a"])
+    assert prepare(alone, ["own-document"])(summary) == {}
+    assert prepare(ARTICLE, ["own-document"])(Summary("A river.")) == {}

@@ -74,6 +74,8 @@ def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
         assert not {"<s>", "</s>", "<pad>", "<mask>", "[BOS]"} & set(row["tokens"])
         assert weights.shape == (len(row["tokens"]), 3)
         assert weights.sum(axis=1) == pytest.approx(1, abs=1e-4)
+        looks = np.array(row["source_attention"], np.float32)
+        assert (looks.shape, looks.sum()) == ((3, 3), pytest.approx(1, abs=1e-5))
         covered = [piece for _, piece in sentence_pieces(row["summary"], row["tokens"])]
         assert covered[-1].stop <= len(row["tokens"])
     exact = [row["summary"] == FACTS[row["article_id"].removeprefix("test-")] for row in rows]

@@ -272,22 +272,38 @@ def test_hie_bart_is_tested_by_ranks() -> None:
     assert "were not both run: no Wilcoxon-Mann-Whitney test" in texts(measured(constant(bart=0.5)), "004-1")
 
 
-def deviations(**of_articles: list[float]) -> pa.Table:
+def looks(metric: str, **of_articles: list[float]) -> pa.Table:
     rows = [
-        {"article_id": article, "system": system, "metric": "cds", "value": value}
+        {"article_id": article, "system": system, "metric": metric, "value": value}
         for system, values in of_articles.items()
         for article, value in zip(ARTICLES, values, strict=False)
     ]
     return pa.Table.from_pylist(rows, SCORES.schema)
 
 
-def test_cds_is_told_relative_to_bart() -> None:
-    """Ratios .5, 1 and .5 of the three articles that both have; t = .1333 / sqrt(.0633 / 3), on 2.72 degrees."""
-    found = measured(deviations(hed=[0.1, 0.2, 0.3, 0.2], bart=[0.2, 0.2, 0.6]))
-    assert "CDS of BART+HED is 0.667 times that of BART on 3 articles (0.2 and 0.333, Welch's test p = 0.433)" in (
-        texts(found, "003-2")
+def test_attention_to_documents_is_told_and_drawn_relative_to_bart() -> None:
+    """CDS: ratios .5, 1 and .5 of the articles that both have; t = .1333 / sqrt(.0633 / 3), on 2.72 degrees. Own
+    document: ratios 1.25 and 1.5.
+    """
+    cds = looks("cds", hed=[0.1, 0.2, 0.3, 0.2], bart=[0.2, 0.2, 0.6])
+    own = looks("own-document", hed=[1.0, 0.9], bart=[0.8, 0.6])
+    *_, table, picture = section(BY_NAME["003-2"], measured(pa.concat_tables([cds, own]))).blocks
+    rows = [[cell.text for cell in row] for row in table.rows]  # type: ignore[union-attr]
+    assert rows[0][1:4] == ["70.00", "95.00", "1.375"]
+    assert rows[1][1:5] == ["33.33", "20.00", "0.667", "0.433"]
+    assert table.rows[0][3].note == "1.250 to 1.500"  # type: ignore[union-attr]
+    assert "ratio on 3 articles" in table.caption  # type: ignore[union-attr]
+    assert picture.png.startswith(b"\x89PNG")  # type: ignore[union-attr]
+
+
+def test_attention_that_one_system_alone_has_is_not_compared() -> None:
+    *_, table, picture = section(BY_NAME["003-2"], measured(looks("cds", hed=[0.1, 0.2], bart=[0.2, 0.3]))).blocks
+    assert [cell.text for cell in table.rows[0]][1:5] == ["–"] * 4  # type: ignore[union-attr]
+    assert table.rows[1][3].text == "0.583"  # type: ignore[union-attr]
+    assert picture.kind == "picture"
+    assert "no two articles with two documents in common" in texts(
+        measured(looks("cds", hed=[0.1], bart=[0.1])), "003-2"
     )
-    assert "no two articles with CDS in common" in texts(measured(deviations(hed=[0.1], bart=[0.1])), "003-2")
 
 
 def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
