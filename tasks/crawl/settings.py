@@ -213,8 +213,8 @@ class CrawlSettings(Settings):
     max_backoff_seconds: float = tuning(60.0, "longest wait before a retry; a longer Retry-After is cut to it", ge=0)
     host_delay_seconds: float = tuning(
         1.0,
-        "between two requests to one registered domain or address, over all shards of a run; Crawl-delay can raise it "
-        "for a host",
+        "between two requests to one registered domain, and ten times as long as between two to one address, over all "
+        "shards of a run; Crawl-delay can raise it for a host",
         ge=0,
     )
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
