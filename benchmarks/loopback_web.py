@@ -10,6 +10,7 @@ ends when its standard input is closed. `/robots.txt` allows all but `/private/`
 import asyncio
 import random
 import sys
+from collections.abc import Callable
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\n"
 PARAGRAPH = "The {0} of the region was written down in the register of that year, and is kept in the archive. "
@@ -35,35 +36,39 @@ def large_page() -> bytes:
 def answer(path: str, large: bytes) -> bytes:
     """Return the answer to a request."""
     if path == "/robots.txt":
-        return _answer("200 OK", "text/plain", ROBOTS)
+        return response("200 OK", "text/plain", ROBOTS)
     if path.startswith("/gone/"):
-        return _answer("404 Not Found", "text/plain", b"gone")
+        return response("404 Not Found", "text/plain", b"gone")
     if path.startswith("/moved/"):
-        return _answer(f"301 Moved\r\nLocation: {path.replace('/moved/', '/page/', 1)}", "text/plain", b"")
-    return _answer("200 OK", "text/html; charset=utf-8", large if path.startswith("/large/") else page(path))
+        return response(f"301 Moved\r\nLocation: {path.replace('/moved/', '/page/', 1)}", "text/plain", b"")
+    return response("200 OK", "text/html; charset=utf-8", large if path.startswith("/large/") else page(path))
 
 
-def _answer(status: str, kind: str, body: bytes) -> bytes:
+def response(status: str, kind: str, body: bytes) -> bytes:
+    """Return a whole response; further headers may follow the status, each after a line break."""
     return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-class _Connection(asyncio.Protocol):
+class Connection(asyncio.Protocol):
     """Answers GET requests of one connection, which stays open."""
 
-    def __init__(self, large: bytes) -> None:
-        self._large = large
+    def __init__(self, answer: Callable[[str], bytes]) -> None:
+        """Take the function that returns the response for a path."""
+        self._answer = answer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._received = b""
 
     def data_received(self, data: bytes) -> None:
+        """Answer every request that is complete."""
         self._received += data
         while b"\r\n\r\n" in self._received:
             head, _, self._received = self._received.partition(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].decode()
-            self._transport.write(answer(path, self._large))
+            self._transport.write(self._answer(path))
 
 
 async def serve(hosts: int) -> None:
@@ -71,8 +76,8 @@ async def serve(hosts: int) -> None:
     loop = asyncio.get_running_loop()
     large = large_page()
 
-    def connection() -> _Connection:
-        return _Connection(large)
+    def connection() -> Connection:
+        return Connection(lambda path: answer(path, large))
 
     first = await loop.create_server(connection, address(1), 0)
     port = first.sockets[0].getsockname()[1]

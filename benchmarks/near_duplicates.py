@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -36,6 +37,7 @@ COPIED = 0.05  # of the paragraphs
 FULL = 10_000_000
 PEER_PARAGRAPHS = 5_000
 LEAST_RECALL = 0.9
+_WORDS = [f"w{number}" for number in range(50_000)]
 
 
 def texts(number: int) -> list[str]:
@@ -50,8 +52,8 @@ def texts(number: int) -> list[str]:
 
 
 def _own_texts(number: int) -> list[str]:
-    draw = random.Random(f"article {number}")
-    words = [f"w{int(50_000 * draw.random() ** 3)}" for _ in range(ARTICLE_PARAGRAPHS * PARAGRAPH_WORDS)]
+    draws = np.random.default_rng((number < 0, abs(number))).random(ARTICLE_PARAGRAPHS * PARAGRAPH_WORDS)
+    words = [_WORDS[place] for place in (len(_WORDS) * draws**3).astype(int).tolist()]
     return [" ".join(words[start : start + PARAGRAPH_WORDS]) for start in range(0, len(words), PARAGRAPH_WORDS)]
 
 

@@ -29,6 +29,10 @@ class Corpus:
         self._shares = np.cumsum(1 / ranks)
         self._topic_shares = np.cumsum(1 / np.arange(1, TOPIC_WORDS + 1))
 
+    def draw_as(self, *numbers: int) -> None:
+        """Draw from here on what belongs to these numbers, whatever was drawn before; the words stay the same."""
+        self._random = np.random.default_rng(numbers)
+
     def topic(self) -> np.ndarray:
         """Return the words an article's texts share, most frequent first."""
         return self._random.integers(200, VOCABULARY, TOPIC_WORDS)

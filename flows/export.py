@@ -17,8 +17,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
                 "help": "some of summary, urls, documents, labels, ranked, graphs (default: all the build has)",
             },
             "--page-text": {
-                "choices": ["licensed", "all", "none"], "default": "licensed",
-                "help": "documents whose text is exported: those of a known licence (default), all, none",
+                "choices": ["licensed", "free", "all", "none"], "default": "licensed",
+                "help": "documents whose text is exported: of a licence without ND (default), a free one, all, none",
             },
             "--model": {"metavar": "MODEL", "help": "export its summarizer: a version, champion, a build, latest"},
             "--push": {"metavar": "ORG/NAME", "help": "then upload it to this repository on the Hugging Face hub"},

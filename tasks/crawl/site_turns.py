@@ -172,22 +172,21 @@ class DaskTurns:
     def __init__(self, client: Any) -> None:
         """Take the `distributed.Client` of a worker."""
         self._client = client
+        client.run_on_scheduler(_keep_turns)
 
     def take(self, delays: Mapping[str, float]) -> float:
         """Take a turn (`Turns.take`)."""
-        return float(self._client.run_on_scheduler(_take_on_scheduler, dict(delays)))
+        return float(self._client.sync(self._client.scheduler.wikisum_take_turn, delays=dict(delays)))
 
     def give(self, delays: Mapping[str, float]) -> None:
         """Give a turn back (`Turns.give`)."""
-        self._client.run_on_scheduler(_give_on_scheduler, dict(delays))
+        self._client.sync(self._client.scheduler.wikisum_give_turn, delays=dict(delays))
 
 
-def _take_on_scheduler(delays: Mapping[str, float], dask_scheduler: Any = None) -> float:
-    return _of_scheduler(dask_scheduler).take(delays)
-
-
-def _give_on_scheduler(delays: Mapping[str, float], dask_scheduler: Any = None) -> None:
-    _of_scheduler(dask_scheduler).give(delays)
+def _keep_turns(dask_scheduler: Any = None) -> None:
+    """Add two calls to a scheduler: `run_on_scheduler` itself would log a line for each turn of each request."""
+    turns = _of_scheduler(dask_scheduler)
+    dask_scheduler.handlers.update(wikisum_take_turn=turns.take, wikisum_give_turn=turns.give)
 
 
 def _of_scheduler(dask_scheduler: Any) -> MemoryTurns:

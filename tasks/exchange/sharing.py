@@ -23,7 +23,7 @@ class Sharing:
         to: folder or URI that gets the export.
         build: build whose corpus is exported; None = the latest.
         columns: comma-separated parts (`SharedCorpusSettings`); None = all that the build has.
-        page_text: licensed | all | none.
+        page_text: licensed | free | all | none.
         model: whose summarizer is exported instead: a version's number, `champion`, a build's name, `latest`.
         push: ORG/NAME on the Hugging Face hub; None = the folder stays here.
     """

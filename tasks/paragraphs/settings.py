@@ -63,8 +63,9 @@ class PageFilterSettings(Settings):
     keep: tuple[str, ...] = Field(
         (),
         description="conditions that a page must meet, else its paragraphs are refused: licence=CC-BY-4.0|CC0-1.0, "
-        "reservations=none, language=en|unknown, emails<=3, words>=50 and so on, by any column of `documents` on "
-        "licence, reservations, language, quality or personal data (* = any characters, unknown = null); or the "
+        "terms=free|non-commercial, reservations=none, language=en|unknown, emails<=3, words>=50 and so on, by any "
+        "column of `documents` on licence, reservations, language, quality or personal data (* = any characters, "
+        "unknown = null), terms being what the licence allows; or the "
         f"published thresholds of {', '.join(RULE_SETS)}; empty = every page",
     )
     mask_personal: bool = Field(

@@ -1,8 +1,8 @@
 """Conditions on the columns of a page, by which its paragraphs are kept or refused.
 
-`licence=CC-BY-4.0|CC0-1.0`, `reservations=none`, `language=en|unknown`, `words>=50`, `emails<=3`: a column, a
-comparison and a value. Text is compared without case and may have `*`; `unknown` stands for null, `none` for an empty
-list.
+`licence=CC-BY-4.0|CC0-1.0`, `terms=free|non-commercial`, `reservations=none`, `language=en|unknown`, `words>=50`,
+`emails<=3`: a column, a comparison and a value. Text is compared without case and may have `*`; `unknown` stands for
+null, `none` for an empty list. `terms` is what the licence allows (`tasks.rights.terms`).
 """
 
 import operator
@@ -13,9 +13,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
+from tasks.rights.terms import TERMS, terms_of
 
 _TEXTS = {
-    "licence": "page_licence", "licence_source": "page_licence", "reservations": "page_reserved",
+    **dict.fromkeys(("licence", "terms", "licence_source"), "page_licence"), "reservations": "page_reserved",
     "language": "page_language",
 }  # fmt: skip
 _NUMBERS = {
@@ -85,7 +86,21 @@ def _parsed(written: str) -> Condition:
     if sign != "=":
         raise ValueError(f"{written!r} compares a text by {sign}: expected {name}=VALUE or {name}=VALUE|VALUE")
     patterns = [one.strip().lower() for one in value.split("|")]
+    if name == "terms":
+        return _terms(written, patterns)
     return Condition(_TEXTS[name], lambda document: _matches(document[name], patterns))
+
+
+def _terms(written: str, wanted: list[str]) -> Condition:
+    known = (*TERMS, "unknown")
+    if unknown := [one for one in wanted if one not in known]:
+        raise ValueError(f"{written!r} names terms {unknown[0]!r}: expected some of {', '.join(known)}")
+
+    def holds(document: Mapping[str, Any]) -> bool:
+        licence = document["licence"]
+        return ("unknown" if licence is None else terms_of(licence)) in wanted
+
+    return Condition(_TEXTS["terms"], holds)
 
 
 def _number(written: str, name: str, sign: str, value: str) -> Condition:

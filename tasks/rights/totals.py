@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from storage.page_columns import PERSONAL_DATA
+from tasks.rights.terms import MEANINGS, terms_of
 
 NO_CLAIM = "no claim found"
 COLUMNS = ("licence", "licence_source", "reservations", "language", "personal", "reason")
@@ -93,11 +94,20 @@ class PageTotals:
         """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""
         claims = Counter({_SOURCES.get(source, source): number for source, number in self.claims.items()})
         signs = Counter({"any of the signs": self.reserved}) + self.signs
-        tables = [("licence that documents claim", self.licences), ("where the claim stands", claims),
+        tables = [("licence that documents claim", self.licences), ("what it allows", self._terms()),
+                  ("where the claim stands", claims),
                   ("sign that rights are reserved", signs), ("language", self.languages)]  # fmt: skip
         rows = [(heading, [self._row(*pair) for pair in _most(counts)]) for heading, counts in tables if counts]
         personal = [[meaning, f"{self.personal[kind]:,}", "–"] for kind, meaning in PERSONAL_DATA.items()]
         return [*rows, (_PERSONAL, [*personal, self._row("documents with any of it", self.with_personal)])]
+
+    def _terms(self) -> Counter[str]:
+        """Return documents by what their licence allows; those without a claim are left out."""
+        counts: Counter[str] = Counter()
+        for licence, number in self.licences.items():
+            if licence != NO_CLAIM:
+                counts[MEANINGS[terms_of(licence)]] += number
+        return counts
 
     def _row(self, name: str, number: int) -> list[str]:
         return [name, f"{number:,}", f"{100 * number / max(1, self.documents):.1f}"]

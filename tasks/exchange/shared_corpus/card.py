@@ -41,10 +41,15 @@ _TEXT = {
     "the same text.",
 }
 _WHY = {
-    "licensed": "no licence of theirs was found",
+    "licensed": "no licence of theirs was found, or it forbids changes",
+    "free": "no licence of theirs was found that allows everybody to share and to change it",
     "all": "there is none",
     "none": "no text of documents was asked for",
 }
+_TERMS = """\
+Text under a licence that forbids changes (ND) is left out, because a choice of its paragraphs may be a change. Text
+that must not be used commercially (NC) is included, and the column `documents` names its licence. Whoever exports
+changes this: `--page-text free` leaves NC out too, `--page-text all` includes everything."""
 _LIMITS = """\
 * Summaries are lead sections of articles, not written from these documents. They state facts that no document contains;
   a system that is trained on them learns to invent, so measure whether its names, numbers and dates occur in the
@@ -173,6 +178,8 @@ def _licences(total: Counts, parts: Sequence[str], page_text: PageText) -> Itera
     if "documents" in parts:
         left_out = total.documents - total.texts
         yield _TEXT[not left_out].format(left_out=left_out, documents=total.documents, why=_WHY[page_text])
+        if page_text == "licensed":
+            yield _TERMS
 
 
 def _rights(total: Counts) -> Iterator[str]:

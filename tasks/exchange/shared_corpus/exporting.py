@@ -129,6 +129,6 @@ def _summary(target: Store, totals: Mapping[str, Counts], files: Mapping[str, An
     if total.texts < total.documents:
         lines.append(
             f"the text of {total.documents - total.texts:,} of {total.documents:,} documents is left out, because "
-            "no licence of it was found or it was not asked for (--page-text)"
+            "no licence of it was found, or one that forbids it, or it was not asked for (--page-text)"
         )
     return "\n".join(lines)

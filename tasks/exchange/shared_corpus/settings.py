@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from tasks.engine.settings import Settings
 
 Part = Literal["summary", "urls", "documents", "labels", "ranked", "graphs"]
-PageText = Literal["licensed", "all", "none"]
+PageText = Literal["licensed", "free", "all", "none"]
 PARTS: tuple[Part, ...] = get_args(Part)
 _INSIDE: dict[Part, Part] = {"labels": "documents", "ranked": "documents", "graphs": "ranked"}
 
@@ -23,7 +23,9 @@ class SharedCorpusSettings(Settings):
     page_text: PageText = Field(
         "licensed",
         description="documents whose text is exported; of the others titles, URLs, digests and labels are. licensed: "
-        "those with a licence, which the page claims or the source of the articles gives | all | none",
+        "those with a licence, which the page claims or the source of the articles gives, unless it forbids changes "
+        "(ND); text not to be used commercially (NC) is among them | free: those whose licence allows everybody to "
+        "share and to change the text (tasks.rights.terms) | all | none",
     )
 
     @model_validator(mode="after")

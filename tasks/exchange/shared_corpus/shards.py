@@ -17,6 +17,7 @@ from tasks.engine.inputs import StageResult
 from tasks.evaluation.values import Evidence, find_values
 from tasks.exchange.shared_corpus.columns import SPLITS
 from tasks.exchange.shared_corpus.settings import PageText
+from tasks.rights.terms import terms_of
 
 _BATCH = 64  # articles: 525 paragraphs each are 15 MB
 _PARAGRAPHS = ["article_id", "paragraph_id", "url", "provenance", "position", "text", "drop_reason"]
@@ -144,7 +145,11 @@ class CorpusShards:
         return exported
 
     def _is_shared(self, licence: str | None) -> bool:
-        return self.page_text == "all" or (self.page_text == "licensed" and licence is not None)
+        if self.page_text in ("all", "none") or licence is None:
+            return self.page_text == "all"
+        terms = terms_of(licence)
+        # Its choice of paragraphs may be a change of the text.
+        return terms == "free" if self.page_text == "free" else terms != "no-derivatives"
 
 
 def _values(article: Row, texts: Sequence[str]) -> tuple[int, int]:

@@ -20,6 +20,8 @@ from storage.schemas import ARTICLES, FRONTIER
 from storage.store import Store
 from tasks.crawl.domains import registered_domain
 from tasks.crawl.frontier import build_frontier
+from tasks.crawl.pace import Pace
+from tasks.crawl.safety import Guard
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_turns import MachineTurns, MemoryTurns
 from tasks.engine.hashing import shard_of
@@ -99,7 +101,24 @@ def test_shards_together_ask_a_site_once_in_a_delay(
     # 15 pages and three times robots.txt, since both shards read that of the host that is redirected to.
     assert {name: len(hits) for name, hits in sites.items()} == {SITE: 18, ELSEWHERE: 6, "address": 12}
     # Half the delay: the server notes a request later than the client sends it, by what a busy machine takes.
-    assert {name: min(gaps(hits)) > DELAY / 2 for name, hits in sites.items()} == dict.fromkeys(sites, True)
+    assert [min(gaps(sites[name])) > DELAY / 2 for name in (SITE, ELSEWHERE)] == [True, True]
+
+
+def test_a_request_takes_the_turns_of_its_host_its_domain_and_ten_a_delay_of_its_addresses() -> None:
+    """Domains that share an address wait for each other, but not as if they were one domain."""
+    guard = Guard((), {}, lambda host, _port: [f"9.9.9.{len(host)}", "1.1.1.1"])
+    turns = MemoryTurns()
+    pace = Pace(turns, guard, delay=60.0)
+    taken: list[dict[str, float]] = []
+    taking = turns.take
+    turns.take = lambda delays: taken.append(dict(delays)) or taking(delays)  # type: ignore[method-assign,func-returns-value]
+    waits = [pace.turn(f"http://{host}/", 90.0).wait for host in ("www.a.com", "b.org")]
+    assert taken == [
+        {"host www.a.com": 90.0, "domain a.com": 60.0, "address 9.9.9.9": 6.0, "address 1.1.1.1": 6.0},
+        {"host b.org": 90.0, "domain b.org": 60.0, "address 9.9.9.5": 6.0, "address 1.1.1.1": 6.0},
+    ]
+    assert waits[0] == 0.0
+    assert 0.0 < waits[1] <= 6.0
 
 
 def test_the_delay_counts_from_when_a_request_was_sent(tmp_path: Path) -> None:

@@ -123,6 +123,24 @@ def test_text_without_a_known_licence_is_left_out_unless_it_is_asked_for(root: P
     assert None not in [text for some in texts("all", page_text="all") for text in some]
 
 
+@pytest.mark.parametrize(
+    ("licence", "kept"),
+    [("CC-BY-4.0", ("licensed", "free")), ("CC-BY-NC-4.0", ("licensed",)), ("CC-BY-NC-ND-4.0", ()), (None, ())],
+)
+def test_text_is_exported_as_its_licence_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, licence: str | None, kept: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(corpus_root.CRAWLED[1], "licence", licence)
+    corpus_root.make_corpus(tmp_path / "root")
+    for page_text in ("licensed", "free"):
+        folder = tmp_path / page_text
+        export(tmp_path / "root", folder, page_text=page_text)
+        claimed = rows(folder, "train")[0]["documents"][2]
+        assert (claimed["text"], claimed["licence"]) == (BORE if page_text in kept else None, licence)
+        card = (folder / "README.md").read_text()
+        assert ("Text under a licence that forbids changes (ND) is left out" in card) == (page_text == "licensed")
+
+
 def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: Path) -> None:
     export(root, tmp_path)
     card = (tmp_path / "README.md").read_text()
@@ -144,7 +162,8 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
         "| not recorded | 1 |",
         "| paragraphs | `too_short` | 2 | fewer words than the settings ask for |",
         "find out whether you may use",
-        "**The text of 3 of 5 documents is left out**, because no licence of theirs was found.",
+        "**The text of 3 of 5 documents is left out**, because no licence of theirs was found, or it forbids changes.",
+        "| may be shared and changed | 2 | 40.0 |",
         "| no claim found | 3 | 60.0 |",
         f"| {escape('CC-BY-4.0')} | 1 | 20.0 |",
         f"| {escape('a link with rel=license')} | 1 | 20.0 |",

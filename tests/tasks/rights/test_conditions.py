@@ -25,6 +25,9 @@ def why(*conditions: str, **changed: Any) -> str | None:
         ("licence=CC-BY-4.0", "page_licence"),
         ("licence=unknown", "page_licence"),
         ("licence_source=domain", "page_licence"),
+        ("terms=free", None),
+        ("terms=Non-Commercial | no-derivatives", "page_licence"),
+        ("terms=unknown", "page_licence"),
         ("reservations=none", None),
         ("reservations=*noimageai", "page_reserved"),  # an empty list is `none` and nothing else
         ("language=en", None),
@@ -86,3 +89,13 @@ def test_published_thresholds(rules: str, signal: str, value: float) -> None:
 def test_wrong_conditions_are_named(condition: str, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         parse_conditions((condition,))
+
+
+def test_a_page_without_a_claim_has_unknown_terms() -> None:
+    assert why("terms=free|non-commercial", licence=None) == "page_licence"
+    assert why("terms=free|unknown", licence=None) is None
+
+
+def test_terms_that_do_not_exist_are_an_error() -> None:
+    with pytest.raises(ValueError, match=r"'terms=free\|open' names terms 'open': expected some of free, non-c"):
+        parse_conditions(("terms=free|open",))

@@ -1,0 +1,101 @@
+"""What each job of a run takes: time, processor time and memory of its process and of the processes it starts.
+
+A worker process keeps its modules from job to job, so that of a thousand shards one pays for loading them: they are
+loaded before a job is measured.
+"""
+
+import json
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+from flows.running.execution import PrefectExecutor
+from flows.running.graph import Shown
+from flows.running.settings import EngineSettings
+from tasks.engine.shard import Job
+from tasks.engine.stage import Outcome
+
+_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Linux
+
+
+@dataclass
+class Taken:
+    """What a job took.
+
+    Attributes:
+        stage: name of its stage.
+        seconds: time from its start to its end.
+        processor: seconds of processor time, of its process and of those that it started and that have ended.
+        peak_bytes: highest resident memory of its process during the job, and of the largest one that it started.
+    """
+
+    stage: str
+    seconds: float = 0.0
+    processor: float = 0.0
+    peak_bytes: int = 0
+
+
+@contextmanager
+def measured(stage: str) -> Iterator[Taken]:
+    """Measure the block; the result is complete after it."""
+    taken = Taken(stage)
+    _CLEAR.write_text("5")  # the highest memory is counted from here on: proc(5)
+    started, own, others = time.perf_counter(), _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
+    try:
+        yield taken
+    finally:
+        taken.seconds = time.perf_counter() - started
+        started_processes = _processor(resource.RUSAGE_CHILDREN) - others
+        taken.processor = _processor(resource.RUSAGE_SELF) - own + started_processes
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 if started_processes else 0
+        taken.peak_bytes = _peak_bytes() + largest
+
+
+def _processor(who: int) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def _peak_bytes() -> int:
+    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Makes a job and leaves what it took in a file, wherever the job runs."""
+
+    make: Callable[[Job], Any]
+    folder: str
+
+    def __call__(self, job: Job) -> Any:
+        """Return the outcome of the job."""
+        if isinstance(job.function, str):
+            resolve_name(job.function)
+        with measured(job.called) as taken:
+            outcome = self.make(job)
+        (Path(self.folder) / f"{job.name.replace('/', '.')}.json").write_text(json.dumps(asdict(taken)))
+        return outcome
+
+
+class MeasuringExecutor(PrefectExecutor):
+    """Runs jobs as every build does, and measures each."""
+
+    def __init__(self, settings: EngineSettings, corpus: str, folder: Path) -> None:
+        """Take the settings, the name of the corpus and the folder of the measurements, on a disk of all workers."""
+        super().__init__(settings, corpus)
+        self._folder = str(folder)
+
+    def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Shown] = ()) -> dict[str, Outcome]:
+        """Submit every job (`PrefectExecutor.run`)."""
+        return super().run(Measured(make, self._folder), jobs, after)
+
+
+def read_measured(folder: Path) -> list[Taken]:
+    """Return what the jobs of a folder took."""
+    return [Taken(**json.loads(file.read_text())) for file in sorted(folder.glob("*.json"))]
