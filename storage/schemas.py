@@ -283,7 +283,7 @@ GIVEN = Dataset(
 
 PARAGRAPHS = Dataset(
     name="paragraphs",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article the paragraph is a candidate for"),
