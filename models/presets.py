@@ -251,6 +251,15 @@ PRESETS: dict[str, Preset] = {
     "ht-small": Preset(
         "hierarchical", _SMALL_HT, "Liu & Lapata 2019, sec. 3.2", "HT for laptops: d=128, 2 + 1, 1", None, _RELEASED
     ),
+    # A second decoder layer helps to copy more than a second local layer does, and costs less.
+    "ht-small-2": Preset(
+        "hierarchical",
+        {**_SMALL, "local_layers": 1, "global_layers": 1, "decoder_layers": 2},
+        "Liu & Lapata 2019, sec. 3.2",
+        "HT for laptops with two decoder layers: d=128, 1 + 1, 2",
+        None,
+        _RELEASED,
+    ),
     "ft-600": _ft(600),
     "ft-800": _ft(800),
     "ft-1200": _ft(1200),

@@ -503,7 +503,7 @@ PREDICTIONS = Dataset(
 
 SCORES = Dataset(
     name="scores",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),

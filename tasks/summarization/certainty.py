@@ -15,7 +15,7 @@ from torch import Tensor
 from models.contract import SourceBatch, Summarizer
 from models.search.hypotheses import Hypothesis
 from models.vocabulary import Vocabulary
-from tasks.text.pieces import SPACE_MARK, sentence_pieces
+from tasks.text.pieces import sentence_pieces
 
 
 @torch.inference_mode()
@@ -67,15 +67,7 @@ def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Voca
 
 
 def _places(hypothesis: Hypothesis, vocabulary: Vocabulary) -> list[slice]:
-    """Return the tokens of each sentence; a lone space mark belongs to the sentence that it begins."""
-    pieces = vocabulary.pieces(hypothesis.tokens)
+    """Return the tokens of each sentence."""
     text = " ".join(vocabulary.decode(hypothesis.tokens).split())
-    places, start = [], 0
-    for _, place in sentence_pieces(text, pieces):
-        stop = place.stop
-        while stop > start and pieces[stop - 1] == SPACE_MARK:
-            stop -= 1
-        if stop > start:
-            places.append(slice(start, stop))
-            start = stop
-    return places
+    found = sentence_pieces(text, vocabulary.pieces(hypothesis.tokens))
+    return [place for _, place in found if place.stop > place.start]

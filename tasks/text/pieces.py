@@ -16,7 +16,8 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, slice]]:
     """Yield the sentences of a text with the slices of their pieces; empty for a sentence in which no piece ends.
 
-    A piece belongs to the sentence that contains its last character, counting characters other than spaces.
+    A piece belongs to the sentence that contains its last character, counting characters other than spaces; a lone
+    space mark to the sentence that it begins.
 
     Args:
         text: a summary.
@@ -27,6 +28,8 @@ def sentence_pieces(text: str, pieces: Sequence[str]) -> Iterator[tuple[str, sli
     for sentence in split_sentences(text):
         passed += len("".join(sentence.split()))
         stop = bisect_right(ends, passed)
+        while stop > start and pieces[stop - 1] == SPACE_MARK:
+            stop -= 1
         yield sentence, slice(start, stop)
         start = stop
 

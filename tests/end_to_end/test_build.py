@@ -93,7 +93,7 @@ def test_a_build_ends_with_the_score_table_and_the_report(finished: tuple[Path, 
     report = Path(output.rstrip().splitlines()[-1].removeprefix("report: "))
     assert report.is_file()
     assert "ROUGE" in output
-    for system in ("lead", "lexrank", "ht-small"):
+    for system in ("lead", "lexrank", "ht-small-2"):
         assert system in output
     assert {path.parent.name for path in root.glob("*/part-*.parquet")} >= {*STABLE, "pages"}
     latest = json.loads((root / "builds/latest.json").read_text())["build"]

@@ -17,6 +17,13 @@ def test_a_lone_space_mark_marks_unknown_words_and_bytes_do_not_shift_the_senten
     assert places("Caf\u00e9 \u2047 bar. Two.", pieces) == [("Caf\u00e9 \u2047 bar.", 0, 8), ("Two.", 8, 10)]
 
 
+def test_a_lone_space_mark_belongs_to_the_sentence_that_it_begins() -> None:
+    assert places("One. Two.", ["\u2581One", ".", "\u2581", "T", "wo", ".", "\u2581"]) == [
+        ("One.", 0, 2),
+        ("Two.", 2, 6),
+    ]
+
+
 def test_a_sentence_beyond_the_pieces_has_none() -> None:
     assert places("One. Two.", ["\u2581One."]) == [("One.", 0, 1), ("Two.", 1, 1)]
     assert places("One. Two.", []) == [("One.", 0, 0), ("Two.", 0, 0)]
