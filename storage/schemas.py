@@ -283,7 +283,7 @@ GIVEN = Dataset(
 
 PARAGRAPHS = Dataset(
     name="paragraphs",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article the paragraph is a candidate for"),
