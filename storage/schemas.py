@@ -77,7 +77,7 @@ _ARTICLE_COLUMNS = [
 
 INTAKE = Dataset(
     name="intake",
-    version=2,
+    version=3,
     schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
     sharded_by="partition of the article source",
     grouped_by="article_shard",
@@ -274,7 +274,7 @@ DOCUMENTS = Dataset(
 
 GIVEN = Dataset(
     name="given",
-    version=2,
+    version=3,
     schema=DOCUMENTS.schema,
     sharded_by="partition of the article source",
     grouped_by="article_shard",
@@ -283,7 +283,7 @@ GIVEN = Dataset(
 
 PARAGRAPHS = Dataset(
     name="paragraphs",
-    version=3,
+    version=4,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article the paragraph is a candidate for"),

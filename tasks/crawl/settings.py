@@ -228,8 +228,8 @@ class CrawlSettings(Settings):
     )
     host_delay_seconds: float = tuning(
         1.0,
-        "seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between two "
-        "to one address; a Crawl-delay can raise it for a host",
+        "seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between "
+        "two to one address; a Crawl-delay can raise it for a host",
         ge=0,
     )
     host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)

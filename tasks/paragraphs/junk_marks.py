@@ -56,6 +56,15 @@ _FOLDED: Mapping[str, str] = {
     "you": r"\b(?:you|your|yours)\b",
     "address": r"https?:|\bwww\.|\b[\w-]+\.(?:com|org|net|gov)\b",
     "clock": r"\b\d{1,2}[:.]\d\d\s?(?:[ap]\.?m\b|et\b|gmt\b)",
+    "said_at": r"\bsays:\ |\b\d{1,2}:\d\d\ ?[ap]m\b.{0,40}\breply\b|\breply\ \d+\."
+    r"|\b\d+\s?(?:comments?|replies|likes|shares)\b",
+    "invites": r"^\W*(?:find\ out|get\ involved|get\ the|click|start\ typing|check\ out|read|follow|watch|learn|please"
+    r"|sign|join|subscribe|see|visit|discover|explore|browse|listen|view|go\ to|here(?:['’]s|\ is|\ are)"
+    r"|for\ (?:more|biographies)|plus|welcome|don['’]t\ miss|want|looking\ for|ready\ to|help|if\ you|can\ you)\b",
+    "dated_end": r"\b(?:on|in)\ (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\ )?"
+    rf"{_MONTH}\ \d{{1,2}}(?:,?\ \d{{4}})?\W*$"
+    r"|\b(?:left|right|top|bottom|above|below|inset)\)|\bcredit:|\bsource:|\bposes?\ (?:for|with|in)\b",
+    "ellipsis_end": r"(?:\.\.\.|…)\W*$",
     "thanks": r"^\W*(?:thanks|thank\ you|great|nice|wow|yeah|yes|no|hi|hello|um+|well)\b",
 }
 # Patterns whose letters count as they are.
@@ -63,6 +72,9 @@ _EXACT: Mapping[str, str] = {
     "initials": r"\b[A-Z]\.(?:\s?-?[A-Z]\.)*|\b[A-Z][a-zà-ÿ]+,?\ [A-Z]{1,2}\b(?=[,.;\s])",
     "year": r"\b(?:1[5-9]|20)\d\d[a-z]?\b",
     "listed": r"^\W*(?:\[?\d{1,3}[\].)]|\(\d{1,3}\)|[-*•|–])\s?",
+    "heading_signs": r"#{2,}\s|^\*\s|\s\*\s[A-Z]\w+$",
+    "glued": r"[a-zà-ÿ][A-Z][a-zà-ÿ]{2}",
+    "dialogue": r"^[A-Z][A-Za-z.]+(?:\ [A-Z][\w.]+)?:\s",
     "panel": r"^\([A-Z]\)\s|\s\([B-H]\)\s",
     "bars": r"\||\s[•·*]\s|\s[›»>]\s",
     "capitals": r"\b[A-Z]{3,}\b",

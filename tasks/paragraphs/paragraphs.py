@@ -88,7 +88,10 @@ class _Candidates:
         reason = None
         if self._conditions:
             reason = refusal({name: documents[name][row].as_py() for name in COLUMNS}, self._conditions)
-        columns["drop_reason"] += [reason] * len(texts) if reason else self._reasons(texts, repeats, of_site=of_site)
+        language = documents["language"][row].as_py()
+        columns["drop_reason"] += (
+            [reason] * len(texts) if reason else self._reasons(texts, repeats, language, of_site=of_site)
+        )
 
     def limit(self) -> None:
         """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""
@@ -104,14 +107,16 @@ class _Candidates:
         for _, row in sorted(depths)[self._settings.max_paragraphs :]:
             reasons[row] = "over_limit"
 
-    def _reasons(self, texts: list[str], repeats: list[bool], *, of_site: bool) -> Iterator[str | None]:
+    def _reasons(
+        self, texts: list[str], repeats: list[bool], language: str | None, *, of_site: bool
+    ) -> Iterator[str | None]:
         settings = self._settings
         reasons = [
             drop_reason(text, settings.filter) or ("host_boilerplate" if repeat else None)
             for text, repeat in zip(texts, repeats, strict=True)
         ]
         if settings.quality is not None and of_site:
-            junk = junk_probabilities(texts, [reason is not None for reason in reasons])
+            junk = junk_probabilities(texts, [reason is not None for reason in reasons], language)
             reasons = [
                 reason or ("junk" if probability >= settings.quality else None)
                 for reason, probability in zip(reasons, junk, strict=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from tasks.paragraphs.junk_marks import MARKS
+from tasks.paragraphs.junk_sections import KINDS, sections
 from tasks.paragraphs.quality_weights import INTERCEPT, MEANS, SCALES, WEIGHTS
 
 # The commonest words of English; a share of them is the surest sign of running prose.
@@ -24,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
 _NEAR = (-3, -2, -1, 1, 2, 3)  # neighbours whose kind says something of a paragraph's
 _MOST = 3.0  # of a mark per ten words; more says no more
-# Of the words of a page's kept paragraphs: below it the page is not English, and nothing is known of its junk.
+# Of the words of a page's kept paragraphs: prose below it is not English, and nothing is known of its junk.
 _LEAST_ENGLISH = 0.25
 
 
@@ -33,7 +34,7 @@ def feature_names() -> list[str]:
     return [*_TEXT_NAMES, *_PAGE_NAMES]
 
 
-def junk_probabilities(texts: Sequence[str], refused: Sequence[bool]) -> list[float]:
+def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: str | None = None) -> list[float]:
     """Return for each paragraph of a page the probability (0-1) that it is junk; 0 for refused ones.
 
     All are 0 on a page that is not in English, because the weights were fitted on English pages.
@@ -41,8 +42,9 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool]) -> list[fl
     Args:
         texts: paragraphs of one page, in order.
         refused: for each, whether a rule refused it.
+        language: ISO 639-1 code of the page's language; None = not sure.
     """
-    if not is_english([text for text, no in zip(texts, refused, strict=True) if not no]):
+    if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
     return [
         0.0 if no else _probability(features)
@@ -50,17 +52,25 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool]) -> list[fl
     ]
 
 
-def is_english(texts: Sequence[str]) -> bool:
-    """Tell by its function words whether a page is in English."""
+def is_english(texts: Sequence[str], language: str | None = None) -> bool:
+    """Tell whether a page is in English: its language is, or its words are as often function words as in prose.
+
+    Lists of references have few function words, and would pass for another language by these alone.
+    """
+    if language == "en":
+        return True
     words = [word.casefold() for text in texts for word in _WORD.findall(text)]
     return sum(word in _FUNCTION_WORDS for word in words) > _LEAST_ENGLISH * len(words)
 
 
 def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[float]]:
-    """Return the features of each paragraph of a page: those of its text, and those of its place and neighbours."""
+    """Return the features of each paragraph of a page: those of its text, of its place and neighbours, and section."""
     own = [_text_features(text) for text in texts]
     kept = 1 - sum(refused) / max(1, len(texts))
-    return [features + _place_features(own, refused, kept, i) for i, features in enumerate(own)]
+    return [
+        features + _place_features(own, refused, kept, i) + [float(section == kind) for kind in KINDS]
+        for i, (features, section) in enumerate(zip(own, sections(texts, refused), strict=True))
+    ]
 
 
 def _probability(features: Sequence[float]) -> float:
@@ -80,7 +90,7 @@ _TEXT_NAMES = [
     "sentence_length", "commas", "reference", *MARKS, *[f"{name}_rate" for name in _COUNTED],
 ]  # fmt: skip
 _PAGE_NAMES = ["position", "from_end", "page_length", "page_kept", "near_kept", "near_words", "near_function_words",
-               "near_ends", "near_reference"]  # fmt: skip
+               "near_ends", "near_reference", *[f"below_{kind}" for kind in KINDS]]  # fmt: skip
 _AT = {name: i for i, name in enumerate(_TEXT_NAMES)}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from benchmarks.paragraph_quality import site_of
 from storage.schemas import ARTICLES, DOCUMENTS
 from tasks.paragraphs import quality_weights
 from tasks.paragraphs.paragraphs import build_paragraphs
@@ -55,6 +56,31 @@ def test_pages_in_other_languages_are_not_judged() -> None:
     assert junk_probabilities(german, [False, False]) == [0.0, 0.0]
 
 
+def test_a_page_of_references_in_english_is_judged_by_its_language() -> None:
+    assert not is_english(REFERENCES)
+    assert junk_probabilities(REFERENCES, [False] * 3) == [0.0] * 3
+    assert min(junk_probabilities(REFERENCES, [False] * 3, "en")) > 0.7
+    assert junk_probabilities(REFERENCES, [False] * 3, "de") == [0.0] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Get involved in the conversation by heading over to our pages. For more guides, follow River News on Twitter.",
+        "(A) Pools of the ladder, with the number of salmon in parentheses. (B) Heights of the pools at low water.",
+        "40 Comments| Sep 03, 2008 10:23am CST The county closed the weir after the flood that carried away its...",
+    ],
+)
+def test_calls_panels_and_teasers_are_junk_among_prose(text: str) -> None:
+    assert junk([*PROSE, text]) == [False] * 4 + [True]
+
+
+def test_prose_below_a_heading_of_other_stories_is_more_likely_junk() -> None:
+    refused = [False] * 3 + [True, False]
+    plain, related = ([*PROSE[:3], heading, PROSE[3]] for heading in ("The ladder", "Related stories"))
+    assert junk_probabilities(plain, refused)[4] < junk_probabilities(related, refused)[4]
+
+
 def test_every_feature_has_a_weight() -> None:
     (first, *_) = page_features(PAGE, [False] * len(PAGE))
     lengths = {len(values) for values in (quality_weights.WEIGHTS, quality_weights.MEANS, quality_weights.SCALES)}
@@ -74,6 +100,7 @@ def test_junk_of_crawled_pages_is_refused_and_counted(engine: str | None, qualit
         "provenance": "citation",
         "paragraphs": PAGE,
         "engine": engine,
+        "language": "en",
     }
     rows = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
@@ -90,17 +117,39 @@ def test_a_threshold_that_is_no_probability_is_named(threshold: int) -> None:
         ParagraphSettings(quality=threshold)
 
 
+def test_the_language_of_the_document_reaches_the_model() -> None:
+    article = {"article_id": "a", "title": "Weir", "lead": "A weir crosses a river."}
+    for language, refused in (("en", 3), ("de", 0)):
+        document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "paragraphs": REFERENCES}
+        rows = build_paragraphs(
+            pa.Table.from_pylist([article], schema=ARTICLES.schema),
+            pa.Table.from_pylist(
+                [document | {"engine": "density", "language": language}],
+                schema=DOCUMENTS.schema,
+            ),
+            ParagraphSettings(quality=0.7),
+        )
+        assert rows["drop_reason"].to_pylist().count("junk") == refused
+
+
 def labels() -> list[dict[str, str]]:
     with LABELS.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
+def test_no_site_of_the_report_was_fitted_on() -> None:
+    sites = {part: {site_of(row["url"]) for row in labels() if row["part"] == part} for part in ("fit", "report")}
+    assert len(sites["report"]) > 90
+    assert not sites["fit"] & sites["report"]
+
+
 def test_every_label_has_a_reason() -> None:
     rows = labels()
     assert Counter((row["part"], not row["refused"]) for row in rows) == {
-        ("fit", True): 500,
+        ("fit", True): 700,
         ("fit", False): 300,
         ("report", True): 200,
+        ("report", False): 100,
     }
     assert len({row["digest"] for row in rows}) == len(rows)
     assert {row["label"] for row in rows} == {"good", "junk"}
