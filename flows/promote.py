@@ -18,7 +18,7 @@ from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
 from storage.store import Store
-from tasks.retraining.outcome import promote_by_hand
+from tasks.retraining.settling import promote_by_hand
 
 
 @flow(name="promote", flow_run_name="promote-version-{to}", on_failure=[notify], on_crashed=[notify])

@@ -29,7 +29,7 @@ from storage.lock import root_lock
 from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.store import Store
-from tasks.retraining.outcome import describe_pruning
+from tasks.retraining.settling import describe_pruning
 
 
 @flow(name="prune", flow_run_name="prune-keep-{keep}", on_failure=[notify], on_crashed=[notify])

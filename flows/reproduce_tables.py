@@ -20,8 +20,7 @@ from flows.stages.systems import evaluate_systems
 from flows.stages.timings import timings
 from tasks.engine.inputs import DirectoryResult, every
 from tasks.engine.recipe import Recipe
-from tasks.tables.plan import shown_in, steps_of, systems_to_run
-from tasks.tables.tables import PAGE
+from tasks.tables.plan import PAGE, shown_in, steps_of, systems_to_run
 
 
 @flow(

@@ -16,10 +16,10 @@ from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.judged_on import judged_before, judged_on
-from flows.stages.judging import judge
+from flows.stages.judging import check_deciding, judge
 from flows.stages.warm_start import new_ranker, new_summarizer
 from storage.registry import version_of
-from tasks.retraining.outcome import finish_retraining, move_late_pointer, settle
+from tasks.retraining.settling import move_late_pointer, settle
 from tasks.retraining.warm_start import (
     PREDICTOR,
     RANKER,
@@ -54,11 +54,7 @@ def challenge(session: Session) -> str:
     started, store, initial = time.monotonic(), session.run.store, session.config
     if initial.imported is not None:
         raise ValueError(f"imported.folder is {initial.imported.folder!r}: expected a corpus of your own to retrain on")
-    guards = (("guards", guard) for guard in initial.retraining.guards)
-    for name, metric in [("metric", initial.retraining.metric), *guards]:
-        if metric not in initial.scoring.metrics:
-            scored = ", ".join(initial.scoring.metrics)
-            raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
+    check_deciding(initial)
     # Fixed at the start, so that a run that ends next week, or walks again after damage, stays in its week.
     settings = initial.retraining.model_copy(update={"week": initial.retraining.period})
     crawl = initial.crawl.model_copy(update={"refresh": settings.period})
@@ -90,6 +86,8 @@ def challenge(session: Session) -> str:
         before = (champion, judged)
     if session.run.planning:
         return ""
+    from tasks.retraining.outcome import finish_retraining  # here, so that a plan does not load matplotlib
+
     return finish_retraining(
         session.run, config.manifest(), settings, splits, challenger, before, start=start, seed=config.seed,
         started=started,

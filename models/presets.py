@@ -498,8 +498,10 @@ PRESETS: dict[str, Preset] = {
 PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
 COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
-# Architectures whose decoder has an embedding for each position, `max_positions` in all.
-LEARNED_POSITIONS = ("bart", "led")
+# Architectures that read at most so many tokens of an article: `source_tokens` of their configuration.
+SOURCE_LIMITED = ("flat", "memory-compressed", "transformer-xl", "pointer-generator", "bart", "led", "longt5")
+# Architectures whose decoder has an embedding for each position -> how many by default (`max_positions`).
+LEARNED_POSITIONS = {"bart": 1024, "led": 1024}
 # Architectures whose layers are those of transformers.
 OF_TRANSFORMERS = ("led", "longt5")
 

@@ -107,8 +107,23 @@ def test_settings_and_help_load_nothing_heavy(code: str) -> None:
     assert heavy_after(code) == set()
 
 
-def test_a_plan_loads_what_walks_the_stages_and_not_what_makes_them(tmp_path: Path) -> None:
-    plan = RUN.format(["--dry-run", "--root", str(tmp_path)], "flows.build_wikisum")
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("build_wikisum", []),
+        ("retrain", []),
+        ("reproduce_tables", []),
+        (
+            "pretrain",
+            ["--summarizer.preset", "bart-small", "--summarizer.graph", "none", "--vocabulary.model-type", "byte-bpe"],
+        ),
+        ("prune", []),
+    ],
+)
+def test_a_plan_loads_what_walks_the_stages_and_not_what_makes_them(
+    name: str, options: list[str], tmp_path: Path
+) -> None:
+    plan = RUN.format([*options, "--dry-run", "--root", str(tmp_path)], f"flows.{name}")
     assert heavy_after(plan) == {"prefect", "pyarrow"}
 
 

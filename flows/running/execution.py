@@ -25,7 +25,7 @@ from prefect.tasks import Task, exponential_backoff
 from flows.running.graph import Shown, current_flow_run, edges_from, finish, show
 from flows.running.lost_output import end_when_output_is_lost
 from flows.running.parent_watch import end_with_parent
-from flows.running.process_pool import ProcessPool
+from flows.running.process_pool import ProcessPool, keep_settings, prefect_settings
 from flows.running.settings import EngineSettings
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
@@ -56,7 +56,8 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
-        return ProcessPool(max_workers=settings.parallel, initializer=start_worker, initargs=(os.getpid(),))
+        prepared = (os.getpid(), prefect_settings())
+        return ProcessPool(max_workers=settings.parallel, initializer=start_worker, initargs=prepared)
     try:
         from prefect_dask import DaskTaskRunner
     except ImportError as error:
@@ -70,12 +71,13 @@ def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
     )
 
 
-def start_worker(parent: int) -> None:
-    """Prepare a worker process before its first shard."""
+def start_worker(parent: int, settings: dict[str, Any]) -> None:
+    """Prepare a worker process of a parent, with Prefect's settings there, before its first shard."""
     # Ctrl-C in a terminal reaches every process: the run stops its workers itself, so that a training saves its state.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)
     end_when_output_is_lost()
+    keep_settings(settings)
 
 
 def _stop_jobs(ended: threading.Event) -> None:

@@ -1,8 +1,9 @@
-"""Prefect's pool of processes, extended to outlive a sub-flow and to survive a job that ends its process."""
+"""A pool of processes that outlives a sub-flow, survives a job that ends its process, and costs less a task."""
 
 from concurrent.futures import Future
 from typing import Any
 
+from prefect.context import SettingsContext
 from prefect.task_runners import ProcessPoolTaskRunner
 
 
@@ -12,6 +13,9 @@ class ProcessPool(ProcessPoolTaskRunner):
     Prefect's own pool passes on only an `Exception`. A `KeyboardInterrupt`, a termination, or a `SystemExit` (raised by
     Prefect's engine if the server does not answer, or by a log line whose output is closed) would end the thread that
     manages the pool: then every worker waits for work, and the run for outcomes, for ever.
+
+    Prefect also sends its settings with every task, and a worker takes tens of milliseconds to check them. Here a
+    worker gets them once, by `keep_settings` in its initializer.
     """
 
     def serve_another_flow_run(self) -> None:
@@ -23,7 +27,20 @@ class ProcessPool(ProcessPoolTaskRunner):
         self._cached_env = None
 
     def _resolve_futures_and_submit(self, *args: Any, **kwargs: Any) -> Future[bytes]:
+        kwargs["context"] = {**kwargs["context"], "settings_context": {}}
         return _with_errors_only(super()._resolve_futures_and_submit(*args, **kwargs))
+
+
+def prefect_settings() -> dict[str, Any]:
+    """Return Prefect's settings in this process, serialized for `keep_settings`."""
+    context = SettingsContext.get()
+    assert context is not None, "Prefect makes them when it is imported"
+    return context.serialize()
+
+
+def keep_settings(settings: dict[str, Any]) -> None:
+    """Use Prefect's serialized settings for the rest of this process."""
+    SettingsContext(**settings).__enter__()
 
 
 def _with_errors_only(job: Future[bytes]) -> Future[bytes]:

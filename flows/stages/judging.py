@@ -1,12 +1,26 @@
 """Evaluate a version's models on the test splits: the stages of any build, on other articles."""
 
+from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.stages import evaluation, ranking, texts
 from flows.stages.examples import examples, graphs
 from tasks.engine.inputs import DirectoryResult, StageResult
-from tasks.retraining.outcome import Judged
+from tasks.retraining.judged import Judged
 from tasks.retraining.splits import JudgedOn
 from tasks.retraining.warm_start import PREDICTOR, RANKER, SUMMARIZER
+
+
+def check_deciding(config: BuildConfig) -> None:
+    """Check that the metrics that decide between versions are scored.
+
+    Raises:
+        ValueError: one is not.
+    """
+    guards = (("guards", guard) for guard in config.retraining.guards)
+    for name, metric in [("metric", config.retraining.metric), *guards]:
+        if metric not in config.scoring.metrics:
+            scored = ", ".join(config.scoring.metrics)
+            raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
 
 
 def judge(

@@ -5,9 +5,8 @@ from storage import schemas
 from tasks.engine.inputs import DirectoryResult, StageResult, every, only, same
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
-from tasks.pretraining.training import check_pretraining
-from tasks.summarization.folders import folder_vocabulary
-from tasks.summarization.fresh_model import check_start
+from tasks.pretraining.check import check_pretraining
+from tasks.summarization.settings import SummarizerSettings
 
 
 def passages(session: Session, articles: StageResult, paragraphs: StageResult, vocabulary: StageResult) -> StageResult:
@@ -28,7 +27,7 @@ def pretrained(session: Session, passages: StageResult, vocabulary: StageResult)
     """
     config, given = session.config, session.config.tokenizer_folder
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
-    start = None if given is None else check_start(config.summarizer, folder_vocabulary(*given))
+    start = None if given is None else _start(config.summarizer, *given)
     return session.run.directory(
         Recipe(
             "models/pretrained",
@@ -41,3 +40,12 @@ def pretrained(session: Session, passages: StageResult, vocabulary: StageResult)
         inputs={"shards": every(passages), "vocabulary": only(vocabulary)},
         context={"progress": ProgressLog("pretraining"), "device": config.engine.device},
     )
+
+
+def _start(settings: SummarizerSettings, folder: str, setting: str) -> str | None:
+    """Return the digest of the weights to start from, after checks; None without such weights."""
+    # Here, because they load torch, and a plan of other pre-trainings needs none.
+    from tasks.summarization.folders import folder_vocabulary
+    from tasks.summarization.fresh_model import check_start
+
+    return check_start(settings, folder_vocabulary(folder, setting))

@@ -6,22 +6,17 @@ version names exists too, and after a kill between the last two only the pointer
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from storage.builds import summarise
-from storage.pruning import Pruning, carry_out, plan_pruning
 from storage.registry import (
     FOLDER,
-    Champion,
     FrozenSplit,
     Version,
-    promote_version,
-    read_champion,
     read_frozen,
     read_version,
     save_frozen,
@@ -31,7 +26,7 @@ from storage.registry import (
 from storage.store import Store
 from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
-from tasks.engine.inputs import DirectoryResult, Shards, StageResult, every
+from tasks.engine.inputs import Shards, StageResult, every
 from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import (
@@ -43,27 +38,12 @@ from tasks.reporting.challenge import (
 )
 from tasks.retraining.card import Effort, model_card
 from tasks.retraining.evidence import Finding, find_evidence
+from tasks.retraining.judged import Judged
 from tasks.retraining.settings import FLIPS, RetrainingSettings
+from tasks.retraining.settling import describe, settle
 from tasks.retraining.splits import FROZEN, JudgedOn
 from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import VersionModels
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A version's models, and their results on the test splits.
-
-    Attributes:
-        vocabulary: its vocabulary.
-        models: name -> directory.
-        predictions: its summaries.
-        scores: their scores.
-    """
-
-    vocabulary: StageResult
-    models: Mapping[str, DirectoryResult]
-    predictions: StageResult
-    scores: StageResult
 
 
 def finish_retraining(
@@ -149,77 +129,6 @@ def finish_retraining(
     _publish(store, version, challenges, model_card(version, counts, effort))
     save_version(store, version)
     return settle(store, version, settings)
-
-
-def settle(store: Store, version: Version, settings: RetrainingSettings, *, planning: bool = False) -> str:
-    """Promote a version if its verdict says so and it was not done before, then prune; return what happened.
-
-    Args:
-        store: where the registry is.
-        version: the version of the period.
-        settings: how many builds and versions of retraining to keep; other builds are left alone.
-        planning: do nothing, only return the version's outcome.
-    """
-    if planning:
-        return describe(version)
-    champion = move_pointer(store, version)
-    assert champion is not None, "the first version is always promoted"
-    pruned = plan_pruning(store, settings.keep, retrained=True)
-    carry_out(store, pruned)
-    return f"{describe(version)}\nchampion: version {champion.version}\n{describe_pruning(pruned, done=True)}"
-
-
-def move_pointer(store: Store, version: Version) -> Champion | None:
-    """Promote a version if its verdict says so and it was not done before; return the champion afterwards.
-
-    A version that has never been champion replaces only the one it was judged against.
-    """
-    champion = read_champion(store)
-    seen = {entry["version"] for entry in champion.history} if champion else set()
-    beaten = champion is None or champion.version == version.parent
-    if version.verdict["promoted"] and version.number not in seen and beaten:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        champion = promote_version(store, version.number, at=now, why=str(version.verdict["reason"]))
-    return champion
-
-
-def move_late_pointer(store: Store) -> None:
-    """Promote the newest version if the run that made it was killed before it could."""
-    newest = max(version_numbers(store), default=None)
-    if newest is not None:
-        move_pointer(store, read_version(store, newest))
-
-
-def describe(version: Version) -> str:
-    """Return the outcome of a version and the shards computed for it, as text."""
-    outcome = "promoted" if version.verdict["promoted"] else "refused"
-    computed = ", ".join(f"{stage} {done}/{total}" for stage, (done, total) in version.computed.items() if done)
-    return f"{version.label}: version {version.number} {outcome}: {version.verdict['reason']}\ncomputed: {computed}"
-
-
-def describe_pruning(pruning: Pruning, *, done: bool) -> str:
-    """Return what pruning deletes, by folder, as text."""
-    lines = [f"  {folder}: {files:,} files, {size:,} bytes" for folder, (files, size) in pruning.by_folder().items()]
-    builds, versions = (", ".join(map(str, kept)) or "none" for kept in (pruning.builds, pruning.versions))
-    head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
-    tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
-    young = [f"{pruning.young:,} files of unfinished builds are left alone"] if pruning.young else []
-    return "\n".join([head, *lines, tail, *young])
-
-
-def promote_by_hand(store: Store, number: int) -> str:
-    """Make a version the champion by hand; return what happened.
-
-    Raises:
-        StorageError: there is no such version, or it has been pruned.
-    """
-    before = read_champion(store)
-    if before is not None and before.version == number:
-        return f"version {number} is already the champion"
-    promote_version(store, number, at=datetime.now(UTC).isoformat(timespec="seconds"), why="promoted by hand")
-    version = read_version(store, number)
-    was = "" if before is None else f" in place of version {before.version}"
-    return f"version {number} ({version.label}, build {version.build}) is now the champion{was}"
 
 
 def publish_cards(store: Store, corpus: str) -> int:

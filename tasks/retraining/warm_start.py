@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.presets import sees_sentences
-from models.ranker import RankerConfig
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.recipes import ShardRecord
@@ -108,9 +107,14 @@ def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
 
 def ranker_fits(version: Version, settings: RankerSettings) -> bool:
     """Whether a ranker of these settings has the shape of the version's."""
+    before: Mapping[str, Any] = version.settings["ranker"]
     # Versions that are older than these rules name a size of embeddings and a dropout.
-    shape = {"hidden": settings.hidden, "embedding": settings.hidden, "dropout": RankerConfig.dropout}
-    return all(version.settings["ranker"].get(name, value) == value for name, value in shape.items())
+    shape: dict[str, float] = {"hidden": settings.hidden, "embedding": settings.hidden}
+    if "dropout" in before:
+        from models.ranker import RankerConfig  # here, because it loads torch, and a plan needs none
+
+        shape["dropout"] = RankerConfig.dropout
+    return all(before.get(name, value) == value for name, value in shape.items())
 
 
 def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:

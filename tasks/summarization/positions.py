@@ -15,11 +15,11 @@ def check_lengths(settings: SummarizerSettings, longest: int, setting: str) -> N
     Raises:
         ValueError: there are fewer positions.
     """
-    if find_preset(settings.preset).architecture not in LEARNED_POSITIONS:
+    preset = find_preset(settings.preset)
+    if preset.architecture not in LEARNED_POSITIONS:
         return
-    from models.registry import fields_of  # here, because it loads torch, and a plan of most builds needs none
-
-    positions = fields_of(settings.preset, settings.overrides)["max_positions"]
+    fields = {**preset.settings, **settings.overrides}
+    positions = fields.get("max_positions", LEARNED_POSITIONS[preset.architecture])
     if longest > positions:
         raise ValueError(
             f"{setting} needs {longest} positions of the decoder, and preset {settings.preset!r} has {positions} "

@@ -14,11 +14,12 @@ from tasks.reporting.text import summary
 from tasks.tables.attention import METRIC, score_attention
 from tasks.tables.layout import section
 from tasks.tables.measures import Measured, measure
+from tasks.tables.plan import PAGE
 from tasks.tables.published import PUBLISHED
 from tasks.tables.settings import TableSettings
 from tasks.tables.verdicts import expected_order
 
-PAGE, SUMMARY = "tables.html", "summary.txt"
+_SUMMARY = "summary.txt"
 _PARAGRAPHS = 30  # of Ma & Zong 2020 and 2022, before `source_scale`
 
 
@@ -89,7 +90,7 @@ def _files(sections: list[Section], sentence: str, scope: str) -> dict[str, str]
     head = Section("order", "What was found", [Text(sentence), Text(scope)])
     files = {PAGE: page("The papers' tables on this corpus", [head, *sections])}
     blocks: list[Block] = [block for section in sections for block in section.blocks]
-    files[SUMMARY] = summary([*blocks, Text(scope), Text(sentence)])
+    files[_SUMMARY] = summary([*blocks, Text(scope), Text(sentence)])
     for part in sections:
         files[f"artifacts/{part.key}.md"] = artifact([part])
     return files

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from models.contract import Copied, SourceBatch, Summarizer
+from models.contract import Copied, Memory, SourceBatch, Summarizer
 from models.search.settings import SearchSettings
 
 
@@ -44,12 +44,14 @@ def _article(source: SourceBatch, b: int) -> SourceBatch:
 
 
 def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings, rules: Rules) -> Found:
+    with torch.no_grad():
+        memory = model.encode(source)
     alive = [Found([], 0.0, 0.0, [])]
     ended: list[Found] = []
     for length in range(settings.max_length + 1):
         candidates: list[Found] = []
         for hypothesis in alive:
-            log_probs, attention = _next(model, source, rules.begin, hypothesis.tokens)
+            log_probs, attention = _next(model, memory, rules.begin, hypothesis.tokens)
             rows = [*hypothesis.attention, attention]
             for token, log_prob in enumerate(log_probs):
                 if length < len(rules.prompt):
@@ -85,9 +87,9 @@ def _search_one(model: Summarizer, source: SourceBatch, settings: SearchSettings
     return replace(best, tokens=best.tokens[:-1])
 
 
-def _next(model: Summarizer, source: SourceBatch, begin: int, tokens: list[int]) -> tuple[list[float], list[float]]:
+def _next(model: Summarizer, memory: Memory, begin: int, tokens: list[int]) -> tuple[list[float], list[float]]:
     with torch.no_grad():
-        decoded = model.decode(torch.tensor([[begin, *tokens]]), model.encode(source))
+        decoded = model.decode(torch.tensor([[begin, *tokens]]), memory)
         log_probs = model.logits(decoded.hidden[0, -1]).log_softmax(dim=-1)
         if decoded.copied is not None:
             log_probs = _with_copies(log_probs, decoded.copied)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from models.__main__ import count_parameters, describe, listing
-from models.presets import COPYING
+from models.presets import COPYING, SOURCE_LIMITED
 from models.registry import ARCHITECTURES, PRESETS, build_summarizer, from_config_dict, to_config_dict
 
 # SYSTEMS.md, parameter ledger: 32,000 words, d = 256, ff = 1,024.
@@ -128,6 +128,11 @@ def test_mistakes_are_named() -> None:
 def test_architectures_that_may_copy_have_a_field_for_it() -> None:
     can = {name for name, kind in ARCHITECTURES.items() if "copying" in kind.config.__dataclass_fields__}
     assert can == set(COPYING)
+
+
+def test_architectures_that_read_so_many_tokens_have_a_field_for_it() -> None:
+    limited = {name for name, kind in ARCHITECTURES.items() if "source_tokens" in kind.config.__dataclass_fields__}
+    assert limited == set(SOURCE_LIMITED)
 
 
 def test_listing_names_every_preset_and_its_size() -> None:

@@ -19,11 +19,12 @@ import requests
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
-from prefect.context import FlowRunContext
+from prefect.context import FlowRunContext, SettingsContext
 from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_API_URL
 
 from flows.running.execution import PrefectExecutor, is_transient, start_worker
+from flows.running.process_pool import prefect_settings
 from flows.running.settings import EngineSettings
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
@@ -34,7 +35,8 @@ from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
-from tasks.engine.stage import InlineExecutor, Run, StageFailedError
+from tasks.engine.shard import Job
+from tasks.engine.stage import InlineExecutor, Outcome, Run, StageFailedError
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.integration
@@ -52,6 +54,33 @@ def rows(*, shard: int, counter: str) -> pa.Table:
     if shard == 2:
         raise ValueError("shard 2 holds nonsense")
     return pa.Table.from_pylist([{"article_id": "a", "paragraph_id": shard}], schema=FEATURES.schema)
+
+
+_kept: list[SettingsContext] = []
+
+
+def settings_seen(job: Job) -> Any:
+    """Return whether Prefect's settings are those that the first job of this process saw, and an address in them."""
+    settings = SettingsContext.get()
+    assert settings is not None
+    _kept.append(settings)
+    return settings is _kept[0], str(settings.settings.api.url)
+
+
+@flow
+def settings_of_jobs() -> dict[str, Outcome]:
+    executor = PrefectExecutor(EngineSettings(kind="processes", workers=1))
+    with executor.serving():
+        jobs = [
+            Job(root="", stage="features", version=0, shard=shard, key="", function=rows, inputs={}, digests={})
+            for shard in range(2)
+        ]
+        return executor.run(settings_seen, jobs)
+
+
+def test_a_worker_gets_the_settings_of_prefect_once(prefect_server: None) -> None:
+    address = PREFECT_API_URL.value()  # not in the environment of the worker
+    assert settings_of_jobs() == dict.fromkeys(("features-00000", "features-00001"), (True, address))
 
 
 @flow
@@ -151,7 +180,7 @@ def test_a_job_on_a_thread_that_cannot_be_told_ends_with_the_process() -> None:
 
 
 def test_workers_leave_ctrl_c_to_the_run() -> None:
-    with ProcessPoolExecutor(1, get_context("spawn"), start_worker, (os.getpid(),)) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), start_worker, (os.getpid(), prefect_settings())) as pool:
         assert pool.submit(signal.getsignal, signal.SIGINT).result(PATIENCE) is signal.SIG_IGN
 
 

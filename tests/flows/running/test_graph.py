@@ -179,7 +179,9 @@ def test_the_graph_of_a_build_is_its_dag(prefect_server: None, tmp_path: Path, m
     for module in (flows.build_wikisum, flows.evaluate):
         monkeypatch.setattr(module, "check_splits", lambda store, articles: None)
     monkeypatch.setattr(Session, "publish_report", lambda session, report: str(current_flow_run()))
-    config = {"root": str(tmp_path), "shards": {"articles": 2, "hosts": 2}, "engine": {"kind": "threads"}}
+    source = {"miniweb": {"topics": 5}}  # the web is served, though nobody visits it
+    shards = {"articles": 2, "hosts": 2}
+    config = {"root": str(tmp_path), "source": source, "shards": shards, "engine": {"kind": "threads"}}
     evaluated = flows.build_wikisum.build_wikisum(BuildConfig.model_validate(config))
     (run,) = api("flow_runs/filter", flows={"name": {"any_": ["build-wikisum"]}}, sort="EXPECTED_START_TIME_DESC")[:1]
     corpus = ("articles", "paragraphs", "features", "vocabulary")

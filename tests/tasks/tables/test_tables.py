@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pytest
@@ -50,6 +51,16 @@ def constant(**f1: float) -> pa.Table:
 
 def texts(found: Measured, name: str) -> str:
     return " ".join(block.text for block in section(BY_NAME[name], found).blocks if block.kind == "text")  # type: ignore[arg-type, index, union-attr]
+
+
+@pytest.mark.parametrize("size", ["small", "paper"])
+@pytest.mark.parametrize("scale", [0.01, 0.25, 1.0])
+def test_summarizers_of_the_tables_are_valid(size: Literal["small", "paper"], scale: float) -> None:
+    settings = TableSettings(size=size, source_scale=scale)
+    for system in SYSTEMS.values():
+        if system.preset if size == "paper" else system.small:
+            made = summarizer_of(system, settings, SummarizerSettings())
+            assert SummarizerSettings.model_validate(made.model_dump()) == made
 
 
 def test_every_table_has_its_rows_and_every_row_its_system() -> None:

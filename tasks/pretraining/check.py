@@ -1,0 +1,31 @@
+"""Whether a summarizer can be pre-trained, found out before work starts; loads nothing heavy, as plans want it."""
+
+from models.presets import find_preset
+from tasks.summarization.settings import SummarizerSettings
+
+
+def check_pretraining(summarizer: SummarizerSettings, vocabulary_type: str | None) -> None:
+    """Check before work starts that the settings describe a model that can be pre-trained.
+
+    Args:
+        summarizer: which one.
+        vocabulary_type: `vocabulary.model_type`; None if a folder gives the vocabulary.
+
+    Raises:
+        ValueError: it is no plain BART, or text would have no mask.
+    """
+    architecture = find_preset(summarizer.preset).architecture
+    if architecture != "bart":
+        raise ValueError(
+            f"summarizer.preset is {summarizer.preset!r}, of architecture {architecture!r}: expected one of "
+            "architecture 'bart', such as bart-small, for denoising pre-training"
+        )
+    if summarizer.sees_sentences:
+        raise ValueError(
+            f"summarizer.preset is {summarizer.preset!r}, with heads that see sentences, and passages have no mark "
+            "before a sentence: expected a plain BART of the same sizes, from whose weights Hie-BART can start"
+        )
+    if vocabulary_type not in (None, "byte-bpe"):
+        raise ValueError(
+            f"vocabulary.model_type is {vocabulary_type!r}, which has no piece for hidden text: expected 'byte-bpe'"
+        )

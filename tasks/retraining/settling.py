@@ -1,0 +1,79 @@
+"""Move the pointer to a version, by its verdict or by hand, prune, and say what happened; nothing is judged here."""
+
+from datetime import UTC, datetime
+
+from storage.pruning import Pruning, carry_out, plan_pruning
+from storage.registry import Champion, Version, promote_version, read_champion, read_version, version_numbers
+from storage.store import Store
+from tasks.retraining.settings import RetrainingSettings
+
+
+def settle(store: Store, version: Version, settings: RetrainingSettings, *, planning: bool = False) -> str:
+    """Promote a version if its verdict says so and it was not done before, then prune; return what happened.
+
+    Args:
+        store: where the registry is.
+        version: the version of the period.
+        settings: how many builds and versions of retraining to keep; other builds are left alone.
+        planning: do nothing, only return the version's outcome.
+    """
+    if planning:
+        return describe(version)
+    champion = move_pointer(store, version)
+    assert champion is not None, "the first version is always promoted"
+    pruned = plan_pruning(store, settings.keep, retrained=True)
+    carry_out(store, pruned)
+    return f"{describe(version)}\nchampion: version {champion.version}\n{describe_pruning(pruned, done=True)}"
+
+
+def move_pointer(store: Store, version: Version) -> Champion | None:
+    """Promote a version if its verdict says so and it was not done before; return the champion afterwards.
+
+    A version that has never been champion replaces only the one it was judged against.
+    """
+    champion = read_champion(store)
+    seen = {entry["version"] for entry in champion.history} if champion else set()
+    beaten = champion is None or champion.version == version.parent
+    if version.verdict["promoted"] and version.number not in seen and beaten:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        champion = promote_version(store, version.number, at=now, why=str(version.verdict["reason"]))
+    return champion
+
+
+def move_late_pointer(store: Store) -> None:
+    """Promote the newest version if the run that made it was killed before it could."""
+    newest = max(version_numbers(store), default=None)
+    if newest is not None:
+        move_pointer(store, read_version(store, newest))
+
+
+def describe(version: Version) -> str:
+    """Return the outcome of a version and the shards computed for it, as text."""
+    outcome = "promoted" if version.verdict["promoted"] else "refused"
+    computed = ", ".join(f"{stage} {done}/{total}" for stage, (done, total) in version.computed.items() if done)
+    return f"{version.label}: version {version.number} {outcome}: {version.verdict['reason']}\ncomputed: {computed}"
+
+
+def describe_pruning(pruning: Pruning, *, done: bool) -> str:
+    """Return what pruning deletes, by folder, as text."""
+    lines = [f"  {folder}: {files:,} files, {size:,} bytes" for folder, (files, size) in pruning.by_folder().items()]
+    builds, versions = (", ".join(map(str, kept)) or "none" for kept in (pruning.builds, pruning.versions))
+    head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
+    tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
+    young = [f"{pruning.young:,} files of unfinished builds are left alone"] if pruning.young else []
+    return "\n".join([head, *lines, tail, *young])
+
+
+def promote_by_hand(store: Store, number: int) -> str:
+    """Make a version the champion by hand; return what happened.
+
+    Raises:
+        StorageError: there is no such version, or it has been pruned.
+    """
+    before = read_champion(store)
+    if before is not None and before.version == number:
+        return f"version {number} is already the champion"
+    promote_version(store, number, at=datetime.now(UTC).isoformat(timespec="seconds"), why="promoted by hand")
+    version = read_version(store, number)
+    was = "" if before is None else f" in place of version {before.version}"
+    return f"version {number} ({version.label}, build {version.build}) is now the champion{was}"
