@@ -2,7 +2,7 @@
 
 import re
 
-from tasks.text.sentences import first_sentence
+from models.sentences import first_sentence
 
 _LONGEST = 45  # words; no caption that was read is longer
 _SHOWN = (

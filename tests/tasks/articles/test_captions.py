@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from models.sentences import split_sentences
 from tasks.articles.captions import is_caption
-from tasks.text.sentences import split_sentences
 
 
 @pytest.mark.parametrize(
