@@ -7,11 +7,12 @@
 
 Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
 and digest. They were drawn in the order of the digests, at most two kept and two refused paragraphs a page, and read
-one by one. The part `fit` is all that anything is fitted and chosen on, cross-validated by registered domain. The part
-`report` (200 kept, 100 refused) is from other sites alone; it was drawn and read after the last change of features:
-judge by its figures. After the first judgement 19 of its labels were replaced, because their pages repeat pages of `fit`
-under other addresses; nothing else was changed. `--write` fits the weights of `tasks.paragraphs.quality` on `fit`; `--funnel` counts
-what the whole corpus keeps, without and with the model, and how long the model takes.
+one by one. The part `fit` is all that anything is fitted and chosen on, cross-validated by registered domain. The
+part `report` (200 kept, 100 refused) is from other sites alone; it was drawn and read after the last change of
+features: judge by its figures. After the first judgement 19 of its labels were replaced, because their pages repeat
+pages of `fit` under other addresses; nothing else was changed. `--write` fits the weights of
+`tasks.paragraphs.quality` on `fit`; `--funnel` counts what the whole corpus keeps, without and with the model, and
+how long the model takes.
 """
 
 import argparse
