@@ -46,5 +46,5 @@ def test_the_command_stops_with_one_line(root: Path, tmp_path: Path) -> None:
 def test_the_flow_exports(root: Path, tmp_path: Path, prefect_server: None) -> None:
     assert export(str(root), str(tmp_path / "to"), page_text="all").startswith("4 articles in 4 files, ")
     assert (tmp_path / "to/export.json").is_file()
-    with pytest.raises(ValueError, match="page_text: Input should be 'licensed', 'all' or 'none', got 'some'"):
+    with pytest.raises(ValueError, match="page_text: Input should be 'licensed', 'free', 'all' or 'none', got 'some'"):
         export(str(root), str(tmp_path / "other"), page_text="some")

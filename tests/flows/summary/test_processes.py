@@ -51,6 +51,13 @@ def workers() -> list[psutil.Process]:
     return [one for one in psutil.Process().children() if "flows.summary.worker" in one.cmdline()]
 
 
+def the_worker() -> psutil.Process:
+    """The one worker, once the system shows what it runs: a process that has just been started may not say so yet."""
+    wait_until(workers, "a worker to be seen")
+    (worker,) = workers()
+    return worker
+
+
 def temporary_folders() -> set[Path]:
     return set(Path(tempfile.gettempdir()).glob("wikisum-*"))
 
@@ -72,7 +79,7 @@ def cancel() -> None:
 
 
 def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
-    (worker,) = workers()
+    worker = the_worker()
     reports: list[Progress] = []
     for text, sentences in ((HISTORY, 2), (GERMAN, 0)):
         summary, pages = processes(job(file_source("a.txt", text.encode())), reports.append)
@@ -82,7 +89,7 @@ def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
 
 
 def test_what_cannot_be_made_is_an_error_and_no_end(processes: Processes) -> None:
-    (worker,) = workers()
+    worker = the_worker()
     with pytest.raises(ValueError, match=r"^the title is empty: expected the topic of the summary in a few words$"):
         processes(Job("id", " ", [FILE], extractive=False), lambda _: None)
     assert workers() == [worker]
@@ -90,7 +97,7 @@ def test_what_cannot_be_made_is_an_error_and_no_end(processes: Processes) -> Non
 
 def test_cancelled_while_it_waits_for_a_site_nothing_is_left_of_it(processes: Processes, slow_page: str) -> None:
     before = temporary_folders()
-    (worker,) = workers()
+    worker = the_worker()
     with pytest.raises(CancelledError):
         processes(job(Given(slow_page)), until(lambda now: bool(temporary_folders() - before), cancel))
     assert not worker.is_running()
@@ -101,7 +108,7 @@ def test_cancelled_while_it_waits_for_a_site_nothing_is_left_of_it(processes: Pr
 
 def test_cancelled_while_it_extracts_the_extracting_process_ends_too(processes: Processes) -> None:
     large = file_source("large.html", b"<p>" + b"The tower was built in 1847 by <b>Thomas</b> Ridley. " * 300_000)
-    (worker,) = workers()
+    worker = the_worker()
     started: list[psutil.Process] = []
     with pytest.raises(CancelledError):
         processes(job(large), until(lambda _: bool(started.extend(worker.children()) or started), cancel))
@@ -110,7 +117,7 @@ def test_cancelled_while_it_extracts_the_extracting_process_ends_too(processes: 
 
 
 def test_a_process_that_dies_fails_its_own_summary_alone(processes: Processes, slow_page: str) -> None:
-    (worker,) = workers()
+    worker = the_worker()
     kill = until(lambda now: now.share > 0, lambda: os.kill(worker.pid, signal.SIGKILL))
     with pytest.raises(ValueError, match="the process that made it ended with -9: the machine may lack memory"):
         processes(job(Given(slow_page)), kill)
@@ -120,5 +127,5 @@ def test_a_process_that_dies_fails_its_own_summary_alone(processes: Processes, s
 def test_the_end_leaves_no_process() -> None:
     before = workers()
     with Processes(None, SummarySettings(), 2):
-        assert len(workers()) == len(before) + 2
+        wait_until(lambda: len(workers()) == len(before) + 2, "two workers to be seen")
     assert workers() == before
