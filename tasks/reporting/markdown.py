@@ -27,7 +27,13 @@ from tasks.reporting.samples import Citation, Sentence
 
 _CELL_CHARACTERS = 42  # per line: two such columns fit side by side in the UI
 LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes
-_PUNCTUATION = re.compile(r"([!\"#$%'()*+,\-./:;=?@\[\\\]^_`{|}~])")
+# Signs that mean something wherever they are, that begin a list or a line at the start of a text, or that make a link of
+# an address in some dialects.
+_MARKUP = re.compile(
+    r"[#$*@\[\\\]^_`{|}~]|(?<=\])\(|^[-+](?!\w)|^="
+    r"|(?<=[^\W\d])[.:](?=\w)|(?<=\d)[.:](?=[^\W\d])|:(?=//)"
+)  # fmt: skip
+_NUMBERED = re.compile(r"^(\d+)([.)])(?!\w)")
 _URL_SAFE = "%/:?#@!$&'*+,=~-._"  # no brackets, quotes, back ticks, bars or semicolons: they could end link or entity
 _LINK_ENDS = re.compile(r"[\[\]()<>{}|\\`*^\";]")
 _LEFT_OUT_PICTURE = "*Picture left out to keep this artifact below 512 KiB; the report has it: {caption}*"
@@ -85,8 +91,7 @@ def render(block: Block) -> str:
 def escape(text: str) -> str:
     """Return a text escaped for Markdown, so that no markup, tag, entity or link in it takes effect."""
     plain = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # Entities made above are kept; all other punctuation is escaped, because Markdown dialects differ in their rules.
-    return re.sub(r"&amp;|&lt;|&gt;|" + _PUNCTUATION.pattern, lambda m: m[0] if len(m[0]) > 1 else f"\\{m[0]}", plain)
+    return _NUMBERED.sub(r"\1\\\2", _MARKUP.sub(lambda sign: f"\\{sign[0]}", plain))
 
 
 def link(url: str) -> str:

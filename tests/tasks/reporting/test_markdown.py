@@ -37,6 +37,16 @@ def test_a_text_shows_as_it_is(text: str) -> None:
         assert escape(text) == ""
 
 
+def test_prose_stays_readable() -> None:
+    prose = 'Al-Thani said (in 2010): "4.30 % at 10:30, why not?" It\'s so; yes!'
+    assert escape(prose) == prose
+
+
+def test_no_address_becomes_a_link_and_no_number_a_list() -> None:
+    assert escape("www.a.b http://c.d e@f.g") == r"www\.a\.b http\://c\.d e\@f\.g"
+    assert (escape("1. a"), escape("12) b"), escape("- c")) == (r"1\. a", r"12\) b", r"\- c")
+
+
 def test_no_control_character_or_direction_mark_is_shown() -> None:
     assert clean("a\x1b[31mb\u202ec\x00\n d") == "a [31mb c d"
 
@@ -99,9 +109,9 @@ def test_a_summary_names_what_is_cited_for_each_sentence_and_what_is_not_support
     )
 
     assert render(block) == (
-        "- One\\. \\#1 *[e.example/p?a=1](https://e.example/p?a=1), paragraph 3, 41 %; paragraph 5, 0 %*\n"
-        "- Two\\. *javascript\\:x, paragraph 1* **supported in part\\, not\\: \\*A\\***\n"
-        "- 3 **not supported\\: 395\\, River Pinine** *… 12 more characters*\n\n"
+        "- One. \\#1 *[e.example/p?a=1](https://e.example/p?a=1), paragraph 3, 41 %; paragraph 5, 0 %*\n"
+        "- Two. *javascript\\:x, paragraph 1* **supported in part, not: \\*A\\***\n"
+        "- 3 **not supported: 395, River Pinine** *… 12 more characters*\n\n"
         "Most attention: [e.example/q](https://e.example/q) 50 %"
     )
 
@@ -111,7 +121,7 @@ def test_an_artifact_is_its_sections() -> None:
         [Section("a", "Title", [Text("Words."), Heading("Part", 4), Quote("q"), Lines(["a: 1"]), Picture("P", b"png")])]
     )
 
-    assert text == ("## Title\n\nWords\\.\n\n#### Part\n\n> q\n\n- a\\: 1\n\n![P](data:image/png;base64,cG5n)\n\nP\n")
+    assert text == ("## Title\n\nWords.\n\n#### Part\n\n> q\n\n- a: 1\n\n![P](data:image/png;base64,cG5n)\n\nP\n")
 
 
 def test_pictures_are_left_out_largest_first_until_the_artifact_is_small_enough() -> None:
@@ -123,7 +133,7 @@ def test_pictures_are_left_out_largest_first_until_the_artifact_is_small_enough(
     assert "![Small]" in text
     assert "![Large]" not in text
     assert "*Picture left out to keep this artifact below 512 KiB; the report has it: Large*" in text
-    assert text.endswith("Words\\.\n")
+    assert text.endswith("Words.\n")
 
 
 @pytest.mark.parametrize("limit", [300, 5000, 20_000])
