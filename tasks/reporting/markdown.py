@@ -27,8 +27,8 @@ from tasks.reporting.samples import Citation, Sentence
 
 _CELL_CHARACTERS = 42  # per line: two such columns fit side by side in the UI
 LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes
-# Signs that mean something wherever they are, that begin a list or a line at the start of a text, or that make a link of
-# an address in some dialects.
+# Signs that mean something wherever they are, that begin a list or a line at the start of a text, or that make a link
+# of an address in some dialects.
 _MARKUP = re.compile(
     r"[#$*@\[\\\]^_`{|}~]|(?<=\])\(|^[-+](?!\w)|^="
     r"|(?<=[^\W\d])[.:](?=\w)|(?<=\d)[.:](?=[^\W\d])|:(?=//)"
