@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic_settings import CliSettingsSource
 from rich.console import Console
 from rich.markup import escape
 
 from flows.config import BuildConfig, merge
 from flows.running.help import check_names, print_help
-from tasks.engine.settings import Settings
+from flows.running.mistakes import explain
 
 
 class CommandLine(BuildConfig):
@@ -109,18 +109,3 @@ def _settings_in(file: str) -> dict[str, Any]:
             f"{repr(settings)[:80]}"
         )
     return settings
-
-
-def explain(error: Exception) -> str:
-    """Return a validation error as one line per setting: its name, the given value, what is expected."""
-    if not isinstance(error, ValidationError):
-        return f"  {error}"
-    lines = []
-    for problem in error.errors():
-        name = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ")
-        # The message of a rule over several settings names their values itself; its input is the whole section.
-        whole = problem["type"] == "missing" or isinstance(problem["input"], dict | Settings)
-        shown_input = "" if whole else f" (given: {problem['input']!r})"
-        lines.append(f"  {name + ': ' if name else ''}{message}{shown_input}")
-    return "\n".join(lines)

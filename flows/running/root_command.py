@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from flows.running.options import explain
+from flows.running.mistakes import explain
 from storage.errors import StorageError
 from tasks.engine.settings import Settings
 
@@ -72,12 +72,12 @@ def _add(parser: argparse.ArgumentParser, options: Mapping[str, Mapping[str, Any
 def options_of(settings: type[Settings]) -> dict[str, dict[str, Any]]:
     """Return the fields of a section of settings as options; the section checks the values that are given.
 
-    A field without a value is left out of the namespace; lists are written with commas.
+    A field without a value is left out of the namespace; lists are written with commas, no value as `null`.
     """
     return {
         f"--{name.replace('_', '-')}": {
             "dest": name, "default": argparse.SUPPRESS, "metavar": name.upper(),
-            "help": f"{info.description} (default: {_shown(info.default)})".replace("%", "%%"),
+            "help": f"{info.description}{_default(info.default)}".replace("%", "%%"),
         }
         for name, info in settings.model_fields.items()
     }  # fmt: skip
@@ -89,18 +89,24 @@ def settings_from(settings: type[S], options: argparse.Namespace) -> S:
     Raises:
         ValueError: a value is wrong; the message names the setting and what was expected.
     """
-    given = {name: value for name, value in vars(options).items() if name in settings.model_fields}
-    lists = {name for name, info in settings.model_fields.items() if isinstance(info.default, tuple)}
+    fields = settings.model_fields
     try:
         return settings.model_validate(
-            {name: tuple(value.split(",")) if name in lists else value for name, value in given.items()}
+            {name: _value(fields[name].default, text) for name, text in vars(options).items() if name in fields}
         )
     except ValidationError as error:
         raise ValueError(f"settings are wrong\n{explain(error)}") from error
 
 
-def _shown(value: Any) -> str:
-    return (",".join(value) or "see there") if isinstance(value, tuple) else str(value)
+def _value(default: Any, text: str) -> str | tuple[str, ...] | None:
+    if text == "null":
+        return None
+    return tuple(text.split(",")) if isinstance(default, tuple) else text
+
+
+def _default(value: Any) -> str:
+    shown = ",".join(value) if isinstance(value, tuple) else str(value)
+    return f" (default: {shown})" if shown else ""
 
 
 def run_on_root(options: argparse.Namespace, act: Callable[[argparse.Namespace], int]) -> int:

@@ -1,15 +1,16 @@
 """`python -m flows.summarize`: a summary in the terminal or a file, or the page."""
 
+import argparse
 import sys
 from pathlib import Path
 
-from flows.summary.options import PROGRAM, Options, read_options
+from flows.summary.options import PROGRAM, read_options
 
 
 def main(arguments: list[str]) -> int:
     """Do what the command line asks for; return the exit code."""
-    options = read_options(arguments)
     try:
+        options = read_options(arguments)
         if options.serve:
             from flows.summary.server import serve
 
@@ -23,7 +24,7 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def _summarize(options: Options) -> int:
+def _summarize(options: argparse.Namespace) -> int:
     print("loading ...", file=sys.stderr)  # the imports below take seconds
     import pyarrow.fs as pafs
 

@@ -1,5 +1,6 @@
 """Serve the page: paste addresses or drop files, read a cited summary, explore a corpus."""
 
+import argparse
 import os
 import sys
 
@@ -8,7 +9,6 @@ import uvicorn
 from flows.running.child_processes import free_port
 from flows.running.serve_options import authentication
 from flows.summary.app import create_app
-from flows.summary.options import Options
 from flows.summary.processes import Processes
 from storage.errors import StorageError
 from storage.store import Store
@@ -19,8 +19,8 @@ from tasks.summary.systems import find_system
 _CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # those of the Prefect server beside it
 
 
-def serve(options: Options) -> int:
-    """Serve until Ctrl-C; return the exit code.
+def serve(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C, with the options of `flows.summary.options`; return the exit code.
 
     Raises:
         ValueError: the model or the corpus cannot be used, or host, port or password are wrong.
@@ -46,7 +46,7 @@ def serve(options: Options) -> int:
     return 0
 
 
-def _corpus(options: Options) -> Corpus | None:
+def _corpus(options: argparse.Namespace) -> Corpus | None:
     """Return the corpus to explore: the one asked for, or that of the model's root if it has one."""
     if options.explore is not None:
         return Corpus(Store(options.explore))

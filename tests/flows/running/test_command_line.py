@@ -15,7 +15,8 @@ from flows.prune import prune_root
 from flows.running.command_line import main
 from flows.running.help import options
 from flows.running.machine import check_machine
-from flows.running.options import CommandLine, explain, parse, read_command
+from flows.running.mistakes import explain
+from flows.running.options import CommandLine, parse, read_command
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.store import Store

@@ -97,24 +97,32 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--words", "5", "x"], "--words is '5': Input should be greater than or equal to 20"),
-        (["--language", "English", "x"], "--language is 'English': String should match pattern"),
+        (["--words", "5", "x"], "words: Input should be greater than or equal to 20 (given: '5')"),
+        (["--language", "English", "x"], "language: String should match pattern"),
         (["--jobs", "0", "--serve"], "--jobs is 0: expected at least 1"),
         (["--serve", "x"], "--serve takes sources and title on the page"),
-        (["--format", "docx", "x"], "invalid choice: 'docx'"),
     ],
 )
-def test_a_wrong_option_is_answered_before_anything_is_loaded(arguments, said, capsys) -> None:
+def test_a_wrong_value_is_answered_before_anything_is_loaded(arguments, said, capsys) -> None:
+    assert main(arguments) == 1
+    errors = capsys.readouterr().err
+    assert errors.startswith("python -m flows.summarize stopped: ")
+    assert said in errors
+    assert "loading" not in errors
+
+
+def test_an_option_that_does_not_exist_ends_the_process(capsys) -> None:
     with pytest.raises(SystemExit) as ended:
-        read_options(arguments)
+        read_options(["--format", "docx", "x"])
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert "invalid choice: 'docx'" in capsys.readouterr().err
 
 
 def test_options_become_settings() -> None:
-    options = read_options(["--title", "T", "--words", "80", "--language", "any", "--allow-host", "wiki.lan", "a", "b"])
-    assert (options.sources, options.title) == (("a", "b"), "T")
+    given = ["--words", "80", "--language", "null", "--allowed-hosts", "a.lan,b.lan"]
+    options = read_options(["--title", "T", *given, "a", "b"])
+    assert (options.sources, options.title) == (["a", "b"], "T")
     assert (options.settings.words, options.settings.language, options.settings.allowed_hosts) == (
-        80, None, ("wiki.lan",),
+        80, None, ("a.lan", "b.lan"),
     )  # fmt: skip
     assert (options.model, options.host, options.serve) == (None, "127.0.0.1", False)
