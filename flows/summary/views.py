@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tasks.reporting.blocks import clean, shown_url, web_url
 from tasks.summary.cited import CitedSummary, Passage
-from tasks.summary.exports import MEANING
+from tasks.summary.exports import meaning
 from tasks.summary.inert import POLICY, inert_page
 from tasks.summary.sources import megabytes
 
@@ -19,7 +19,7 @@ _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_ENVIRONMENT.globals["meaning"] = MEANING
+_ENVIRONMENT.globals["meaning"] = meaning
 _ENVIRONMENT.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url, "megabytes": megabytes})
 
 

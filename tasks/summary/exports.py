@@ -1,10 +1,12 @@
 """A cited summary as Markdown, JSON and a self-contained HTML file. Every text may come from a page of the web."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import get_args
 
+from tasks.evaluation.settings import Baseline
 from tasks.reporting.blocks import clean, web_url
 from tasks.reporting.markdown import escape, link
 from tasks.reporting.templates import templates
@@ -14,14 +16,26 @@ from tasks.summary.support import ENOUGH_WORDS
 _TEMPLATE = "export.html.j2"
 # Of what the demo's summarizer wrote for the test articles of a mini web that nothing was tuned on.
 _TRUE, _TRUE_OF_OTHERS = 74, 33
-# Said with every summary: what was tested, and how far it can be trusted.
-MEANING = (
+_TESTED = (
     "A sentence is supported if the sentences marked in the passages contain all its names, numbers and dates, and at "
-    f"least {100 * ENOUGH_WORDS:.0f} % of its other words; partly, if they contain less. In a test where the truth is "
-    f"known, {_TRUE} % of a model's supported sentences were true, and {_TRUE_OF_OTHERS} % of the others: read the "
-    "passages."
+    f"least {100 * ENOUGH_WORDS:.0f} % of its other words; partly, if they contain less."
+)
+_WRITTEN = (
+    f"In a test where the truth is known, {_TRUE} % of a model's supported sentences were true, and {_TRUE_OF_OTHERS} "
+    "% of the others: read the passages."
+)
+_COPIED = (
+    "Sentences that are copied from the sources say what these say, but may mean something else without the sentences "
+    "around them: read the passages."
 )
 MARKS = {"supported": "supported", "partly": "partly supported", "not supported": "not supported"}
+_EXTRACTIVE = get_args(Baseline)
+
+
+def meaning(systems: Iterable[str]) -> str:
+    """Return what the marks of these systems' sentences say: what was tested, and how far it can be trusted."""
+    copied = {system in _EXTRACTIVE for system in systems}
+    return " ".join([_TESTED, *[_WRITTEN] * (False in copied), *[_COPIED] * (True in copied)])
 
 
 def to_markdown(summary: CitedSummary) -> str:
@@ -29,7 +43,8 @@ def to_markdown(summary: CitedSummary) -> str:
     parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
     if summary.sentences:
-        parts.append(f"*Written by {escape(summary.system)}. {escape(summary.why)} {escape(MEANING)}*")
+        about = escape(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}")
+        parts.append(f"*{about}*")
     if summary.passages:
         parts.append("## Passages")
         parts += [_passage(passage, summary.sources) for passage in summary.passages]
@@ -47,7 +62,7 @@ def to_html(summary: CitedSummary) -> str:
     """Return one HTML file with styles, without scripts and remote loads; citations are links within it."""
     template = templates(Path(__file__).parent).get_template(_TEMPLATE)
     sources = {source.number: source for source in summary.sources}
-    return template.render(summary=summary, sources=sources, marks=MARKS, meaning=MEANING)
+    return template.render(summary=summary, sources=sources, marks=MARKS, meaning=meaning([summary.system]))
 
 
 def to_text(summary: CitedSummary) -> str:
@@ -59,7 +74,7 @@ def to_text(summary: CitedSummary) -> str:
         lines.append(f"{clean(sentence.text)} {numbers}  {arrow} {_mark(sentence)}")
     lines += ["", *(clean(note) for note in summary.notes)]
     if summary.sentences:
-        lines += [clean(f"Written by {summary.system}. {summary.why}"), MEANING]
+        lines += [clean(f"Written by {summary.system}. {summary.why}"), meaning([summary.system])]
     lines.append("")
     for passage in summary.passages:
         lines.append(f"[{passage.number}] source {passage.source}: {' ... '.join(map(clean, passage.quotes))}")

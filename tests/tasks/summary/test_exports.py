@@ -1,9 +1,10 @@
 import json
+from dataclasses import replace
 
 from lxml import html
 
 from tasks.summary.cited import CitedSummary, Paragraph, Passage, Sentence, Source
-from tasks.summary.exports import FORMATS, to_html, to_json, to_markdown, to_text
+from tasks.summary.exports import FORMATS, meaning, to_html, to_json, to_markdown, to_text
 
 EVIL = "<script>alert(1)</script> [x](javascript:alert(1))"
 ALL, SOME = "names and numbers found; 100 % of its words found", "not found: 1990; 75 % of its words found"
@@ -80,3 +81,14 @@ def test_text_for_a_terminal_has_the_marks_and_no_control_characters():
     assert "Ann Molloy left in 1990. [2]  <- partly supported: not found: 1990; 75 % of its words found" in text
     assert "source 3  javascript:alert(1)  <- not used: neither http nor https" in text
     assert set(FORMATS) == {"md", "json", "html", "txt"}
+
+
+def test_figures_of_a_model_are_given_with_summaries_by_models_only():
+    figures, copied = "74 % of a model's supported sentences were true", "copied from the sources"
+    for name, write in [("md", to_markdown), ("html", to_html), ("txt", to_text)]:
+        extractive, written = (write(replace(SUMMARY, system=system)) for system in ("coverage", "ht-small+similarity"))
+        assert (copied in extractive, copied in written) == (True, False), name
+        assert ("of a model" in extractive, "of a model" in written) == (False, True), name
+    both = meaning(["lead", "ht-small"])
+    assert figures in both
+    assert copied in both
