@@ -21,7 +21,6 @@ class Dataset:
         name: stage name, also the directory below the root.
         version: rises when a column's meaning or the layout changes.
         schema: Arrow schema; each field's metadata holds its description under `doc`.
-        sharded_by: what decides a row's shard, in words.
         grouped_by: column with the destination shard of a row; one Parquet row group is written per value. None
             for a stage that is read whole.
         reason: column that says why a row was refused (null = kept), or None for a stage that refuses none.
@@ -33,7 +32,6 @@ class Dataset:
     name: str
     version: int
     schema: pa.Schema
-    sharded_by: str
     grouped_by: str | None = None
     reason: str | None = None
     unstable: frozenset[str] = field(default_factory=frozenset)
@@ -79,7 +77,6 @@ INTAKE = Dataset(
     name="intake",
     version=3,
     schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
-    sharded_by="partition of the article source",
     grouped_by="article_shard",
     reason="drop_reason",
 )
@@ -88,7 +85,6 @@ ARTICLES = Dataset(
     name="articles",
     version=2,
     schema=pa.schema(_ARTICLE_COLUMNS),
-    sharded_by="hash of article_id",
     reason="drop_reason",
 )
 
@@ -104,7 +100,6 @@ SEARCH = Dataset(
             _column("reason", pa.string(), "why the result is not used, or why the query failed; null = used"),
         ]
     ),
-    sharded_by="article",
     reason="reason",
 )
 
@@ -123,7 +118,6 @@ CAPTURES = Dataset(
             _column("reason", pa.string(), "why the record, or an index, cannot be used; null = it can"),
         ]
     ),
-    sharded_by="WARC file, file of the columnar index, or hash of registered domain",
     grouped_by="host_shard",
     reason="reason",
 )
@@ -142,7 +136,6 @@ INDEX_FILES = Dataset(
             _column("sorted", pa.bool_(), "whether its row groups are in order of key"),
         ]
     ),
-    sharded_by="table",
 )
 
 SOUGHT = Dataset(
@@ -156,7 +149,6 @@ SOUGHT = Dataset(
             _column("file", pa.int32(), "destination: the file to look it up in, numbered through all tables"),
         ]
     ),
-    sharded_by="hash of registered domain",
     grouped_by="file",
 )
 
@@ -175,7 +167,6 @@ FRONTIER = Dataset(
             _column("drop_reason", pa.string(), "why the URL is not fetched; null = it is"),
         ]
     ),
-    sharded_by="article",
     grouped_by="host_shard",
     reason="drop_reason",
 )
@@ -214,7 +205,6 @@ PAGES = Dataset(
             _column("body", pa.large_binary(), "decoded body, or null"),
         ]
     ),
-    sharded_by="hash of registered domain",
     reason="reason",
     unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason", "archive"}),
     blamed="host",
@@ -267,7 +257,6 @@ DOCUMENTS = Dataset(
             ),
         ]
     ),
-    sharded_by="hash of registered domain",
     grouped_by="article_shard",
     reason="reason",
 )
@@ -276,7 +265,6 @@ GIVEN = Dataset(
     name="given",
     version=3,
     schema=DOCUMENTS.schema,
-    sharded_by="partition of the article source",
     grouped_by="article_shard",
     reason="reason",
 )
@@ -295,7 +283,6 @@ PARAGRAPHS = Dataset(
             _column("drop_reason", pa.string(), "why it is not a candidate; null = it is"),
         ]
     ),
-    sharded_by="article",
     reason="drop_reason",
 )
 
@@ -305,7 +292,6 @@ LEAD_NGRAMS = Dataset(
     schema=pa.schema(
         [_column("ngram", pa.uint64(), "hash of 13 words in a row of a validation or test lead; sorted and unique")]
     ),
-    sharded_by="-",
 )
 
 SKETCHES = Dataset(
@@ -322,7 +308,6 @@ SKETCHES = Dataset(
             _column("paragraph_id", pa.int32(), "kept paragraph, or the first kept one of the document"),
         ]
     ),
-    sharded_by="article",
     grouped_by="bucket_shard",
 )
 
@@ -341,7 +326,6 @@ TWINS = Dataset(
     name="twins",
     version=1,
     schema=pa.schema([_column("article_shard", pa.int32(), "destination shard"), *_TWIN_COLUMNS]),
-    sharded_by="bucket",
     grouped_by="article_shard",
 )
 
@@ -351,7 +335,6 @@ OVERLAPS = Dataset(
     schema=pa.schema(
         [*_TWIN_COLUMNS, _column("lead", pa.bool_(), "of a training article, with 13 words of a valid or test lead")]
     ),
-    sharded_by="article",
 )
 
 FEATURES = Dataset(
@@ -373,7 +356,6 @@ FEATURES = Dataset(
             ),
         ]
     ),
-    sharded_by="article",
 )
 
 VOCABULARY = Dataset(
@@ -386,7 +368,6 @@ VOCABULARY = Dataset(
             _column("sentences", pa.int64(), "training sentences it was estimated on"),
         ]
     ),
-    sharded_by="-",
 )
 
 RANKED = Dataset(
@@ -403,7 +384,6 @@ RANKED = Dataset(
             _column("score", pa.float32(), "score of the ranker, 0-1"),
         ]
     ),
-    sharded_by="article",
 )
 
 RANKING_SCORES = Dataset(
@@ -427,7 +407,6 @@ RANKING_SCORES = Dataset(
             ),
         ]
     ),
-    sharded_by="article",
 )
 
 GRAPHS = Dataset(
@@ -443,7 +422,6 @@ GRAPHS = Dataset(
             _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (Liu & Lapata 2019, eq. 26)"),
         ]
     ),
-    sharded_by="article",
 )
 
 EXAMPLES = Dataset(
@@ -464,7 +442,6 @@ EXAMPLES = Dataset(
             _column("target_text", pa.large_string(), "the lead"),
         ]
     ),
-    sharded_by="article",
 )
 
 PASSAGES = Dataset(
@@ -479,7 +456,6 @@ PASSAGES = Dataset(
             ),
         ]
     ),
-    sharded_by="article",
 )
 
 PREDICTIONS = Dataset(
@@ -504,7 +480,6 @@ PREDICTIONS = Dataset(
             ),
         ]
     ),
-    sharded_by="article",
 )
 
 SCORES = Dataset(
@@ -520,7 +495,6 @@ SCORES = Dataset(
             _column("recall", pa.float32(), "likewise"),
         ]
     ),
-    sharded_by="article",
 )
 
 DATASETS: dict[str, Dataset] = {

@@ -59,11 +59,6 @@ class Extractor(Closing):
             extracted = self._ask(body, mime, charset)
         return extracted
 
-    @property
-    def process_id(self) -> int | None:
-        """Id of the extracting process, or None if none is running."""
-        return None if self._process is None else self._process.pid
-
     def close(self) -> None:
         """End the process."""
         if self._process is not None:

@@ -109,4 +109,4 @@ def chosen_parts(settings: SharedCorpusSettings, stages: Mapping[str, object]) -
 def shared_dataset(parts: tuple[Part, ...]) -> Dataset:
     """Return the schema of the exported rows; each field's metadata describes it under `doc`."""
     fields = [*_ALWAYS, *(field for part in parts for field in _PARTS[part])]
-    return Dataset(name="shared corpus", version=1, schema=pa.schema(fields), sharded_by="article")
+    return Dataset(name="shared corpus", version=1, schema=pa.schema(fields))

@@ -24,7 +24,7 @@ class SplitFiles:
     def __init__(self, sinks: Mapping[str, IO[bytes]], schema: pa.Schema) -> None:
         self.counts = {split: Counts() for split in sinks}
         self.written: dict[str, dict[str, Any]] = {}
-        self._dataset = Dataset("shared corpus", 1, schema, "article")
+        self._dataset = Dataset("shared corpus", 1, schema)
         self._hashing = {split: HashingSink(sink) for split, sink in sinks.items()}
         self._writers = {
             split: pq.ParquetWriter(pa.PythonFile(sink, "w"), schema, compression="zstd")
