@@ -16,6 +16,7 @@ def baselines(session: Session, articles: StageResult, ranked: StageResult) -> S
     recipe = Recipe(
         schemas.PREDICTIONS, "tasks.evaluation.baselines:predict_baselines", settings=config.baselines,
         arguments={"words": config.words},
+        notes={"coverage": "without lists"},  # so that the predictions of other stages of this dataset keep their keys
     )  # fmt: skip
     return session.run.stage(
         recipe, shards=len(ranked.shards), inputs={"articles": same(articles), "ranked": same(ranked)}, name="baselines"

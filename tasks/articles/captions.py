@@ -3,6 +3,7 @@
 import re
 
 from models.sentences import first_sentence
+from tasks.text.verbs import has_finite_verb
 
 _LONGEST = 45  # words; no caption that was read is longer
 _SHOWN = (
@@ -30,18 +31,6 @@ _LAYOUT = re.compile(
     r"|^(?:the )?number of [^.]{1,60}, by (?:year|month|country|region|age|type)\b",
     re.IGNORECASE,
 )
-# Words that make a sentence of a line. A form in -ed counts too, unless it only describes what stands before it.
-_FINITE = re.compile(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|may|might|shall|should|must|\w+n['’]t"
-    r"|became|began|came|went|took|made|gave|got|said|saw|won|lost|held|led|(?<!top )(?<!bottom )left|met|wrote|ran"
-    r"|rose|fell|grew|kept|sent|spent|built|brought|thought|found|knew|drew|broke|chose|spoke|stood|fought|put|set|let|cut"
-    r"|hit|becomes?|includes?|remains?|contains?|consists?|shows?|says?|uses?|makes?|gives?|takes?|follows?|appears?)\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"(?<!,)(?<!\b[Aa])(?<!\b[Aa]n)(?<!\b[Tt]he)\s"
-    r"(?!(?:United|red|Red|based|located|used|called|named)\b)[a-z]+ed\b(?! (?:by|in|at|from)\b)"
-)
 
 
 def is_caption(line: str) -> bool:
@@ -54,6 +43,4 @@ def is_caption(line: str) -> bool:
     if len(line.split()) > _LONGEST:
         return False
     first = first_sentence(line)
-    if _FINITE.search(first) or _PAST.search(first):
-        return False
-    return any(pattern.search(first) for pattern in (_BEGINS, _ACTS, _LAYOUT))
+    return not has_finite_verb(first) and any(pattern.search(first) for pattern in (_BEGINS, _ACTS, _LAYOUT))

@@ -16,12 +16,13 @@ from tasks.engine.grouping import join_by_article
 from tasks.evaluation.settings import Baseline, BaselineSettings
 from tasks.text.content_words import content_words
 from tasks.text.ngrams import TargetNgrams, WordRule, split_words
-from tasks.text.standalone import defects
+from tasks.text.standalone import defects, is_list
 from tasks.text.tfidf import tfidf_matrix
 
 # Of coverage, chosen on the 32 validation articles of wikigraph: 40 paragraphs against 20, .3 against 0 and .5, .7
-# against .5, .5 against .3 and .7. A sentence has to be one: some words, a capital, a mark at the end. Each sign that
-# it needs its page halves its worth, so that it is taken only where it adds much: readable at the same scores.
+# against .5, .5 against .3 and .7. A sentence has to be one: some words, a capital, a mark at the end, more than a list
+# of names. Each sign that it needs its page halves its worth, so that it is taken only where it adds much: readable at
+# the same scores.
 _RANK_POWER, _LENGTH_POWER = 0.3, 0.7
 _PER_DEFECT = 0.5
 _LEAST_WORDS = 6
@@ -109,7 +110,8 @@ def coverage(texts: Sequence[str], length: int) -> list[str]:
             words = sentence.split()
             found = content_words(sentence) | _values(words)
             held |= found
-            if len(words) >= _LEAST_WORDS and sentence[0].isupper() and sentence.endswith(_ENDS):
+            whole = len(words) >= _LEAST_WORDS and sentence[0].isupper() and sentence.endswith(_ENDS)
+            if whole and not is_list(sentence):
                 sentences.append(words)
                 concepts.append(found)
                 quality.append(_PER_DEFECT ** defects(sentence))

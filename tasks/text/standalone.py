@@ -1,6 +1,8 @@
-"""Whether a sentence can be read outside its page: by signs in its words, for summaries made of whole sentences."""
+"""Whether a line is a sentence that can be read outside its page, by signs in its words: for extractive summaries."""
 
 import re
+
+from tasks.text.verbs import has_finite_verb
 
 # A beginning that points back to a sentence before it, or belongs to a page's furniture.
 _POINTS_BACK = re.compile(
@@ -18,6 +20,10 @@ _MARKUP = re.compile(r"https?:|www\.|@|[*|•]|\bReply\b")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"))
 _MOST_WORDS = 60
 _MOST_FIGURES = 0.4  # of the words; a row of a table has more
+# Of the words. On the training articles of wikigraph, nearly all lines with more capitals and no verb that is known are
+# affiliations, titles and references, and of those with fewer most are sentences.
+_MOST_CAPITALS = 0.6
+_OPENING = "“‘\"'(["
 
 
 def defects(sentence: str) -> int:
@@ -38,3 +44,10 @@ def defects(sentence: str) -> int:
         len(words) > _MOST_WORDS,
     )
     return sum(map(bool, signs))
+
+
+def is_list(line: str) -> bool:
+    """Tell whether a line is an affiliation, a title, a reference or the like: names and figures without a verb."""
+    words = line.split()
+    capitals = sum(not word.lstrip(_OPENING)[:1].islower() for word in words)
+    return capitals > _MOST_CAPITALS * len(words) and not has_finite_verb(line)

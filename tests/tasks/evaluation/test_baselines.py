@@ -81,6 +81,11 @@ def test_coverage_prefers_sentences_that_stand_alone() -> None:
     assert coverage(texts[:1], 10) == texts[:1]
 
 
+def test_coverage_takes_no_list_of_names() -> None:
+    names = "Berg, N. (1846), The Flood, Ash University Press, Ash."
+    assert coverage([names, *TOWN], 9) == coverage(TOWN, 9)
+
+
 def test_coverage_is_lead_where_no_sentence_fits() -> None:
     texts = ["no capital here at all today.", "No mark at the end of this", "Short."]
     assert only("coverage", ranked(texts)) == only("lead", ranked(texts))

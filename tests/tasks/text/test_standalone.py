@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.text.standalone import defects
+from tasks.text.standalone import defects, is_list
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,29 @@ def test_a_sentence_that_stands_alone(sentence: str) -> None:
 )
 def test_signs_that_a_sentence_needs_its_page(sentence: str, number: int) -> None:
     assert defects(sentence) == number
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Institute of Hydrology, University of Ystan, Ystan, Norvenia.",
+        "Berg, A. (1994), Bridges of the Valley, Ystan University Press.",
+        "Annals of Ystan 41(2), 116-132 (1951).",
+        "“Locks of the Severn,” Ystan Gazette, 4 June 1894, p. 3.",
+        "New Bridge Opened To Traffic In Ystan!",
+    ],
+)
+def test_a_line_of_names_and_figures_is_a_list(line: str) -> None:
+    assert is_list(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The Ystan Bridge Company has built Ystan Bridge, Kavel Bridge and Tor Bridge.",
+        "Anna Berg of Ystan Bridge Company opened Kavel Bridge.",
+        "Herons nest on the island in the Severn.",
+    ],
+)
+def test_a_sentence_is_no_list(line: str) -> None:
+    assert not is_list(line)

@@ -1,0 +1,23 @@
+"""Finite verbs of English by their forms, without a tagger: the commonest words, and pasts in -ed."""
+
+import re
+
+_COMMON = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|may|might|shall|should|must|\w+n['’]t"
+    r"|became|began|came|went|took|made|gave|got|said|saw|won|lost|held|led|(?<!top )(?<!bottom )left|met|wrote|ran"
+    r"|rose|fell|grew|kept|sent|spent|built|brought|thought|found|knew|drew|broke|chose|spoke|stood|fought|put|set|let|cut"
+    r"|hit|becomes?|includes?|remains?|contains?|consists?|shows?|says?|uses?|makes?|gives?|takes?|follows?|appears?)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(  # unless it only describes what stands before it: "the lock, painted red", "a church built by"
+    r"(?<!,)(?<!\b[Aa])(?<!\b[Aa]n)(?<!\b[Tt]he)\s"
+    r"(?!(?:United|red|Red|based|located|used|called|named)\b)[a-z]+ed\b(?! (?:by|in|at|from)\b)"
+)
+
+
+def has_finite_verb(text: str) -> bool:
+    """Tell whether a text has a verb that makes a sentence of it.
+
+    Rarer verbs in the present ("herons nest") are not known, so that "no" needs another sign to be believed.
+    """
+    return _COMMON.search(text) is not None or _PAST.search(text) is not None
