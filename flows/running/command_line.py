@@ -20,7 +20,7 @@ from storage.errors import CorruptShardError, StorageError
 from storage.store import Store
 from tasks.engine.stage import StageFailedError
 
-_NOTHING_TO_DO = "every stage is done; no Prefect server is set (PREFECT_API_URL) that could show so"
+_NOTHING_TO_DO = "every stage is done; PREFECT_API_URL is not set, so no run is shown in a UI"
 
 
 def main(

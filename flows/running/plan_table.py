@@ -52,9 +52,9 @@ def _hours_line(estimates: Mapping[str, Estimate]) -> str:
     unknown = len(estimates) - len(hours)
     if not hours:
         return "Times are known once a shard of each stage has been made on this root."
-    beside = f", beside {unknown} stages not measured here yet" if unknown else ""
+    unmeasured = f", without {unknown} stages not measured here yet" if unknown else ""
     return (
-        f"{sum(hours):,.2f} worker-hours are left at the rates of this root's records{beside}. A waiting shard may "
+        f"{sum(hours):,.2f} worker-hours are left at the rates of this root's records{unmeasured}. A waiting shard may "
         "turn out to be done: its key is known once the stage above it is done."
     )
 

@@ -127,13 +127,13 @@ def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
     sections = [name for name in type(inner).model_fields if getattr(inner, name) != getattr(outer, name)]
     if sections:
         raise ValueError(
-            f"a flow within another was given a configuration that differs in {', '.join(sections)}: expected that of "
+            f"this sub-flow was given a configuration that differs in {', '.join(sections)}: expected that of "
             "the flow around it, whose root and finished stages it shares"
         )
 
 
 def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:
-    """Return a session that computes nothing and writes nothing, but for what `keeps_answers` says."""
+    """Return a session that computes nothing and writes nothing, except for what `keeps_answers` allows."""
     executor = PrefectExecutor(config.engine, config.name)
     return Session(config, executor, Run(Store(config.root), executor, planning=True), keeps_answers=keeps_answers)
 

@@ -35,7 +35,7 @@ class NotificationSettings(Settings):
     webhook: str | None = tuning(
         None,
         f"URL that gets a POST of JSON when a run fails or crashes: flow, run, state, message, url, and all of it as "
-        f"text, which chat services show. A URL that is a secret belongs into the environment: {WEBHOOK}",
+        f"text, which chat services show. Put a URL that is a secret into the environment instead: {WEBHOOK}",
     )
 
     @field_validator("webhook")

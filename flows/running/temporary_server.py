@@ -23,7 +23,7 @@ _STOP_SECONDS = 10.0
 
 
 def has_prefect_api() -> bool:
-    """Whether profile or environment name a Prefect server, which keeps what it is told."""
+    """Whether profile or environment name a permanent Prefect server."""
     return bool(PREFECT_API_URL.value())
 
 

@@ -141,7 +141,7 @@ class BatchStream:
                 plans = plan_batches(table.shapes(), self.layout, self.batch_tokens, rng)
                 rng.shuffle(plans)
                 if skip and skip >= len(plans):
-                    raise ValueError(f"{start} is no position of these examples: its window has {len(plans)} batches")
+                    raise ValueError(f"{start} does not exist in these examples: its window has {len(plans)} batches")
                 ends = following < len(order)
                 next_window = Position(epoch, following, 0) if ends else Position(epoch + 1, 0, 0)
                 for n in range(skip, len(plans)):

@@ -16,7 +16,7 @@ Tokens = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Noise:
-    """How a passage is spoilt.
+    """The noise that a passage gets.
 
     Attributes:
         mask: id that stands for a hidden span, whatever its length (text infilling).
@@ -80,7 +80,7 @@ class Denoising:
 
         Args:
             passages: rows of a shard.
-            epoch: with which noise.
+            epoch: another epoch has other noise.
             shard: its number.
         """
         rng = np.random.default_rng((self.seed, epoch, shard))

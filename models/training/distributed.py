@@ -75,7 +75,7 @@ def launched_together() -> bool:
 
 
 def process_count(processes: int | None, accumulation: int, device: str) -> int:
-    """Return on how many processes of this machine to train.
+    """Return the number of processes of this machine that train together.
 
     Args:
         processes: how many are asked for; None = as many as there are GPUs and divide `accumulation`, 1 on a CPU.
@@ -83,7 +83,7 @@ def process_count(processes: int | None, accumulation: int, device: str) -> int:
         device: "auto", "cpu", "cuda" or a device's name.
 
     Raises:
-        ValueError: so many are not possible here.
+        ValueError: this machine cannot run so many.
     """
     many = find_device(device).type == "cuda" and device in ("auto", "cuda")
     gpus = torch.cuda.device_count() if many else 1

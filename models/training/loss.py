@@ -1,4 +1,4 @@
-"""Label-smoothed cross entropy of target tokens by three equal methods: plain, chunked, and PyTorch's fused kernel.
+"""Label-smoothed cross entropy of target tokens by three methods of equal result: plain, chunked, and PyTorch's kernel.
 
 For logits z, target y and smoothing e the loss of a token is -(1-e) log p(y) - e mean_v log p(v)
 = logsumexp(z) - (1-e) z_y - e mean(z). With 32,000 pieces the [B, T, V] logits are by far the largest tensor of

@@ -1,4 +1,4 @@
-"""Answers of a service, kept on disk while a shard is made, so that a killed run asks for none of them again."""
+"""Answers of a service, kept on disk while a shard is made, so that a killed run asks for none again."""
 
 import json
 import logging

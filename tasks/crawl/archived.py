@@ -68,7 +68,7 @@ def archived_pages(
 
 
 def _parts(urls: list[str], replay: Replay) -> Iterator[FileRange]:
-    """Yield the URLs in the ranges of files to read for them; each without a record on the network is by itself."""
+    """Yield the URLs in the ranges of files to read for them; a URL without such a record is a part of its own."""
     remote = []
     for url in urls:
         capture = replay.first(url)

@@ -1,7 +1,7 @@
 """Common Crawl, or an archive with its interface: look up the captures of a URL in the index.
 
 The index is a CDX server that answers with a line of JSON for each capture of a URL; only one process of this machine
-asks it at a time. For more URLs than some thousand there is `tasks/crawl/columnar/`.
+asks it at a time. For more than some thousand URLs use `tasks/crawl/columnar/`.
 """
 
 import json

@@ -317,7 +317,7 @@ class _Crawl:
             self._advance_host(turn[0])
 
     def _wait(self) -> None:
-        """Wait for a result, or until another request may start, and handle all results that are there."""
+        """Wait for a result, or until another request may start, and handle all results that have arrived."""
         ready = self._queues.next_time() if self._running < len(self._workers) else None
         wait = 1.0 if ready is None else min(1.0, max(0.0, ready - time.monotonic()))
         try:
@@ -330,7 +330,7 @@ class _Crawl:
             return
 
     def _put_back(self, host: str, visit: Visit, not_before: float) -> None:
-        """Let a visit wait whose host, domain or address was asked a moment ago, here or in another shard."""
+        """Queue a visit again: its host, domain or address has just been asked, by this shard or another one."""
         self._running -= 1
         if host in self._given_up:
             self._queues.finish(host)

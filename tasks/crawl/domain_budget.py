@@ -1,4 +1,4 @@
-"""The URLs that a crawl asks a registered domain for, where there is a limit."""
+"""Limit the number of URLs that a crawl requests from each registered domain."""
 
 import heapq
 from collections import defaultdict

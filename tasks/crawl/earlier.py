@@ -25,7 +25,7 @@ from tasks.crawl.settings import CrawlSettings
 logger = logging.getLogger(__name__)
 
 # Versions of `pages` whose rows can be used: version 4 only lacks the headers on rights, which are then null. To fetch
-# a large corpus again for their sake alone would be no courtesy to its sites.
+# a large corpus again for their sake alone would burden its sites.
 _READABLE = (4, PAGES.version)
 # RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')

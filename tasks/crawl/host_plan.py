@@ -18,14 +18,14 @@ ARCHIVES = {
     "archive.org": "ask the Internet Archive for the captures in bulk, as WARC files for crawl.archive",
     **dict.fromkeys(
         ("archive.today", "archive.is", "archive.ph", "archive.fo", "archive.li", "archive.md", "archive.vn"),
-        "it gives nothing in bulk and answers programs with a captcha: name it in crawl.mirror_hosts to leave it out",
+        "it cannot be fetched in bulk and demands captchas: name it in crawl.mirror_hosts to leave it out",
     ),
     "archive-it.org": "its collections can be had as WARC files (WASAPI) for crawl.archive",
     "webcitation.org": "it takes no new pages and often fails: name it in crawl.mirror_hosts to leave it out",
     "perma.cc": "ask it for the captures as WARC files for crawl.archive",
     "arquivo.pt": "ask it for the captures as WARC files for crawl.archive",
-    "ghostarchive.org": "it gives nothing in bulk: name it in crawl.mirror_hosts to leave it out",
-    "wikiwix.com": "it gives nothing in bulk: name it in crawl.mirror_hosts to leave it out",
+    "ghostarchive.org": "it cannot be fetched in bulk: name it in crawl.mirror_hosts to leave it out",
+    "wikiwix.com": "it cannot be fetched in bulk: name it in crawl.mirror_hosts to leave it out",
 }
 
 

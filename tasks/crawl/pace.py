@@ -1,4 +1,4 @@
-"""The pace of a crawl's requests: each has the turn of its host, its registered domain and its addresses."""
+"""The pace of a crawl's requests: each waits for its turn at the host, the registered domain and the addresses."""
 
 import time
 from typing import Self
@@ -58,7 +58,7 @@ class RequestTurn:
     Attributes:
         wait: seconds after which to ask again; 0 = the turn is taken.
         fault: fault known before the request, which is then not sent, or None.
-        sent: monotonic time when the request had been sent, or its turn was given back without; None without a delay.
+        sent: monotonic time when the request had been sent, or its turn was given back unused; None without a delay.
     """
 
     def __init__(
@@ -93,6 +93,6 @@ class RequestTurn:
         self.sent = time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Let nobody ask the host before so many seconds."""
+        """Delay the next request to the host, of any shard, by so many seconds."""
         if seconds and self._delays:
             self._turns.give({place: seconds for place in self._delays if place.startswith("host ")})

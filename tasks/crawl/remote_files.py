@@ -56,7 +56,7 @@ class RemoteFiles(Closing):
         return answer.body
 
     def size(self, url: str) -> int:
-        """Return the bytes of a file, by a request for its first one.
+        """Return the size of a file in bytes; the answer to a request for its first byte has it.
 
         Raises:
             FetchError: `archive_failed` or `archive_bad_answer`.
@@ -96,7 +96,7 @@ class RemoteFiles(Closing):
 
 
 class RemoteFile(io.RawIOBase):
-    """One of these files as a file object that reads at any place."""
+    """One of these files as a file object, readable at any offset."""
 
     def __init__(self, files: RemoteFiles, url: str) -> None:
         """Ask for its size.
@@ -119,13 +119,13 @@ class RemoteFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place."""
+        """Go to an offset."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
         self._place = max(0, start + offset)
         return self._place
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the offset."""
         return self._place
 
     def read(self, size: int = -1) -> bytes:

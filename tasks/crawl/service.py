@@ -31,11 +31,11 @@ _PUBLIC_HOSTS = frozenset(
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a service is waited for, and how often it is asked again. Times are seconds.
+    """How long to wait for a service, and how often to ask again. Times are seconds.
 
     Attributes:
         total_seconds: limit for one answer.
-        retries: further requests after one that failed for now.
+        retries: further requests after a temporary failure.
         backoff_seconds: wait before the first retry; each further wait is twice as long.
         max_backoff_seconds: longest wait before a retry; a longer Retry-After is cut to it.
     """
@@ -141,11 +141,11 @@ class Service(Closing):
         )
 
     def post(self, url: str, body: bytes, *, max_bytes: int, headers: Mapping[str, str]) -> Response:
-        """Return the answer to a POST request, sent again while the service is busy; arguments and errors are `read`'s.
+        """Return the answer to a POST request, retried while the service is busy; arguments and errors as for `read`.
 
         Args:
             url: URL of the service's host.
-            body: what is sent; that it arrives twice must do no harm.
+            body: what is sent; it must do no harm if it arrives twice.
             max_bytes: limit for the decoded body of the answer.
             headers: headers added to the client's own.
         """

@@ -3,16 +3,16 @@
 The shard of a URL is that of its host's registered domain, so most of a site's requests come from one shard. That is
 not enough for a second between two requests: a redirect leads to a domain of another shard, and domains share
 addresses, which nobody knows before they are looked up. So each request takes a turn in a table that all shards of the
-run share, whichever shard sends it; then the shards only decide how seldom they have to wait for each other.
+run share, whichever shard sends it; dividing URLs by domain only makes it rare that shards wait for each other.
 
 On one machine the table is a locked file, which also holds for several runs on it. The workers of a Dask cluster may
 be on many machines, whose only common place may be an object store without locks; but all are connected to one
-scheduler, which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond:
-some hundreds of pages a second for a whole cluster, where polite crawls of the web wait for their largest hosts.
+scheduler, which runs one function at a time, so it keeps the table. A turn costs it two calls of about a millisecond,
+so that a whole cluster can fetch some hundreds of pages a second; polite crawls are slower, because of large hosts.
 
 A request holds its turn until it has been sent, connecting included, so that a slow connection and a quick one after
-it do not arrive together; the delay counts from then. Who is refused is told when to come again, each a turn later than
-the one before, so that a thousand who wait do not ask all the time.
+it do not arrive together; the delay counts from then. A caller that has to wait is told when to ask again, each a
+turn later than the one before, so that a thousand waiting callers do not ask all the time.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ from tasks.crawl.turns import turns_folder
 # Maximum time to connect and send: after it, others may go on, because the holder may have been killed. An address has
 # ten seconds to accept a connection.
 HOLD_SECONDS = 15.0
-# Those who wait come again within so many turns, so that the places of killed crawls delay nobody for long.
+# Waiting callers ask again within so many turns, so that the places of killed crawls delay nobody for long.
 LONGEST_LINE = 60
-_SOON = 0.25  # of the delay: who has to wait no longer needs no place in the line
+_SOON = 0.25  # of the delay: a caller that waits no longer than this needs no place in the line
 _KEPT = 100_000  # places in memory, some 20 MB
 _LATEST = 3_600.0  # seconds; a later time in a file is from before the machine's last start and is ignored
 
-# Time from which a turn may be taken, and time of the next place in the line of those who wait; monotonic seconds.
+# Time from which a turn may be taken, and time of the next place in the waiting line; monotonic seconds.
 State = tuple[float, float]
 _FREE: State = (0.0, 0.0)
 

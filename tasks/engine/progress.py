@@ -1,4 +1,4 @@
-"""Telling people how far a long task is: a log line now and then, and a progress artifact in the Prefect UI."""
+"""Report the progress of a long task: a log line every few seconds, and a progress artifact in the Prefect UI."""
 
 import time
 from typing import Protocol
@@ -29,10 +29,10 @@ class Progress(Protocol):
 
 
 class ProgressLog:
-    """Passes a task's progress on; picklable, so that it can travel with a job to another process."""
+    """Passes on a task's progress; picklable, so that it can be sent with a job to another process."""
 
     def __init__(self, name: str, corpus: str = "") -> None:
-        """Take the name people know the task by, and that of the corpus it works on; empty outside a build."""
+        """Set the name that people know the task by, and the name of its corpus, which is empty outside a build."""
         self.name = name
         self.corpus = corpus
         self._logged = 0.0

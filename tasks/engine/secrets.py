@@ -1,4 +1,4 @@
-"""Secrets out of the environment: settings name the variable, so that no record, parameter or log holds the secret."""
+"""Secrets from the environment: settings name the variable, so that no record, parameter or log holds the secret."""
 
 import os
 import re

@@ -31,7 +31,7 @@ class Executor(Protocol):
     def run(self, make: Callable[[Job], Any], jobs: Sequence[Job], after: Sequence[Any] = ()) -> dict[str, Outcome]:
         """Return job name -> record, or the exception it ended with; never raises for a job.
 
-        In the UI the jobs come `after` their inputs: each of these is a value that `show` returned.
+        The UI draws the jobs `after` their inputs, each given as `show` returned it.
         """
         ...
 

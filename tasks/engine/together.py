@@ -1,7 +1,7 @@
-"""Run a training on several processes of this machine with `torchrun`, from the one task that the training is.
+"""Run a training on several processes of this machine with `torchrun`; to its caller it is a single task.
 
 Each process is `tasks.engine.together_rank`. All of them inherit this process's pipe as standard input: a byte in it
-asks them to save and stop, and its end, however this process ended, ends them.
+asks them to save and stop, and they end when it is closed, however this process ended.
 """
 
 import json
@@ -37,7 +37,7 @@ EXPECTED: dict[str, type[Exception]] = {
     "os": OSError,
 }
 _LAST_LINES = 20  # of the log, in the message of an error
-_POLL_SECONDS = 1.0  # between looks at whether to stop; the request is repeated, since a process may start late
+_POLL_SECONDS = 1.0  # between checks for a stop; the request is repeated, since a process may start late
 _END_SECONDS = 60.0  # for processes to notice that their standard input has ended
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Number of threads of torch: a setting and never the machine's, because sums, and so bytes, depend on it."""
+"""Number of threads of torch: always that of the setting, because sums, and so the bytes of a result, depend on it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

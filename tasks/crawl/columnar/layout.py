@@ -124,6 +124,6 @@ def _warn_if_unsorted(rows: list[dict[str, Any]]) -> None:
     if unsorted or overlapping:
         logger.warning(
             "%s: the table is not sorted by %s, or lacks its statistics (in %d of %d files; %d files overlap): every "
-            "URL is found all the same, but more of the table is read",
+            "URL is still found, but more of the table is read",
             rows[0]["file"], KEY, len(unsorted), len(rows), overlapping,
         )  # fmt: skip

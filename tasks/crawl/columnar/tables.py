@@ -69,7 +69,7 @@ def find_tables(settings: CrawlSettings, connect_to: Mapping[str, str]) -> list[
 
     Raises:
         FileNotFoundError: there is no such folder or list, or it has no such file.
-        ValueError: a list is none.
+        ValueError: a list does not hold the names of files.
         ConnectionError: a list cannot be read.
     """
     tables = []
@@ -120,7 +120,7 @@ def _listed(named: str, settings: CrawlSettings, connect_to: Mapping[str, str]) 
             decoder = zlib.decompressobj(zlib.MAX_WBITS | 16)
             body = decoder.decompress(body, _MOST_LIST_BYTES)
             if not decoder.eof:
-                raise zlib.error("it has no end")
+                raise zlib.error("it is too long, or cut short")
         lines = body.decode("ascii").split()
     except (zlib.error, UnicodeError) as error:
         raise ValueError(f"crawl.common_crawl.tables: {named} is not a list of file names: {error}") from error
@@ -151,7 +151,7 @@ class TableFiles(Closing):
         Raises:
             ValueError: it is not Parquet.
             StorageError: it cannot be read, or is damaged.
-            ConnectionError: it is on the web, and was not given.
+            ConnectionError: it is on the web, and could not be fetched.
         """
         remote = file.folder.startswith(_ON_THE_WEB)
         with _named_errors(file):

@@ -248,5 +248,5 @@ def test_a_sweep_gives_each_example_to_one_rank() -> None:
 def test_no_examples_and_foreign_positions_are_errors() -> None:
     with pytest.raises(ValueError, match="expected training examples, found none in 2 shards"):
         next(_stream(TableShards([_table([]), _table([])])).batches())
-    with pytest.raises(ValueError, match="is no position of these examples"):
+    with pytest.raises(ValueError, match="does not exist in these examples"):
         next(_stream(_numbered([[([9], [[8]], [7])]])).batches(Position(0, 0, 5)))
