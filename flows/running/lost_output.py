@@ -14,14 +14,14 @@ def end_when_output_is_lost() -> None:
     Rich's consoles, and so Prefect's log handler, raise SystemExit in the thread that writes: that ends a thread for
     which others wait, but not the run.
     """
-    Console.on_broken_pipe = _fall_silent  # type: ignore[method-assign]
+    Console.on_broken_pipe = _discard_output  # type: ignore[method-assign]
 
 
-def _fall_silent(self: Console) -> None:
+def _discard_output(self: Console) -> None:
     self.quiet = True
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, self.file.fileno())  # other consoles and the interpreter's shutdown also write to this stream
-    os.close(nowhere)
+    discarded = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(discarded, self.file.fileno())  # other consoles and the interpreter's shutdown also write to this stream
+    os.close(discarded)
     main = threading.main_thread().ident
     if parent_process() is None and main is not None:  # else it is a worker process, and its parent notices
         signal.pthread_kill(main, signal.SIGTERM)

@@ -83,7 +83,7 @@ def process_count(processes: int | None, accumulation: int, device: str) -> int:
         device: "auto", "cpu", "cuda" or a device's name.
 
     Raises:
-        ValueError: this machine cannot run so many.
+        ValueError: this machine cannot run that many.
     """
     many = find_device(device).type == "cuda" and device in ("auto", "cuda")
     gpus = torch.cuda.device_count() if many else 1

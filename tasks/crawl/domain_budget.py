@@ -12,7 +12,7 @@ from tasks.engine.hashing import stable_hash
 def within_budget(
     urls: Iterable[tuple[int, str]], fetched_at: Callable[[str], float], most: int
 ) -> Iterator[tuple[int, str]]:
-    """Yield at most so many URLs of each registered domain, in their order.
+    """Yield at most `most` URLs of each registered domain, in their order.
 
     Those fetched longest ago, or never, are chosen first, and among these by a hash: the same ones each time, from all
     parts of a site.

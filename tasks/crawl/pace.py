@@ -93,6 +93,6 @@ class RequestTurn:
         self.sent = time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Delay the next request to the host, of any shard, by so many seconds."""
+        """Delay the next request to the host, of any shard, by that many seconds."""
         if seconds and self._delays:
             self._turns.give({place: seconds for place in self._delays if place.startswith("host ")})

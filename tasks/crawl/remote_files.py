@@ -1,7 +1,7 @@
 """Files of an archive read over HTTP by ranges of bytes: records of WARC files, and columns of Parquet files.
 
 A file has gigabytes, and a few kilobytes of it are wanted, so only their bytes are asked for. All processes of this
-machine together start so many requests a second at most (`crawl.common_crawl.requests_per_second`).
+machine together start at most `crawl.common_crawl.requests_per_second` requests a second.
 """
 
 import io
@@ -129,7 +129,7 @@ class RemoteFile(io.RawIOBase):
         return self._place
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes, fewer only at the end of the file; large parts come in several requests.
+        """Return that many bytes, fewer only at the end of the file; large parts come in several requests.
 
         Raises:
             ConnectionError: the archive did not give them.

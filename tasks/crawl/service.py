@@ -136,7 +136,7 @@ class Service(Closing):
         Raises:
             FetchError: no complete, final answer after all retries.
         """
-        return self._patiently(
+        return self._retried(
             url, lambda: self._client.get(url, headers=headers, max_bytes=max_bytes, inspect=inspect), reader
         )
 
@@ -149,11 +149,11 @@ class Service(Closing):
             max_bytes: limit for the decoded body of the answer.
             headers: headers added to the client's own.
         """
-        return self._patiently(
+        return self._retried(
             url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is
         )
 
-    def _patiently(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
+    def _retried(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
         patience = self._patience
         next_turn = self._turn or OwnTurns(0.0).turn

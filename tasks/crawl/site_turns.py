@@ -74,7 +74,7 @@ class Turns(Protocol):
         """Take a turn at places with their delays (seconds); return 0, or the seconds after which to ask again."""
 
     def give(self, delays: Mapping[str, float]) -> None:
-        """Give a turn back: the next one at each place may be taken after so many seconds."""
+        """Give a turn back: the next one at each place may be taken after that many seconds."""
 
 
 class MemoryTurns:

@@ -136,7 +136,7 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
         return retry
     if isinstance(answer, Response) and answer.location is not None:
         return _follow(visit, answer, settings)
-    return Step(answer, host_failed=_speaks_against_host(answer))
+    return Step(answer, host_failed=_host_failed(answer))
 
 
 def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
@@ -171,7 +171,7 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
     fault = answer if isinstance(answer, FetchError) else answer.setback
     if fault is None or not fault.transient:
         return None
-    failed = _speaks_against_host(answer)
+    failed = _host_failed(answer)
     wait = retry_wait(visit.tries - 1, fault.retry_after, settings.backoff_seconds, settings.max_backoff_seconds)
     pause = wait if fault.reason == "rate_limited" or fault.retry_after is not None else 0.0
     if visit.tries > settings.retries:
@@ -180,7 +180,7 @@ def _retry(visit: Visit, answer: Answer, settings: CrawlSettings) -> Step | None
     return Step(None, delay=wait, pause=pause, host_failed=failed)
 
 
-def _speaks_against_host(answer: Answer) -> bool | None:
+def _host_failed(answer: Answer) -> bool | None:
     if isinstance(answer, FetchError):
         return answer.reason in _HOST_FAULTS
     if answer.fault is not None:

@@ -24,17 +24,17 @@ def main() -> int:
         outcome = {"result": function(**arguments, progress=_report if rank == 0 else None)}
     except tuple(EXPECTED.values()) as error:
         name = next(name for name, kind in EXPECTED.items() if isinstance(error, kind))
-        told: list[object] = [str(error)]
+        details: list[object] = [str(error)]
         if isinstance(error, OSError) and error.errno is not None:
-            told = [error.errno, error.strerror, error.filename]
-        outcome = {"error": name, "arguments": told}
+            details = [error.errno, error.strerror, error.filename]
+        outcome = {"error": name, "arguments": details}
     write_text_atomically(folder / OUTCOME.format(rank=rank), json.dumps(outcome))
     # All processes stop together. After another error `torchrun` has to end those that wait for this one.
     return int(outcome.get("error", "stopped") != "stopped")
 
 
 def _listen() -> None:
-    """Stop the training at every byte of standard input, and end this process with it: nobody would take the result."""
+    """Stop the training at each byte of standard input, and end this process when standard input closes."""
     while os.read(sys.stdin.fileno(), 1):
         stop_trainings()
     os._exit(1)
