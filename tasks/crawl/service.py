@@ -149,9 +149,7 @@ class Service(Closing):
             max_bytes: limit for the decoded body of the answer.
             headers: headers added to the client's own.
         """
-        return self._retried(
-            url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is
-        )
+        return self._retried(url, lambda: self._client.post(url, body, headers=headers, max_bytes=max_bytes), _as_it_is)
 
     def _retried(self, url: str, send: Callable[[], Response], reader: Callable[[Response], T]) -> T:
         assert host_of(url) == self._host, f"{url} is not of {self._host}"
