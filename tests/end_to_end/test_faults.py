@@ -19,7 +19,6 @@ from tests.end_to_end.faults import build, content, running, without
 from tests.end_to_end.test_build import models
 
 pytestmark = pytest.mark.slow
-AFTER_CORPUS = ("models", "ranked", "graphs", "examples", "predictions", "scores", "reports", "ranking_scores")
 
 
 def same_after(root: Path, environment: dict[str, str], log: Path, undisturbed: Path) -> str:

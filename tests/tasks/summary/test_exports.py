@@ -13,18 +13,8 @@ SUMMARY = CitedSummary(
     system="coverage",
     why="No model was given.",
     sentences=[
-        Sentence(
-            "The tower was built in 1847.",
-            "supported",
-            (1,),
-            (),
-            (),
-            1.0,
-            "names and numbers found; 100 % of its words found",
-        ),
-        Sentence(
-            "Ann Molloy left in 1990.", "partly", (2,), (), ("1990",), 0.75, "not found: 1990; 75 % of its words found"
-        ),
+        Sentence("The tower was built in 1847.", "supported", (1,), (), (), 1.0, ALL),
+        Sentence("Ann Molloy left in 1990.", "partly", (2,), (), ("1990",), 0.75, SOME),
         Sentence(f"It was sold {EVIL}.", "not supported", (), (), ("Greta Hallow",), 0.0, f"no passage {EVIL}"),
     ],
     passages=[
