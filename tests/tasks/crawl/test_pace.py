@@ -42,8 +42,7 @@ def cited(*, urls: list[str]) -> pa.Table:
 
 
 def settings() -> CrawlSettings:
-    patient: dict[str, Any] = {"read_seconds": PATIENCE, "total_seconds": PATIENCE, "retries": 0}
-    return CrawlSettings(**{**FAST, **patient, "host_delay_seconds": DELAY, "allowed_hosts": [ADDRESS, ALIAS]})
+    return CrawlSettings(**{**FAST, "retries": 0, "host_delay_seconds": DELAY, "allowed_hosts": [ADDRESS, ALIAS]})
 
 
 @flow

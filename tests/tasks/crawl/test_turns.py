@@ -13,6 +13,7 @@ import pytest
 from tasks.crawl import common_crawl, wayback
 from tasks.crawl.settings import CommonCrawlSettings, WaybackSettings
 from tasks.crawl.turns import LONGEST_WAIT, turn
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def test_processes_take_turns(tmp_path: Path) -> None:
     )
     call = [sys.executable, "-c", code, str(tmp_path), str(log)]
     running = [subprocess.Popen(call, cwd=Path(__file__).parents[3]) for _ in range(3)]
-    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert [process.wait(PATIENCE) for process in running] == [0, 0, 0]
     times = sorted(tuple(map(float, line.split())) for line in log.read_text().splitlines())
     assert len(times) == 12
     assert all(later[0] >= earlier[1] for earlier, later in pairwise(times))
@@ -69,7 +70,7 @@ def test_threads_take_turns_and_an_error_gives_the_turn_back() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE)
     assert most == [1] * 6
 
 

@@ -62,7 +62,7 @@ def options(**wayback: Any) -> CrawlSettings:
         "enabled": True, "availability_url": "http://api.ia.test/available", "pages_url": "http://ia.test/web",
         "delay_seconds": 0.0, **wayback,
     }  # fmt: skip
-    return CrawlSettings(**{**FAST, "read_seconds": 10.0, "host_failure_limit": 3, "wayback": chosen})
+    return CrawlSettings(**{**FAST, "host_failure_limit": 3, "wayback": chosen})
 
 
 def crawled(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> list[dict[str, Any]]:
