@@ -186,7 +186,8 @@ def show_build(made: dict[str, Any], articles: int) -> float:
     cost, start = sum(made["by task"].values()), sum(made["once"].values())
     share, whole = cost / (cost + work), (cost + start) / (cost + start + work)
     enough = articles * cost / tasks * (1 - BAR) / BAR / (work / tasks)
-    print(f"beside the work: {share:.1%} by task, {whole:.1%} with what a run costs once; goal {BAR:.0%}")
+    reached = "reached" if share <= BAR else "missed"
+    print(f"beside the work: {share:.1%} by task, {whole:.1%} with what a run costs once; goal {BAR:.0%}: {reached}")
     print(f"a task's share is below {BAR:.0%} from {enough:,.0f} articles a shard on, here {articles}")
     return share
 

@@ -117,14 +117,19 @@ class Copied:
     paragraph: Tensor
 
     def mix(self, log_probs: Tensor) -> Tensor:
-        """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9)."""
+        """Mix the vocabulary's log-probabilities [B*K, T, V] with those of copying (See et al. 2017, eq. 9).
+
+        It is for decoding; a loss takes `log_prob`. Only the tokens of the source have something to add, so logarithms
+        are taken of those alone, and a token that stands at several positions is written several times, with one value.
+        """
         rows, positions, size = log_probs.shape
-        copied_RTV = log_probs.new_zeros(rows, positions, size)
-        ids_RTS = self.tokens.clamp_min(0).repeat_interleave(rows // len(self.tokens), dim=0).unsqueeze(1)
-        copied_RTV.scatter_add_(2, ids_RTS.expand(-1, positions, -1), self.weights)
+        ids_R1S = self.tokens.clamp_min(0).repeat_interleave(rows // len(self.tokens), dim=0).unsqueeze(1)
+        ids_RTS = ids_R1S.expand(-1, positions, -1)
+        copied_RTV = log_probs.new_zeros(rows, positions, size).scatter_add_(2, ids_RTS, self.weights)
         gate_RT1 = self.gate.unsqueeze(-1)
         generated_RTV = log_probs + F.logsigmoid(gate_RT1)
-        return torch.logaddexp(generated_RTV, copied_RTV.log() + F.logsigmoid(-gate_RT1))
+        copied_RTS = copied_RTV.gather(2, ids_RTS).log() + F.logsigmoid(-gate_RT1)
+        return generated_RTV.scatter(2, ids_RTS, torch.logaddexp(generated_RTV.gather(2, ids_RTS), copied_RTS))
 
     def log_prob(self, log_prob_RT: Tensor, target_RT: Tensor) -> Tensor:
         """Return the entries of `mix` for the tokens `target_RT`, [B*K, T], given their vocabulary log-probabilities.

@@ -67,42 +67,46 @@ def join_heads(x_RHTE: Tensor) -> Tensor:
 
 
 class Growing:
-    """A growing sequence of vectors per row, in memory that is allocated once, at the first `extend`.
+    """Growing sequences of vectors per row, in memory that is allocated once, at the first `extend`.
 
-    Time is the last dimension but one: [R, ..., T, C].
+    All `parts`, such as the keys and the values of each layer, have vectors of one shape and lie in one tensor, so that
+    a step of a search reorders the rows of all of them at once. Time is the last dimension but one: [R, ..., T, C].
     """
 
-    def __init__(self, rows: int, capacity: int) -> None:
-        """Start empty, with a capacity of `capacity` vectors for each of `rows` rows."""
-        self.length = 0
+    def __init__(self, rows: int, capacity: int, parts: int = 1) -> None:
+        """Start empty, with a capacity of `capacity` vectors for each of `rows` rows in each part."""
         self.rows = rows
         self.capacity = capacity
+        self._lengths = [0] * parts
         self._stored: Tensor | None = None
 
-    def extend(self, new: Tensor) -> Tensor:
-        """Append vectors [R, ..., T, C] and return all so far.
+    def extend(self, new: Tensor, part: int = 0) -> Tensor:
+        """Append vectors [R, ..., T, C] to a part and return all that it has so far.
 
         Raises:
             ValueError: the capacity is exceeded, or the number of rows has changed.
         """
-        end = self.length + new.shape[-2]
+        start = self._lengths[part]
+        end = start + new.shape[-2]
         if end > self.capacity or len(new) != self.rows:
             raise ValueError(
                 f"a cache of {self.rows} rows x {self.capacity} tokens cannot take {len(new)} rows to length {end}"
             )
         if self._stored is None:
-            self._stored = new.new_empty(*new.shape[:-2], self.capacity, new.shape[-1])
-        self._stored[..., self.length : end, :] = new
-        self.length = end
-        return self._stored[..., :end, :]
+            self._stored = new.new_empty(self.rows, len(self._lengths), *new.shape[1:-2], self.capacity, new.shape[-1])
+        stored = self._stored[:, part]
+        stored[..., start:end, :] = new
+        self._lengths[part] = end
+        return stored[..., :end, :]
 
     def reorder(self, rows: Tensor) -> None:
         """Make old row `rows[i]` the new row i; there may be fewer rows than before."""
         if self._stored is not None:
             # Only the filled part is moved, not the free capacity.
-            filled = self._stored[..., : self.length, :].index_select(0, rows)
+            length = max(self._lengths)
+            filled = self._stored[..., :length, :].index_select(0, rows)
             self._stored = self._stored[: len(rows)]
-            self._stored[..., : self.length, :] = filled
+            self._stored[..., :length, :] = filled
         self.rows = len(rows)
 
 
@@ -115,8 +119,7 @@ class KeyValueCache(Cache):
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
         """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
         self.length = 0
-        self._keys = [Growing(rows, capacity) for _ in range(layers)]
-        self._values = [Growing(rows, capacity) for _ in range(layers)]
+        self._keys_values = Growing(rows, capacity, 2 * layers)
         self._tokens = Growing(rows, capacity)
 
     def extend(self, layer: int, k_RHTE: Tensor, v_RHTE: Tensor) -> tuple[Tensor, Tensor]:
@@ -125,7 +128,7 @@ class KeyValueCache(Cache):
         Raises:
             ValueError: the capacity is exceeded, or the number of rows has changed.
         """
-        return self._keys[layer].extend(k_RHTE), self._values[layer].extend(v_RHTE)
+        return self._keys_values.extend(k_RHTE, 2 * layer), self._keys_values.extend(v_RHTE, 2 * layer + 1)
 
     def remember_tokens(self, target_RT: Tensor) -> Tensor:
         """Store T new tokens and return all so far [R, length + T]; only a summarizer that copies needs them.
@@ -141,8 +144,8 @@ class KeyValueCache(Cache):
 
     def reorder(self, hypotheses: Tensor) -> None:
         """Make old row `hypotheses[i]` the new row i; there may be fewer rows than before."""
-        for stored in (*self._keys, *self._values, self._tokens):
-            stored.reorder(hypotheses)
+        self._keys_values.reorder(hypotheses)
+        self._tokens.reorder(hypotheses)
 
 
 class SelfAttention(nn.Module):

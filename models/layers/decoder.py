@@ -5,6 +5,7 @@ Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S sour
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
@@ -42,8 +43,12 @@ class TokenMemory(CopyableMemory):
 
     def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
         """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""
-        member_BSP = F.one_hot(self.paragraph, self.paragraphs).to(weights_RTS.dtype)
-        return weights_by_paragraph(weights_RTS, member_BSP)
+        return weights_by_paragraph(weights_RTS, self._members)
+
+    @cached_property
+    def _members(self) -> Tensor:
+        """[B, S, P], 1 where a token is from a paragraph: each step of a search reads it, and training never does."""
+        return F.one_hot(self.paragraph, self.paragraphs).float()
 
 
 class DecoderLayer(nn.Module):

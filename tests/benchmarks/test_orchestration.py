@@ -22,7 +22,7 @@ def test_the_share_is_that_of_what_a_task_costs(capsys: pytest.CaptureFixture[st
     }  # fmt: skip
     assert show_build(made, articles=3) == pytest.approx(2 / 8)
     *_, share, enough = capsys.readouterr().out.splitlines()
-    assert share == "beside the work: 25.0% by task, 40.0% with what a run costs once; goal 5%"
+    assert share == "beside the work: 25.0% by task, 40.0% with what a run costs once; goal 5%: missed"
     assert enough == "a task's share is below 5% from 19 articles a shard on, here 3"  # .6 s a task becomes 3.8
 
 

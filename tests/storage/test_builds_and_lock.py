@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import time
 from pathlib import Path
 from threading import Event, Thread
 
@@ -11,6 +10,7 @@ from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.recipes import ShardRecord
 from storage.store import Store, WrittenTable
+from tests.patience import PATIENCE, wait_until
 
 BUILD = Build("20261120-101500", "2026-11-20T10:15:00+00:00", {"seed": 1}, {"articles": {"0": "ab"}}, {}, {})
 
@@ -81,16 +81,13 @@ def test_a_run_waits_for_the_one_that_holds_the_root(
     store, entered = Store(str(tmp_path)), Event()
 
     def second() -> None:
-        with root_lock(store, wait_seconds=120):
+        with root_lock(store, wait_seconds=PATIENCE):
             entered.set()
 
     waiting = Thread(target=second)
     with root_lock(store):
         waiting.start()
-        deadline = time.monotonic() + 60
-        while "waiting up to 120 s" not in caplog.text:
-            assert time.monotonic() < deadline, "the second run never said that it waits"
-            time.sleep(0.01)
+        wait_until(lambda: "waiting up to" in caplog.text, "the second run's word that it waits")
         assert not entered.is_set()
-    waiting.join(60)
+    waiting.join(PATIENCE)
     assert entered.is_set()

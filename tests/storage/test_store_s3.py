@@ -18,6 +18,7 @@ from storage.parts import gather
 from storage.recipes import find_record, save_record, set_aside
 from storage.schemas import FEATURES
 from storage.store import Store
+from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import BUCKET, CREDENTIALS, Proxy, object_store, proxy, uri
 from tests.storage.test_store import NAME, documents, features, record_of
 
@@ -125,7 +126,7 @@ def test_an_interrupted_upload_leaves_the_old_file_or_the_new_one(
             time.sleep(0.5)  # for it to be heard while this request is under way
 
     between.seen = interrupt
-    assert writer.communicate(timeout=120)[0] == b"interrupted\n"
+    assert writer.communicate(timeout=PATIENCE)[0] == b"interrupted\n"
     assert store.read_bytes("a/file") in (old, new)
 
 
@@ -198,10 +199,7 @@ def test_a_lease_that_was_taken_over_is_its_new_holders(
     successor = json.dumps({"pid": 2, "host": "other", "time": time.time(), "token": "b"}).encode()
     with root_lock(store):
         store.write_bytes(LOCK, successor)
-        deadline = time.monotonic() + 60
-        while "taken over" not in caplog.text:
-            assert time.monotonic() < deadline, "the former holder never looked at its lease"
-            time.sleep(0.05)
+        wait_until(lambda: "taken over" in caplog.text, "the former holder's look at its lease")
         assert "process 2 on other" in caplog.text
         assert store.read_bytes(LOCK) == successor
     assert store.read_bytes(LOCK) == successor

@@ -173,7 +173,7 @@ def test_a_job_on_a_thread_that_cannot_be_told_ends_with_the_process() -> None:
         "threading.Event().wait()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=280, check=False
+        [sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 130
     assert "finished work is kept" in done.stderr

@@ -4,11 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 PROJECT = Path(__file__).parents[3]
 RUN = """
 import signal, sys, threading
 from rich.console import Console
 from flows.running.lost_output import end_when_output_is_lost
+from tests.patience import PATIENCE
 
 told = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: told.set())
@@ -25,7 +28,7 @@ def write():
 writer = threading.Thread(target=write)
 writer.start()
 writer.join()
-sys.exit(0 if told.wait(60) and wrote == [1, 2] else 7)
+sys.exit(0 if told.wait(PATIENCE) and wrote == [1, 2] else 7)
 """
 
 
@@ -42,4 +45,4 @@ def test_a_lost_reader_ends_the_run_and_no_thread() -> None:
         assert run.stdin is not None
         run.stderr.close()
         run.stdin.close()
-        assert run.wait(120) == 0
+        assert run.wait(PATIENCE) == 0

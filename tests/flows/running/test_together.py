@@ -1,6 +1,5 @@
 """A training of two processes as a Prefect task in a worker process: its progress and its log reach the UI."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from tasks.engine.inputs import DirectoryResult
 from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
-from tests.patience import PATIENCE
-from tests.tasks.summarization.test_together import WAIT_SECONDS, train
+from tests.patience import PATIENCE, wait_until
+from tests.tasks.summarization.test_together import train
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -47,13 +46,9 @@ def test_progress_and_log_reach_the_ui(prefect_server: None, tmp_path: Path, mon
     shown = requests.get(f"{api}/artifacts/progress-models-together/latest", timeout=PATIENCE).json()
     assert shown["data"] == 100
     assert shown["description"].startswith("step 3 of 3; loss ")
-    end = time.monotonic() + WAIT_SECONDS
     newest = {"sort": "TIMESTAMP_DESC"}  # other tests write to this server too, and it answers with 200 lines
-    while True:
-        lines = [
-            entry["message"] for entry in requests.post(f"{api}/logs/filter", json=newest, timeout=PATIENCE).json()
-        ]
-        if any("OMP_NUM_THREADS" in line for line in lines):
-            return
-        assert time.monotonic() < end, f"waited {WAIT_SECONDS:.0f} s for a line of torchrun's log in {lines}"
-        time.sleep(1)
+
+    def logged() -> str:
+        return requests.post(f"{api}/logs/filter", json=newest, timeout=PATIENCE).text
+
+    wait_until(lambda: "OMP_NUM_THREADS" in logged(), "a line of torchrun's log", logged)

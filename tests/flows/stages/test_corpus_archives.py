@@ -29,7 +29,7 @@ def documents(root: Path, articles: Path, server: CommonCrawl, **crawl: Any) -> 
         root=str(root),
         shards={"articles": 2, "hosts": 3},
         source={"records": {"paths": [str(articles)]}},
-        crawl={**FAST, "read_seconds": 10.0, "total_seconds": 20.0, **crawl},
+        crawl={**FAST, **crawl},
     )
     executor = InlineExecutor()
     run = Run(Store(str(root)), executor)

@@ -69,7 +69,7 @@ class Corpus:
             {
                 "preset": "records", "root": str(self.folder / "root"), "shards": {"articles": 2, "hosts": 3},
                 "source": {"records": {"paths": [str(self.folder / "articles.jsonl")]}},
-                "crawl": {**FAST, "read_seconds": 10.0, "total_seconds": 20.0, "common_crawl": common},
+                "crawl": {**FAST, "common_crawl": common},
             }
         )  # fmt: skip
         executor = InlineExecutor()

@@ -17,6 +17,7 @@ from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.journal import Journal
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.urls import host_of
+from tests.patience import PATIENCE
 
 PAGE = b"<!doctype html><html><body><p>A page of the loopback web.</p></body></html>"
 
@@ -56,6 +57,31 @@ class Exchange:
 
 
 Handler = Callable[[Exchange], object] | bytes
+
+
+class Gate:
+    """Lets the first requests pass and holds the others until it is opened.
+
+    A crawl that is to be killed halfway then cannot come to its end before the test has seen it begin.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = threading.Semaphore(first)
+        self._open = threading.Event()
+
+    def before(self, page: Handler) -> Handler:
+        """Return the page behind the gate."""
+
+        def handle(exchange: Exchange) -> None:
+            if not self._first.acquire(blocking=False):
+                self._open.wait(PATIENCE)
+            exchange.send(page) if isinstance(page, bytes) else page(exchange)
+
+        return handle
+
+    def open(self) -> None:
+        """Let all requests pass."""
+        self._open.set()
 
 
 @dataclass(frozen=True)
@@ -119,7 +145,7 @@ class LoopbackServer:
 
     def _serve(self, sock: socket.socket) -> None:
         with contextlib.suppress(OSError, ValueError), contextlib.ExitStack() as stack:
-            sock.settimeout(10)
+            sock.settimeout(PATIENCE)
             if self.tls is not None:
                 sock = self.tls.wrap_socket(sock, server_side=True)
             stack.callback(sock.close)
@@ -151,15 +177,20 @@ class LoopbackServer:
         return True
 
 
+# Nothing waits long between requests, and an answer that a busy machine delays is waited for.
 FAST = {
     "host_delay_seconds": 0.0,
     "backoff_seconds": 0.01,
     "max_backoff_seconds": 0.05,
-    "read_seconds": 0.5,
-    "total_seconds": 1.5,
+    "read_seconds": PATIENCE,
+    "total_seconds": PATIENCE,
     "max_bytes": 200_000,
     "retries": 1,
 }
+
+
+# For answers that never come in time; a good page that is asked for with these may be late too.
+HASTY = {"read_seconds": 0.5, "total_seconds": 1.5}
 
 
 def frontier(urls: Iterable[str]) -> pa.Table:

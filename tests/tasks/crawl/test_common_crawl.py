@@ -20,6 +20,7 @@ from tasks.crawl.ranges import GAP_BYTES
 from tasks.crawl.reasons import CAPTURE_REASONS, PAGE_REASONS
 from tasks.crawl.service import Patience
 from tasks.crawl.settings import CrawlSettings
+from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import (
     FAST,
     Exchange,
@@ -108,7 +109,7 @@ def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
         "requests_per_second": 10_000.0,
         **settings.pop("common_crawl", {}),
     }  # fmt: skip
-    return CrawlSettings(**{**FAST, "read_seconds": 10.0, "common_crawl": common, **settings})
+    return CrawlSettings(**{**FAST, "common_crawl": common, **settings})
 
 
 def looked_up(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> Any:
@@ -399,7 +400,7 @@ def test_killed_shard_repeats_only_what_it_was_waiting_for(
     ]  # fmt: skip
     with subprocess.Popen(call, cwd=Path(__file__).parents[3]) as process:
         running.append(process)
-        assert process.wait(120) == -9
+        assert process.wait(PATIENCE) == -9
     rows = look_up_and_read(archive.address, tmp_path, urls, settings)
     assert [row["reason"] for row in rows] == [None] * 8
     assert (len(archive.look_ups()), archive.reads()) == (look_ups, reads)

@@ -23,7 +23,8 @@ from tasks.crawl.stage import crawl_shard
 from tasks.engine.inputs import gathered
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tests.tasks.crawl.loopback_server import FAST, Exchange, Handler, LoopbackServer, answer, frontier
+from tests.patience import PATIENCE
+from tests.tasks.crawl.loopback_server import FAST, HASTY, Exchange, Gate, Handler, LoopbackServer, answer, frontier
 
 pytestmark = pytest.mark.integration
 
@@ -314,7 +315,8 @@ def test_passing_fault_keeps_a_stored_page_and_says_so(
     with LoopbackServer({"/": page(body(0), ETag='"1"')}) as server:
         first, old = build(tmp_path, server, ["http://a.test/"])
         good, server.pages["/"] = server.pages["/"], fault
-        second, new = build(tmp_path, server, ["http://a.test/"], refresh="b", retries=0)
+        limits = HASTY if reason == "timeout" else {}
+        second, new = build(tmp_path, server, ["http://a.test/"], refresh="b", retries=0, **limits)
         assert new.written.digest == old.written.digest
         assert second == {"http://a.test/": {**first["http://a.test/"], "stale_reason": reason}}
         # It stays due, so that the same refresh asks for it again.
@@ -341,7 +343,8 @@ def test_robots_txt_that_cannot_be_had_keeps_a_stored_page(
     with LoopbackServer({"/": page(body(0), ETag='"1"')}) as server:
         first, _ = build(tmp_path, server, ["http://a.test/"])
         server.pages["/robots.txt"] = robots
-        second, _ = build(tmp_path, server, ["http://a.test/"], refresh="b", retries=0)
+        limits = HASTY if reason == "timeout" else {}
+        second, _ = build(tmp_path, server, ["http://a.test/"], refresh="b", retries=0, **limits)
     assert second == {"http://a.test/": {**first["http://a.test/"], "stale_reason": reason}}
 
 
@@ -411,8 +414,8 @@ def test_spent_budget_ends_the_rest_with_a_reason_and_a_larger_one_fetches_just_
     with LoopbackServer({f"/{n}": answer(body(n)) for n in range(9)}) as server:
         rows, first = build(tmp_path, server, urls, host_delay_seconds=0.1, **budget)
         fetched = [url for url in urls if rows[url]["reason"] is None]
-        assert 0 < len(fetched) < 9
-        assert fetched == urls[:3] or "budget_seconds" in budget
+        by_time = "budget_seconds" in budget  # a busy machine may fetch nothing in that time
+        assert fetched == urls[:3] or (by_time and len(fetched) < 9)
         assert {rows[url]["reason"] for url in urls if url not in fetched} == {"budget_spent"}
         assert first.drops == {"budget_spent": 9 - len(fetched)}
         server.log.clear()
@@ -421,8 +424,9 @@ def test_spent_budget_ends_the_rest_with_a_reason_and_a_larger_one_fetches_just_
         assert server.log == []  # done is done: the same budget buys nothing more
         raised = {name: 100 * value for name, value in budget.items()}
         rows, second = build(tmp_path, server, urls, **raised)
-        # What was under way when the time was over may have reached the server before, unread.
-        assert sorted(server.paths()) == sorted(f"/{url[-1]}" for url in urls if url not in fetched)
+        asked, missing = server.paths(), {f"/{url[-1]}" for url in urls if url not in fetched}
+        # What was under way when the time was over may be noted by the server only now, beside the second request.
+        assert missing == set(asked) if by_time else sorted(missing) == sorted(asked)
     assert second.key != first.key
     assert [row["body"] for row in rows.values()] == [body(n) for n in range(9)]
 
@@ -462,17 +466,19 @@ build(Path(sys.argv[2]), Server, urls, refresh="b", host_delay_seconds=0.05)
 def test_killed_recrawl_resumes(tmp_path: Path, stop: signal.Signals) -> None:
     """Confirmations noted before the kill are not asked for again, and their bodies are found in the earlier shard."""
     urls = [f"http://h{n % 4}.test/{n}" for n in range(60)]
-    pages = {f"/{n}": page(body(n), ETag=f'"{n}"') for n in range(60)}
+    pages, gate = {f"/{n}": page(body(n), ETag=f'"{n}"') for n in range(60)}, Gate(20)
     with LoopbackServer(dict(pages)) as server:
         build(tmp_path, server, urls)
         server.log.clear()
+        server.pages = {path: gate.before(one) for path, one in pages.items()}
         crawler = subprocess.Popen(
             [sys.executable, "-c", RECRAWL, server.address, str(tmp_path)], cwd=ROOT, stderr=subprocess.DEVNULL
         )
         while len(server.paths()) < 20 and crawler.poll() is None:
             time.sleep(0.01)
         crawler.send_signal(stop)
-        assert crawler.wait(30) != 0
+        gate.open()
+        assert crawler.wait(PATIENCE) != 0
         before = set(server.paths())
         assert 20 <= len(before) < 60
         server.log.clear()
@@ -489,16 +495,19 @@ def test_killed_recrawl_resumes(tmp_path: Path, stop: signal.Signals) -> None:
 def test_confirmations_of_a_shard_that_is_gone_are_asked_for_again(tmp_path: Path) -> None:
     """A kill, and then the earlier shard is lost: the journal's rows without bodies are worth nothing."""
     urls = [f"http://h{n % 4}.test/{n}" for n in range(60)]
-    with LoopbackServer({f"/{n}": page(body(n), ETag=f'"{n}"') for n in range(60)}) as server:
+    pages, gate = {f"/{n}": page(body(n), ETag=f'"{n}"') for n in range(60)}, Gate(20)
+    with LoopbackServer(dict(pages)) as server:
         _, record = build(tmp_path, server, urls)
         server.log.clear()
+        server.pages = {path: gate.before(one) for path, one in pages.items()}
         crawler = subprocess.Popen(
             [sys.executable, "-c", RECRAWL, server.address, str(tmp_path)], cwd=ROOT, stderr=subprocess.DEVNULL
         )
         while len(server.paths()) < 20 and crawler.poll() is None:
             time.sleep(0.01)
         crawler.kill()
-        crawler.wait(30)
+        gate.open()
+        crawler.wait(PATIENCE)
         os.truncate(tmp_path / record.path, 1000)
         server.log.clear()
         rows, _ = build(tmp_path, server, urls, refresh="b")

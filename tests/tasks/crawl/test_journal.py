@@ -20,7 +20,8 @@ from storage.schemas import PAGES
 from tasks.crawl.journal import Journal
 from tasks.crawl.places import Place, Places
 from tasks.crawl.visit import refused_row
-from tests.tasks.crawl.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal
+from tests.patience import PATIENCE
+from tests.tasks.crawl.loopback_server import PAGE, Gate, LoopbackServer, answer, crawl, local_journal
 
 pytestmark = pytest.mark.integration
 
@@ -250,7 +251,8 @@ crawl(Server, urls, local_journal(sys.argv[2]), host_delay_seconds=0.1)
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_killed_crawl_resumes_without_asking_again(tmp_path: Path, stop: signal.Signals) -> None:
-    pages = {f"/{n}": answer(b"<html>%d</html>" % n) for n in range(60)}
+    gate = Gate(20)
+    pages = {f"/{n}": gate.before(answer(b"<html>%d</html>" % n)) for n in range(60)}
     wanted = [f"http://h{n % 4}.test/{n}" for n in range(60)]
     with LoopbackServer(dict(pages)) as server:
         crawler = subprocess.Popen(
@@ -259,7 +261,8 @@ def test_killed_crawl_resumes_without_asking_again(tmp_path: Path, stop: signal.
         while len(server.paths()) < 20 and crawler.poll() is None:
             time.sleep(0.01)
         crawler.send_signal(stop)
-        assert crawler.wait(30) != 0
+        gate.open()
+        assert crawler.wait(PATIENCE) != 0
         before = list(server.paths())
         assert len(before) < 60
         journal = local_journal(tmp_path)

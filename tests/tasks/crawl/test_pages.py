@@ -66,13 +66,14 @@ def test_budget(budget: dict[str, float], tmp_path: Path) -> None:
         reasons = [rows[url]["reason"] for url in urls]
         fetched = reasons.count(None)
         assert reasons == [None] * fetched + ["budget_spent"] * (9 - fetched)
-        assert fetched < 9
-        if "budget_seconds" not in budget:
-            assert fetched == 3
+        by_time = "budget_seconds" in budget
+        assert fetched < 9 if by_time else fetched == 3
         # What the budget left out is not in the journal: a later run with a larger one fetches it.
         rows = crawl(server, urls, local_journal(tmp_path))
     assert [row["reason"] for row in rows.values()] == [None] * 9
-    assert sorted(server.paths()) == sorted(f"/{n}" for n in range(9))
+    # What was under way when the time was over was asked for without an answer.
+    asked = sorted(set(server.paths()) if by_time else server.paths())
+    assert asked == [f"/{n}" for n in range(9)]
 
 
 def test_progress_adds_up(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 def test_pieces_follow_each_other_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tasks.crawl.remote_files.PIECE_BYTES", 4)
     common = {"data_url": "http://data.cc.test/data", "requests_per_second": 10_000.0}
-    settings = CrawlSettings.model_validate({**FAST, "read_seconds": 10.0, "common_crawl": common})
+    settings = CrawlSettings.model_validate({**FAST, "common_crawl": common})
     with ColumnarCrawl() as server:
         server.put("a", b"0123456789abcdef")
         with RemoteFiles(settings, {"*.test": server.address}) as files:

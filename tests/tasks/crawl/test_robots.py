@@ -19,7 +19,7 @@ from tasks.crawl.robots import (
     RobotsCache,
     read_rules,
 )
-from tests.tasks.crawl.loopback_server import PAGE, Handler, LoopbackServer, answer, crawl, local_journal
+from tests.tasks.crawl.loopback_server import HASTY, PAGE, Handler, LoopbackServer, answer, crawl, local_journal
 
 
 def text(body: bytes, status: str = "200 OK") -> bytes:
@@ -72,6 +72,7 @@ def test_what_robots_allows(name: str, tmp_path: Path) -> None:
             local_journal(tmp_path),
             user_agent="reader/1.0",
             max_crawl_delay_seconds=0.1,
+            **(HASTY if page == "timeout" else {}),
         )
     assert rows["http://site.test/page"]["reason"] == page
     assert rows["http://site.test/private/page"]["reason"] == private

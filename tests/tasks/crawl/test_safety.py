@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tasks.crawl.safety import FetchError, Guard, is_public
-from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer, crawl, local_journal
+from tests.tasks.crawl.loopback_server import HASTY, Exchange, LoopbackServer, answer, crawl, local_journal
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,21 @@ def test_tls_is_verified(certificate: Path, tmp_path: Path) -> None:
     with tls_server(certificate, page=answer(), slow=slow) as server:
         trusted = crawl(
             server,
-            ["https://good.test/page", "https://good.test/slow", "https://other.test/page"],
+            ["https://good.test/page", "https://other.test/page"],
             local_journal(tmp_path / "a"),
             ca_bundle=str(certificate),
         )
+        late = crawl(
+            server,
+            ["https://good.test/slow"],
+            local_journal(tmp_path / "late"),
+            ca_bundle=str(certificate),
+            robots=False,
+            **HASTY,
+        )
         untrusted = crawl(server, ["https://good.test/page"], local_journal(tmp_path / "b"))
     assert trusted["https://good.test/page"]["reason"] is None
-    assert trusted["https://good.test/slow"]["reason"] == "timeout"
+    assert late["https://good.test/slow"]["reason"] == "timeout"
     assert trusted["https://other.test/page"]["reason"] == "tls_error"  # the certificate is another host's
     assert untrusted["https://good.test/page"]["reason"] == "tls_error"
 

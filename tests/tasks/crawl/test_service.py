@@ -31,7 +31,7 @@ def test_look_up_that_hangs_ends_the_request(
     queue: str | None, hanging: threading.Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def resolver(host: str, port: int) -> list[str]:
-        hanging.wait(60)
+        hanging.wait()
         return []
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -73,7 +73,7 @@ def test_retry_after_counts_before_the_back_off_and_is_cut_to_the_longest_wait()
         with _patient(server, patience) as service:
             start = time.monotonic()
             assert service.get(service.url, max_bytes=100).body == b"done"
-        assert 0.2 <= time.monotonic() - start < 10
+        assert 0.2 <= time.monotonic() - start < 60  # which the back-off alone would take
 
 
 def test_it_gives_up_after_the_last_retry_and_at_once_where_none_would_help() -> None:

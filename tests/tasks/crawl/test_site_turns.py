@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.crawl.site_turns import _FREE, HOLD_SECONDS, LONGEST_LINE, MachineTurns, MemoryTurns, State, take
+from tests.patience import PATIENCE
 
 
 def test_a_turn_is_held_until_it_is_given_back() -> None:
@@ -111,7 +112,7 @@ def test_threads_and_processes_of_a_machine_share_its_file(tmp_path: Path) -> No
     log = tmp_path / "log"
     call = [sys.executable, "-c", code, str(tmp_path), str(log)]
     running = [subprocess.Popen(call, cwd=Path(__file__).parents[3]) for _ in range(2)]
-    assert [process.wait(120) for process in running] == [0, 0]
+    assert [process.wait(PATIENCE) for process in running] == [0, 0]
     times = sorted(map(float, log.read_text().split()))
     assert len(times) == 12
     assert all(later - earlier >= 0.05 for earlier, later in pairwise(times))

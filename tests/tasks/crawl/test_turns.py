@@ -13,6 +13,7 @@ import pytest
 from tasks.crawl import common_crawl, wayback
 from tasks.crawl.settings import CommonCrawlSettings, WaybackSettings
 from tasks.crawl.turns import LONGEST_WAIT, turn
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -27,29 +28,29 @@ def test_processes_take_turns(tmp_path: Path) -> None:
         "tempfile.tempdir = sys.argv[1]\n"
         "from tasks.crawl.turns import turn\n"
         "for _ in range(4):\n"
-        "    with turn('index.test', 0.05), open(sys.argv[2], 'a') as log:\n"
+        "    with turn('index.test', 0.2), open(sys.argv[2], 'a') as log:\n"
         "        start = time.time(); time.sleep(0.02)\n"
         "        log.write(f'{start} {time.time()}\\n'); log.flush()\n"
     )
     call = [sys.executable, "-c", code, str(tmp_path), str(log)]
     running = [subprocess.Popen(call, cwd=Path(__file__).parents[3]) for _ in range(3)]
-    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert [process.wait(PATIENCE) for process in running] == [0, 0, 0]
     times = sorted(tuple(map(float, line.split())) for line in log.read_text().splitlines())
     assert len(times) == 12
     assert all(later[0] >= earlier[1] for earlier, later in pairwise(times))
-    assert all(later[0] - earlier[0] > 0.045 for earlier, later in pairwise(times))
+    assert all(later[0] - earlier[0] > 0.1 for earlier, later in pairwise(times))
 
 
 def test_pause_keeps_the_next_turn_waiting_and_other_services_do_not() -> None:
     with turn("a.test", 0.0) as own:
-        own.pause = 0.2
+        own.pause = 1.0
     paused = time.time()
     with turn("b.test", 0.0):
         other = time.time()
     with turn("a.test", 0.0):
         again = time.time()
     assert other - paused < again - paused
-    assert again - paused > 0.15
+    assert again - paused > 0.5
 
 
 def test_threads_take_turns_and_an_error_gives_the_turn_back() -> None:
@@ -69,7 +70,7 @@ def test_threads_take_turns_and_an_error_gives_the_turn_back() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE)
     assert most == [1] * 6
 
 

@@ -8,12 +8,13 @@ import pytest
 
 from tasks.engine import shard
 from tasks.engine.provenance import running_code
+from tests.patience import PATIENCE
 from tests.tasks.engine.test_stage import build
 
 
 def git(folder: Path, *arguments: str) -> str:
     call = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments]
-    return subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    return subprocess.run(call, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.strip()
 
 
 def test_a_checkout_names_its_commit_and_whether_files_are_changed(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tasks.crawl.service import Patience
 from tasks.engine.shard import Scratch
 from tasks.search.search import search_articles
 from tasks.search.settings import SearchSettings
+from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import Exchange, Handler, LoopbackServer, answer
 
 FAST = {"delay_seconds": 0.0}
@@ -189,7 +190,7 @@ def test_killed_shard_pays_for_no_answered_query_again(tmp_path: Path) -> None:
     with LoopbackServer({"/search": search}) as server:
         killed = subprocess.Popen([sys.executable, "-c", KILLED, f"http://{server.address}", str(folder), *titles])
         child.append(killed)
-        assert killed.wait(120) == -signal.SIGKILL, "the first run was to be killed at its fifth query"
+        assert killed.wait(PATIENCE) == -signal.SIGKILL, "the first run was to be killed at its fifth query"
         assert asked == ["a", "b", "c", "d", "e"]
         asked.clear()
         settings = SearchSettings(**searxng(server))

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from models.training.stopping import stop_trainings
 from tasks.summarization.directory import load_summarizer
 from tasks.summarization.settings import TrainingSettings
 from tasks.summarization.training import train_summarizer
+from tests.patience import PATIENCE, wait_until
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
 
 torch.set_num_threads(1)
-WAIT_SECONDS = 300.0
 
 
 def train(directory: Path, progress: Callable[[TrainingProgress], None] | None = None, **changes: Any):
@@ -46,13 +45,6 @@ def processes_of(folder: Path, having: str = "") -> list[int]:
         if ours and any(variable.startswith(having) for variable in variables):
             found.append(int(entry.name))
     return found
-
-
-def wait_until(true: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + WAIT_SECONDS
-    while not true():
-        assert time.monotonic() < end, f"waited {WAIT_SECONDS:.0f} s for {what}"
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -166,7 +158,7 @@ def test_a_task_that_ends_leaves_no_process(tmp_path: Path, own_tmp: Path, sent:
         stderr=subprocess.PIPE,
         text=True,
     )
-    watchdog = threading.Timer(WAIT_SECONDS, task.kill)
+    watchdog = threading.Timer(PATIENCE, task.kill)
     watchdog.start()
     try:
         assert task.stdout is not None

@@ -21,6 +21,7 @@ from storage.snapshots import FOLDER
 from storage.store import Store
 from tasks.engine.shard import Job, make_directory
 from tasks.summarization.training import train_summarizer
+from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import CREDENTIALS, Proxy, object_store, proxy, uri
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, vocabulary
 
@@ -97,10 +98,8 @@ def steps_on(store: Store) -> set[str]:
 
 
 def wait_for_step(store: Store, step: int) -> None:
-    deadline = time.monotonic() + 240
-    while f"step-{step:08d}" not in steps_on(store):
-        assert time.monotonic() < deadline, f"step {step} did not reach the store; there are {steps_on(store)}"
-        time.sleep(0.1)
+    name = f"step-{step:08d}"
+    wait_until(lambda: name in steps_on(store), f"{name} in the store", lambda: str(steps_on(store)))
 
 
 def test_a_second_machine_goes_on_where_the_first_one_died(root: str, tmp_path: Path) -> None:
@@ -161,7 +160,7 @@ def test_sending_is_off_the_training_thread_and_a_store_that_fails_ends_no_train
 
     def progress(now: TrainingProgress) -> None:
         if now.step == 2:
-            assert sending.wait(240), "no checkpoint was sent while training ran"
+            assert sending.wait(PATIENCE), "no checkpoint was sent while training ran"
 
     with caplog.at_level(logging.WARNING):
         record = train_at(root, tmp_path / "machine", progress)

@@ -32,7 +32,7 @@ def looked_up(
 ) -> list[dict[str, Any]]:
     """The captures of URLs in the only file of a table."""
     common = {"tables": [str(where)], "data_url": DATA, "requests_per_second": 10_000.0, **common}
-    settings = CrawlSettings.model_validate({**FAST, "read_seconds": 10.0, "common_crawl": common})
+    settings = CrawlSettings.model_validate({**FAST, "common_crawl": common})
     ((file,),) = (table.files for table in find_tables(settings, connect_to or {}))
     rows = [{"url": url, "key": surt_key(url), "host_shard": 5, "file": 0} for url in urls]
     sought = pa.Table.from_pylist(rows, schema=SOUGHT.schema)

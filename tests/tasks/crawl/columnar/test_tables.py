@@ -26,7 +26,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def settings(*tables: str) -> CrawlSettings:
     common = {"tables": tables, "data_url": "http://data.cc.test/data", "requests_per_second": 10_000.0}
-    return CrawlSettings.model_validate({**FAST, "read_seconds": 10.0, "common_crawl": common})
+    return CrawlSettings.model_validate({**FAST, "common_crawl": common})
 
 
 def names(chosen: CrawlSettings, server: LoopbackServer | None = None) -> list[list[str]]:
