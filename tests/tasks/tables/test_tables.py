@@ -320,14 +320,16 @@ def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
     assert reasons["hed"] == "needs weights: facebook/bart-large"
 
 
-LIBRARY = ["led", "longt5", "primera"]
+LIBRARY = ["led", "longt5", "primera", "t5"]
 
 
 def test_systems_of_an_optional_library_are_run_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = SMALL.model_copy(update={"tables": ("003-2",)})
+    chosen = SMALL.model_copy(update={"tables": ("003-2", "004-1")})
     monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda _name: object())
     assert [name for name in systems_to_run(chosen, [])[0] if name in LIBRARY] == LIBRARY
-    assert systems_to_run(TableSettings(tables=("003-2",)), [])[1]["led"] == "needs weights: allenai/led-large-16384"
+    reasons = systems_to_run(TableSettings(tables=("003-2", "004-1")), [])[1]
+    assert reasons["led"] == "needs weights: allenai/led-large-16384"
+    assert reasons["t5"] == "needs weights: google-t5/t5-11b"
     monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda _name: None)
     run, reasons = systems_to_run(chosen, [])
     assert not set(run) & set(LIBRARY)
