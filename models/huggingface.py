@@ -235,6 +235,10 @@ class LongT5(T5):
         from transformers import LongT5Model
 
         model: nn.Module = LongT5Model(longt5_config(self.config))
+        with torch.no_grad():
+            # The library draws words of deviation 1, for outputs that do not share them: the first loss would be 100
+            # nats a token and more, as nothing here divides the logits.
+            model.get_parameter("shared.weight").mul_(self.config.model_size**-0.5)
         return model
 
     def outputs(self, states_RTD: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ What they owe as summarizers is in `test_summarizers.py`.
 """
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,17 @@ def inputs(preset: str, articles: SourceBatch) -> dict[str, Tensor]:
     if preset in T5_KINDS:
         return read
     return {**read, "global_attention_mask": ((ids == BEGIN) | (ids == SEPARATOR)).long()}
+
+
+@KINDS
+@torch.no_grad()
+def test_fresh_weights_lose_about_as_much_as_a_guess(preset: str) -> None:
+    torch.manual_seed(0)
+    model = build_summarizer(preset, **{**FIELDS[preset], "model_size": 64}).eval()
+    words = torch.randint(4, VOCABULARY, (3, 10))
+    decoded = model.decode(words[:, :-1], model.encode(source(preset)))
+    loss = -model.log_probs(decoded).gather(2, words[:, 1:, None]).mean()
+    assert float(loss) < 2 * math.log(VOCABULARY)
 
 
 @KINDS
