@@ -79,7 +79,7 @@ def tables(session: Session) -> DirectoryResult:
                 "steps": steps_of(config.tables, config.training),
                 "seed": config.seed,
             },
-            version=4,
+            version=5,
         ),
         inputs={
             "scores": every(*scores, *[one.scores for one in evaluated.values()]),

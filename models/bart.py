@@ -363,25 +363,17 @@ class Bart(Summarizer):
     def encode(self, source: SourceBatch) -> Memory:
         """Encode B articles: their first `source_tokens` tokens, best documents first."""
         rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
-        if not self.config.hae:
-            return self._remember_tokens(rows, self._encode_flat(rows))
-        x_NLD = self._encode_documents(rows, OwnDocument(rows))
-        return (
-            self._remember_documents(rows, x_NLD) if self.config.had else self._remember_tokens(rows, rows.flat(x_NLD))
-        )
+        return self._encode(rows, self._pattern(rows))
 
     @torch.no_grad()
-    def source_attention(self, source: SourceBatch) -> Tensor:
-        """Return how much the tokens of each document look at each, [B, P, P] (Shen et al. 2023, sec. 6.3)."""
+    def encode_watched(self, source: SourceBatch) -> tuple[Memory, Tensor]:
+        """Encode B articles, and return how much the tokens of each document look at each, [B, P, P], too
+        (Shen et al. 2023, sec. 6.3).
+        """
         rows = ParagraphRows.of(source, self.config.pad).cut(self.config.source_tokens)
-        flat = rows.flat(rows.tokens)
-        if self.config.hae:
-            watch = Watch(OwnDocument(rows), flat, rows.paragraphs)
-            self._encode_documents(rows, watch)
-        else:
-            watch = Watch(self._flat_pattern(flat), flat, rows.paragraphs)
-            self._encode_flat(rows, watch)
-        return watch.shares()
+        watch = Watch(self._pattern(rows), rows.flat(rows.tokens), rows.paragraphs)
+        memory = self._encode(rows, watch)
+        return memory, watch.shares()
 
     def decode(
         self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
@@ -441,21 +433,26 @@ class Bart(Summarizer):
         # Padding may lie past the last position.
         return (rows.starts.unsqueeze(1) + position_1L).clamp_max(self.config.max_positions - 1)
 
-    def _encode_documents(self, rows: ParagraphRows, pattern: Pattern) -> Tensor:
-        """Encode documents as rows of the batch, [N, L, D]."""
-        return self.model.encoder.read(self.model.shared(rows.tokens), self._positions(rows), pattern)
+    def _encode(self, rows: ParagraphRows, pattern: Pattern) -> Memory:
+        if not self.config.hae:
+            return self._remember_tokens(rows, self._encode_flat(rows, pattern))
+        x_NLD = self.model.encoder.read(self.model.shared(rows.tokens), self._positions(rows), pattern)
+        return (
+            self._remember_documents(rows, x_NLD) if self.config.had else self._remember_tokens(rows, rows.flat(x_NLD))
+        )
 
-    def _encode_flat(self, rows: ParagraphRows, pattern: Pattern | None = None) -> FlatTokens:
-        """Encode articles as one sequence each, [B, S, D]; each token sees what its kind of model sees, if no `pattern`
-        says otherwise.
-        """
+    def _encode_flat(self, rows: ParagraphRows, pattern: Pattern) -> FlatTokens:
+        """Encode articles as one sequence each, [B, S, D]."""
         flat = rows.flat(torch.stack((rows.tokens, self._positions(rows)), dim=-1))
         tokens_BS, positions_BS = flat.values.unbind(dim=-1)
-        pattern = pattern or self._flat_pattern(replace(flat, values=tokens_BS))
         return replace(flat, values=self.model.encoder.read(self.model.shared(tokens_BS), positions_BS, pattern))
 
-    def _flat_pattern(self, tokens: FlatTokens) -> WatchedPattern:
+    def _pattern(self, rows: ParagraphRows) -> WatchedPattern:
+        """Return what each token sees: of documents as rows of the batch, or of articles as one sequence each."""
         config = self.config
+        if config.hae:
+            return OwnDocument(rows)
+        tokens = rows.flat(rows.tokens)
         if not config.sentence_heads:
             return WholeSequence(tokens.mask)
         mark = config.vocabulary_size - 1 if config.sentence_begin is None else config.sentence_begin

@@ -206,14 +206,14 @@ class Summarizer(nn.Module, ABC):
         """
         return None
 
-    def source_attention(self, source: SourceBatch) -> Tensor | None:
-        """Return how much the tokens of each paragraph look at those of each while they are encoded, or None.
+    def encode_watched(self, source: SourceBatch) -> tuple[Memory, Tensor | None]:
+        """Encode B articles as `encode` does, and return how much paragraphs look at paragraphs meanwhile too, or None.
 
         [B, P, P] float32: the attention of the first paragraph's tokens to the second's, averaged over the article's
         tokens, heads and layers, so that all numbers of an article add up to 1 (Shen et al. 2023, sec. 6.3). Only
         summarizers of that paper's kinds say it.
         """
-        return None
+        return self.encode(source), None
 
     def projection(self) -> tuple[Tensor, Tensor | None] | None:
         """Return weight [V, D] and bias [V] of `logits` where it is one linear map, else None.

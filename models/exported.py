@@ -97,6 +97,8 @@ class ExportedSummarizer(TrainedSummarizer):
         }
         examples = ExampleTable(pa.Table.from_pylist([row], schema=_ROW), self.layout)
         source = source_batch([examples.example(0)], self.layout).to(next(self.model.parameters()).device)
+        with torch.inference_mode():
+            memory = self.model.encode(source)
         found = beam_search(
             self.model,
             source,
@@ -108,8 +110,9 @@ class ExportedSummarizer(TrainedSummarizer):
             prompt=source.title if self.prompt_title else None,
             values=SourceValues(value_pieces(words), source) if self.source_values else None,
             first=words.specials.target_begin,
+            memory=memory,
         )
-        (best,) = likely_summaries(self.model, source, found, words, self.min_sentence_probability)
+        (best,) = likely_summaries(self.model, memory, found, words, self.min_sentence_probability)
         return " ".join(words.decode(best.tokens).split())
 
     def _sentences(self, paragraph: str | Sequence[str]) -> Sequence[str]:

@@ -1,5 +1,5 @@
-"""LED (Beltagy et al. 2020), PRIMERA (Xiao et al. 2022), which is LED, and LongT5 (Guo et al. 2022): summarizers whose
-layers are those of the library transformers (extra `backbones`).
+"""LED (Beltagy et al. 2020), PRIMERA (Xiao et al. 2022), which is LED, T5 (Raffel et al. 2020) and LongT5 (Guo et al.
+2022): summarizers whose layers are those of the library transformers (extra `backbones`).
 
 The library is imported where such a model is made, so that this file needs it no earlier. Each module holds the
 library's model without its output layer, and is called as the library's checkpoints call it. The marks of a source
@@ -9,6 +9,7 @@ Shapes: B articles, K hypotheses an article, R = B*K, S source tokens of an arti
 D model size, V vocabulary.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
@@ -18,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
-from models.huggingface_configs import LedConfig, LongT5Config, led_config, longt5_config
+from models.huggingface_configs import LedConfig, LongT5Config, T5Config, led_config, longt5_config, t5_config
 from models.layers.attention import KeyValueCache, split_heads
 from models.layers.decoder import TokenMemory
 from models.layers.library_cache import library_cache
@@ -35,7 +36,7 @@ class LibrarySummarizer(Summarizer):
         prefix: the attribute that holds the library's model.
     """
 
-    config: LedConfig | LongT5Config
+    config: LedConfig | T5Config
     prefix: ClassVar[str]
 
     @property
@@ -91,12 +92,15 @@ class LibrarySummarizer(Summarizer):
         )
         if cache is not None:
             cache.advance(target_in.shape[1])
+        states_RTD = self.outputs(result.last_hidden_state)
         if not attention:
-            return Decoded(result.last_hidden_state, None)
+            return Decoded(states_RTD, None)
         weights_RTS = torch.stack([widened(layer).mean(dim=1) for layer in result.cross_attentions]).mean(dim=0)
-        return Decoded(
-            result.last_hidden_state, memory.by_paragraph(weights_RTS.masked_fill(~mask_RS.unsqueeze(1), 0.0))
-        )
+        return Decoded(states_RTD, memory.by_paragraph(weights_RTS.masked_fill(~mask_RS.unsqueeze(1), 0.0)))
+
+    def outputs(self, states_RTD: Tensor) -> Tensor:
+        """Return what `projection` turns into logits, given the decoder's last states."""
+        return states_RTD
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
@@ -174,37 +178,69 @@ class Led(LibrarySummarizer):
         return self.led.shared.weight, self.final_logits_bias[0]
 
 
-class LongT5(LibrarySummarizer):
-    """LongT5 with transient global attention."""
+class T5(LibrarySummarizer):
+    """T5, and what LongT5 has in common with it."""
 
-    config: LongT5Config
+    config: T5Config
     prefix = "model"
 
-    def __init__(self, config: LongT5Config) -> None:
+    def __init__(self, config: T5Config) -> None:
         """Make a fresh model, its weights drawn by the library.
 
         Raises:
             ValueError: the library is missing.
         """
-        check_library("longt5")
-        from transformers import LongT5Model
-
         super().__init__()
         self.config = config
-        self.model = LongT5Model(longt5_config(config))
+        self.model = self._model()
+
+    def _model(self) -> nn.Module:
+        check_library("t5")
+        from transformers import T5Model
+
+        model: nn.Module = T5Model(t5_config(self.config))
+        return model
 
     def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
         """Return the encoder's states [B, S, D] of tokens."""
-        states_BSD: Tensor = self.model.encoder(
+        states_BSD: Tensor = self.model.get_submodule("encoder")(
             input_ids=tokens_BS, attention_mask=mask_BS.long(), return_dict=True
         ).last_hidden_state
         return states_BSD
 
     def cross_projections(self) -> Iterator[tuple[nn.Module, nn.Module]]:
         """Yield the projections of keys and of values of each decoder layer's cross-attention."""
-        for block in self.model.decoder.block:
-            yield block.layer[1].EncDecAttention.k, block.layer[1].EncDecAttention.v
+        for layer in range(self.config.decoder_layers):
+            attention = self.model.get_submodule(f"decoder.block.{layer}.layer.1.EncDecAttention")
+            yield attention.get_submodule("k"), attention.get_submodule("v")
+
+    def outputs(self, states_RTD: Tensor) -> Tensor:
+        """Return what `projection` turns into logits: of T5 the states divided by the square root of D."""
+        return states_RTD / math.sqrt(self.config.model_size)
 
     def projection(self) -> tuple[Tensor, None]:
         """Return weight [V, D] of `logits`, which has no bias."""
-        return self.model.shared.weight, None
+        words = self.model.get_submodule("shared").weight
+        assert isinstance(words, Tensor)
+        return words, None
+
+
+class LongT5(T5):
+    """LongT5 with transient global attention."""
+
+    config: LongT5Config
+
+    def _model(self) -> nn.Module:
+        check_library("longt5")
+        from transformers import LongT5Model
+
+        model: nn.Module = LongT5Model(longt5_config(self.config))
+        with torch.no_grad():
+            # The library draws words of deviation 1, for outputs that do not share them: the first loss would be 100
+            # nats a token and more, as nothing here divides the logits.
+            model.get_parameter("shared.weight").mul_(self.config.model_size**-0.5)
+        return model
+
+    def outputs(self, states_RTD: Tensor) -> Tensor:
+        """Return what `projection` turns into logits: the states as they are."""
+        return states_RTD

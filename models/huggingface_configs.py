@@ -1,4 +1,4 @@
-"""The configurations of LED, PRIMERA and LongT5: ours, and how the library transformers states them.
+"""The configurations of LED, PRIMERA, T5 and LongT5: ours, and how the library transformers states them.
 
 Shapes: D model size, E size of a head.
 """
@@ -73,21 +73,19 @@ class LedConfig(TransformerConfig):
 
 
 @dataclass(frozen=True)
-class LongT5Config(TransformerConfig):
-    """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base.
+class T5Config(TransformerConfig):
+    """The size of T5; the defaults are those of t5-base.
 
     Attributes:
         begin: id from which the decoder starts.
         end: id that ends a summary and a source.
         model_size: D.
-        feed_forward_size: hidden size of feed-forward layers, which are gated.
+        feed_forward_size: hidden size of feed-forward layers.
         heads: attention heads.
         head_size: E.
         encoder_layers: layers of the encoder.
         decoder_layers: layers of the decoder.
         source_tokens: maximum number of tokens read of an article, best documents first.
-        radius: tokens that a token sees on either side (Guo et al. 2022, sec. 3.1.1).
-        global_block: tokens whose mean is one global token, which all tokens see (Guo et al. 2022, sec. 3.1.2).
         dropout: of embeddings, sub-layer outputs, attention weights and inner feed-forward layers.
         document_begin: whether each document begins with the vocabulary's mark of a source, where it has one.
     """
@@ -95,22 +93,39 @@ class LongT5Config(TransformerConfig):
     begin: int = 0
     end: int = 1
     model_size: int = 768
-    feed_forward_size: int = 2048
+    feed_forward_size: int = 3072
     heads: int = 12
     head_size: int = 64
     encoder_layers: int = 12
     decoder_layers: int = 12
-    source_tokens: int = 4096
-    radius: int = 127
-    global_block: int = 16
+    source_tokens: int = 512
     dropout: float = 0.1
     document_begin: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive(
-            self, "head_size", "encoder_layers", "decoder_layers", "source_tokens", "radius", "global_block"
-        )  # fmt: skip
+        check_positive(self, "head_size", "encoder_layers", "decoder_layers", "source_tokens")
+
+
+@dataclass(frozen=True)
+class LongT5Config(T5Config):
+    """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base.
+
+    Attributes:
+        feed_forward_size: hidden size of feed-forward layers, which are gated.
+        source_tokens: maximum number of tokens read of an article, best documents first.
+        radius: tokens that a token sees on either side (Guo et al. 2022, sec. 3.1.1).
+        global_block: tokens whose mean is one global token, which all tokens see (Guo et al. 2022, sec. 3.1.2).
+    """
+
+    feed_forward_size: int = 2048
+    source_tokens: int = 4096
+    radius: int = 127
+    global_block: int = 16
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self, "radius", "global_block")
 
 
 def led_config(config: LedConfig) -> Any:
@@ -141,26 +156,39 @@ def led_config(config: LedConfig) -> Any:
     )
 
 
+def t5_config(config: T5Config) -> Any:
+    """Return the library's configuration of a T5 (its release of 2019, not 1.1: one matrix of words, ReLU)."""
+    from transformers import T5Config as Theirs
+
+    return Theirs(**_t5_sizes(config), feed_forward_proj="relu")
+
+
 def longt5_config(config: LongT5Config) -> Any:
     """Return the library's configuration of a LongT5."""
     from transformers import LongT5Config as Theirs
 
     return Theirs(
-        vocab_size=config.vocabulary_size,
-        d_model=config.model_size,
-        d_kv=config.head_size,
-        d_ff=config.feed_forward_size,
-        num_layers=config.encoder_layers,
-        num_decoder_layers=config.decoder_layers,
-        num_heads=config.heads,
+        **_t5_sizes(config),
         local_radius=config.radius,
         global_block_size=config.global_block,
-        dropout_rate=config.dropout,
         feed_forward_proj="gated-gelu",
         encoder_attention_type="transient-global",
         tie_word_embeddings=False,  # to the library: outputs are not scaled; the embeddings are shared all the same
-        pad_token_id=config.pad,
-        eos_token_id=config.end,
-        decoder_start_token_id=config.begin,
-        attn_implementation="eager",
     )
+
+
+def _t5_sizes(config: T5Config) -> dict[str, Any]:
+    return {
+        "vocab_size": config.vocabulary_size,
+        "d_model": config.model_size,
+        "d_kv": config.head_size,
+        "d_ff": config.feed_forward_size,
+        "num_layers": config.encoder_layers,
+        "num_decoder_layers": config.decoder_layers,
+        "num_heads": config.heads,
+        "dropout_rate": config.dropout,
+        "pad_token_id": config.pad,
+        "eos_token_id": config.end,
+        "decoder_start_token_id": config.begin,
+        "attn_implementation": "eager",
+    }

@@ -1,36 +1,57 @@
-"""LED, PRIMERA and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights.
+"""LED, PRIMERA, T5 and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights.
 
 The folder's configuration is compared with the preset's before a weight is read, and the weights are read by name here
 and not by the library, so that nothing is ever looked for on a network.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from models.huggingface import Led, LibrarySummarizer, LongT5
-from models.huggingface_configs import LedConfig, LongT5Config, led_config, longt5_config
+from models.huggingface import T5, Led, LibrarySummarizer, LongT5
+from models.huggingface_configs import LedConfig, LongT5Config, T5Config, led_config, longt5_config, t5_config
 from models.weights_file import CONFIG, WeightsFile, open_weights, put_weights, read_config
 
-Config = LedConfig | LongT5Config
+Config = LedConfig | T5Config
 # What must be as in the preset, by the library's names; dropouts may differ.
 _LED = (
-    "vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim",
+    "d_model", "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim",
     "encoder_attention_heads", "decoder_attention_heads", "max_encoder_position_embeddings",
     "max_decoder_position_embeddings", "attention_window", "activation_function", "pad_token_id", "bos_token_id",
     "eos_token_id", "decoder_start_token_id",
 )  # fmt: skip
-_LONGT5 = (
-    "vocab_size", "d_model", "d_kv", "d_ff", "num_layers", "num_decoder_layers", "num_heads", "local_radius",
-    "global_block_size", "feed_forward_proj", "encoder_attention_type", "relative_attention_num_buckets",
-    "relative_attention_max_distance", "layer_norm_epsilon", "scale_decoder_outputs", "pad_token_id", "eos_token_id",
-    "decoder_start_token_id",
+_T5 = (
+    "d_model", "d_kv", "d_ff", "num_layers", "num_decoder_layers", "num_heads", "feed_forward_proj",
+    "relative_attention_num_buckets", "relative_attention_max_distance", "layer_norm_epsilon", "scale_decoder_outputs",
+    "pad_token_id", "eos_token_id", "decoder_start_token_id",
 )  # fmt: skip
+_LONGT5 = (*_T5, "local_radius", "global_block_size", "encoder_attention_type")
 _SHARED, _BIAS = "shared.weight", "final_logits_bias"
-# Other names of the embeddings, and what the library ignores too: LongT5's cross-attention has no positions.
+# Other names of the embeddings, and what the library ignores too: the cross-attention of T5 has no positions.
 _TIED = ("lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 _NOTES = ("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",)
+_STEP = 128  # T5's published matrices have rows up to a multiple of this, behind those of the tokenizer's pieces
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of folder: its model type, its model, the library's configuration of it, and what is compared."""
+
+    name: str
+    model: Callable[[Any], LibrarySummarizer]
+    stated: Callable[[Any], Any]
+    compared: tuple[str, ...]
+
+
+_KINDS = {
+    LedConfig: _Kind("led", Led, led_config, _LED),
+    T5Config: _Kind("t5", T5, t5_config, _T5),
+    LongT5Config: _Kind("longt5", LongT5, longt5_config, _LONGT5),
+}
 
 
 def check_huggingface(path: str | Path, config: Config) -> None:
@@ -42,7 +63,7 @@ def check_huggingface(path: str | Path, config: Config) -> None:
     path = Path(path)
     _check_sizes(path, config)
     with torch.device("meta"):
-        model = Led(config) if isinstance(config, LedConfig) else LongT5(config)
+        model = _KINDS[type(config)].model(config)
     _names(open_weights(path), model)
 
 
@@ -66,7 +87,10 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
     def value(name: str, tensor: Tensor) -> Tensor | None:
         if _bare(name, model.prefix) in _TIED:
             return None
-        return file.tensor(names[name]) if name in names else torch.zeros(tensor.shape)
+        if name not in names:
+            return torch.zeros(tensor.shape)
+        found = file.tensor(names[name])
+        return found[: len(tensor)].clone() if len(found) > len(tensor) else found
 
     put_weights(model, value)
     model.tie()
@@ -74,22 +98,32 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
 
 def _check_sizes(path: Path, config: Config) -> None:
     """Raise ValueError where the folder holds no model of the configuration."""
-    kind = "led" if isinstance(config, LedConfig) else "longt5"
+    kind = _KINDS[type(config)]
     file = path / CONFIG
     stated = read_config(path)
-    if stated.get("model_type") != kind:
-        raise ValueError(f"expected model_type {kind!r} in {file}, got {stated.get('model_type')!r}")
-    ours = led_config(config) if isinstance(config, LedConfig) else longt5_config(config)
+    if stated.get("model_type") != kind.name:
+        raise ValueError(f"expected model_type {kind.name!r} in {file}, got {stated.get('model_type')!r}")
+    ours = kind.stated(config)
     try:
         theirs = type(ours).from_dict(dict(stated))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {error}") from error
-    for name in _LED if kind == "led" else _LONGT5:
+    if theirs.vocab_size not in _rows(config):
+        rows = " or ".join(map(str, _rows(config)))
+        raise ValueError(f"expected vocab_size {rows} in {file}, as the tokenizer has, got {theirs.vocab_size}")
+    for name in kind.compared:
         expected, found = getattr(ours, name, None), getattr(theirs, name, None)
         if name == "attention_window" and isinstance(found, int):
             found = [found] * len(expected or ())
         if found != expected:
             raise ValueError(f"expected {name} {expected} in {file}, as the preset has, got {found}")
+
+
+def _rows(config: Config) -> tuple[int, ...]:
+    """Return how many words the matrix of a folder may have; those that the tokenizer does not know are left out."""
+    words = config.vocabulary_size
+    padded = -(-words // _STEP) * _STEP
+    return (words, padded) if isinstance(config, T5Config) and padded > words else (words,)
 
 
 def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
@@ -114,7 +148,8 @@ def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
     found = {}
     for bare, (name, shape) in own.items():
         if bare in theirs:
-            if file.shapes[theirs[bare]] != shape:
+            allowed = [(rows, *shape[1:]) for rows in _rows(model.config)] if bare == _SHARED else [shape]
+            if file.shapes[theirs[bare]] not in allowed:
                 raise ValueError(
                     f"expected {theirs[bare]} of shape {shape} in {file.path}, as {CONFIG} says, got "
                     f"{file.shapes[theirs[bare]]}"

@@ -154,6 +154,12 @@ _PRIMERA = {"document_begin": True, "max_source_positions": 4096, "source_tokens
 _LED_SMALL = {**_SMALL_LAYERS, "max_source_positions": 4096, "source_tokens": 4096, "window": 64}
 _LIBRARY = "the layers of the library transformers"
 _LED_SIZE = "Shen et al. 2023, Table 2 prints 435M"
+# Raffel et al. 2020, sec. 3.1 and 3.7.2, and their published configurations: what differs between Base and 11B.
+_T5_11B = {
+    **{"model_size": 1024, "feed_forward_size": 65_536, "heads": 128, "head_size": 128},
+    **{"encoder_layers": 24, "decoder_layers": 24},
+}
+_T5 = f"{_LIBRARY}; ours: no task prefix before a source, and tuned as Shen et al. 2023 do; theirs AdaFactor at .001"
 
 _GRAPHSUM = "ours: the graph bends the encoder's paragraph attention alone, not the decoder's"
 
@@ -473,6 +479,36 @@ PRESETS: dict[str, Preset] = {
         _LIBRARY,
         recipe=_TUNING,
     ),
+    # The row of Akiyama et al. 2021 is that of 11B (Raffel et al. 2020, Table 14).
+    "t5": Preset(
+        "t5",
+        _T5_11B,
+        "Akiyama et al. 2021, Table 1, Raffel et al. 2020, sec. 3.7.2",
+        "T5 of 24 + 24 layers, d=1,024, feed-forward 65,536: 11B",
+        11_307_321_344,
+        _T5,
+        recipe=_TUNING,
+        words=32_128,
+    ),
+    "t5-base": Preset(
+        "t5",
+        {},
+        "Raffel et al. 2020, sec. 3.1.1",
+        "T5 of 12 + 12 layers, d=768",
+        222_903_552,
+        _T5,
+        recipe=_TUNING,
+        words=32_128,
+    ),
+    "t5-small": Preset(
+        "t5",
+        _SMALL_LAYERS,
+        "Raffel et al. 2020, sec. 2.1",
+        "T5 for laptops: d=256, 3 + 3; the published T5-Small has d=512, 6 + 6",
+        None,
+        _T5,
+        recipe=_TUNING,
+    ),
     "longt5-base": Preset(
         "longt5",
         {},
@@ -499,11 +535,11 @@ PREDICTABLE = ("parallel", "graphsum")
 # Architectures that may be told to copy words of the source; the pointer-generator always does.
 COPYING = ("hierarchical", "flat", "parallel", "vertical", "graphsum", "bart")
 # Architectures that read at most so many tokens of an article: `source_tokens` of their configuration.
-SOURCE_LIMITED = ("flat", "memory-compressed", "transformer-xl", "pointer-generator", "bart", "led", "longt5")
+SOURCE_LIMITED = ("flat", "memory-compressed", "transformer-xl", "pointer-generator", "bart", "led", "t5", "longt5")
 # Architectures whose decoder has an embedding for each position -> how many by default (`max_positions`).
 LEARNED_POSITIONS = {"bart": 1024, "led": 1024}
 # Architectures whose layers are those of transformers.
-OF_TRANSFORMERS = ("led", "longt5")
+OF_TRANSFORMERS = ("led", "t5", "longt5")
 
 
 def find_preset(name: str) -> Preset:

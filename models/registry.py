@@ -10,8 +10,8 @@ from models.contract import Summarizer
 from models.flat import FlatConfig, FlatTransformer
 from models.graphsum import GraphSum, GraphSumConfig
 from models.hierarchical import HierarchicalConfig, HierarchicalTransformer
-from models.huggingface import Led, LongT5
-from models.huggingface_configs import LedConfig, LongT5Config
+from models.huggingface import T5, Led, LongT5
+from models.huggingface_configs import LedConfig, LongT5Config, T5Config
 from models.layers.config import configured
 from models.memory_compressed import MemoryCompressedConfig, MemoryCompressedTransformer
 from models.parallel import ParallelConfig, ParallelTransformer
@@ -53,6 +53,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "pointer-generator": Architecture(PointerGeneratorConfig, PointerGenerator),
     "bart": Architecture(BartConfig, Bart),
     "led": Architecture(LedConfig, Led),
+    "t5": Architecture(T5Config, T5),
     "longt5": Architecture(LongT5Config, LongT5),
 }
 

@@ -4,7 +4,6 @@ A file is mapped into memory, and pages of it that were read count as used while
 opened anew for every tensor: loading needs the memory of the model and of its largest tensor.
 """
 
-import json
 import pickle
 import zipfile
 from abc import ABC, abstractmethod
@@ -15,6 +14,8 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
+
+from models.json_file import read_object
 
 CONFIG, SAFETENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 
@@ -127,13 +128,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ValueError(
             f"expected a local folder with {CONFIG}, a model of Hugging Face's layout, got {str(folder)!r}"
         )
-    try:
-        stated = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"expected JSON in {file}: {error}") from error
-    if not isinstance(stated, dict):
-        raise ValueError(f"expected a JSON object in {file}, got {type(stated).__name__}")
-    return stated
+    return read_object(file)
 
 
 def put_weights(model: nn.Module, value: Callable[[str, Tensor], Tensor | None]) -> None:

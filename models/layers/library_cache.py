@@ -38,6 +38,9 @@ class _TargetCache:
     def get_seq_length(self, _layer: int = 0) -> int:
         return 0 if self._cache is None else self._cache.length
 
+    def get_query_offset(self, layer: int = 0) -> int:
+        return self.get_seq_length(layer)
+
     def get_mask_sizes(self, length: int, _layer: int) -> tuple[int, int]:
         return self.get_seq_length() + length, 0
 

@@ -31,6 +31,7 @@ def beam_search(
     prompt: Tensor | None = None,
     values: SourceValues | None = None,
     first: int | None = None,
+    memory: Memory | None = None,
 ) -> list[Hypothesis]:
     """Return the best summary found for each article of `source`.
 
@@ -52,6 +53,8 @@ def beam_search(
         first: id that follows `begin` before any summary and any prompt, and at no cost, as BART's `<s>` does
             (`forced_bos_token_id` of transformers). It is not part of the summary, but counts in the length by which
             its log-probability is divided.
+        memory: what the model made of `source` in evaluation mode, where it is needed for more than the search; None =
+            the source is encoded here.
     """
     never = {source.pad, *([begin] if begin != end else []), *([] if first is None else [first])}
     if unknown is not None and not settings.allow_unknown:
@@ -66,7 +69,7 @@ def beam_search(
     was_training = model.training
     model.eval()
     try:
-        memory = model.encode(source)
+        memory = model.encode(source) if memory is None else memory
         found = _search(model, memory, source, settings, begin, rules, scorers, prompt, values)
     finally:
         model.train(was_training)

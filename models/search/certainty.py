@@ -12,14 +12,14 @@ from math import exp
 import torch
 from torch import Tensor
 
-from models.contract import SourceBatch, Summarizer
+from models.contract import Memory, Summarizer
 from models.search.hypotheses import Hypothesis
 from models.sentence_pieces import sentence_pieces
 from models.vocabulary import Vocabulary
 
 
 def likely_summaries(
-    model: Summarizer, source: SourceBatch, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary, least: float
+    model: Summarizer, memory: Memory, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary, least: float
 ) -> list[Hypothesis]:
     """Return a batch of summaries without the sentences that the model holds less probable than `least`; 0 = all stay.
 
@@ -27,7 +27,7 @@ def likely_summaries(
     """
     if not least:
         return list(hypotheses)
-    log_probs = token_log_probs(model, source, hypotheses, vocabulary)
+    log_probs = token_log_probs(model, memory, hypotheses, vocabulary)
     return [
         without_unlikely(hypothesis, of_tokens, vocabulary, least)
         for hypothesis, of_tokens in zip(hypotheses, log_probs, strict=True)
@@ -36,7 +36,7 @@ def likely_summaries(
 
 @torch.inference_mode()
 def token_log_probs(
-    model: Summarizer, source: SourceBatch, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary
+    model: Summarizer, memory: Memory, hypotheses: Sequence[Hypothesis], vocabulary: Vocabulary
 ) -> list[Tensor]:
     """Return the log-probability of each token of each summary, [T] float32 on the CPU, without the end token.
 
@@ -44,14 +44,13 @@ def token_log_probs(
 
     Args:
         model: the summarizer, in evaluation mode as after a search.
-        source: B articles, as they were searched.
+        memory: of B articles, as they were searched.
         hypotheses: a summary for each.
         vocabulary: of the model.
     """
-    memory, start = model.encode(source), vocabulary.target_start
+    start, device = vocabulary.target_start, memory.mask.device
     found = []
     for article, hypothesis in enumerate(hypotheses):  # one at a time: [T, V] are many numbers
-        device = source.tokens.device
         tokens = torch.tensor([*start, *hypothesis.tokens], device=device)
         one = memory.select(torch.tensor([article], device=device))
         log_probs_TV = model.log_probs(model.decode(tokens[:-1].unsqueeze(0), one, attention=False))[0]

@@ -8,6 +8,8 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
+from models.json_file import read_object
+
 TOKENIZER, VOCABULARY, MERGES = "tokenizer.json", "vocab.json", "merges.txt"
 _ADDED, _CONFIG = "added_tokens.json", "tokenizer_config.json"
 
@@ -47,21 +49,6 @@ def described_tokenizer(folder: Path) -> tuple[Path, dict[str, Any]]:
             )
     described: dict[str, Any] = json.loads(tokenizer.to_str())
     return pieces, described
-
-
-def read_object(file: Path) -> dict[str, Any]:
-    """Return the object in a JSON file.
-
-    Raises:
-        ValueError: there is none.
-    """
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{file}: expected JSON, but {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{file}: expected a JSON object, got {str(value)[:80]!r}")
-    return value
 
 
 def _added(folder: Path) -> dict[int, str]:

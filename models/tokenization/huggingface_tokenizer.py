@@ -13,8 +13,9 @@ from typing import Any
 
 import tokenizers
 
+from models.json_file import read_object
 from models.tokenization.contract import SENTENCE_BEGIN, SPACE, Specials
-from models.tokenization.folder_files import TOKENIZER, described_tokenizer, read_object
+from models.tokenization.folder_files import TOKENIZER, described_tokenizer
 
 CONFIG = "config.json"
 # Where a folder names its special pieces; the first that names one counts.

@@ -2,12 +2,12 @@
 
 import hashlib
 import importlib.util
-import json
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from models.json_file import read_object
 from tasks.sources.files import file_digest
 
 _READ = (".json", ".safetensors", ".txt", ".model")  # configuration, weights, vocabularies
@@ -55,14 +55,7 @@ def read_config(folder: str, setting: str) -> dict[str, Any]:
     for names in _NEEDED:
         if not any((path / name).is_file() for name in names):
             raise FileNotFoundError(f"{setting} is {folder!r}: expected {' or '.join(names)} in it")
-    file = path / "config.json"
-    try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{file}: expected JSON, but {error}") from error
-    if not isinstance(config, dict):
-        raise ValueError(f"{file}: expected a JSON object, got {str(config)[:80]!r}")
-    return config
+    return read_object(path / "config.json")
 
 
 def folder_digest(folder: str, also: tuple[str, ...] = ()) -> str:

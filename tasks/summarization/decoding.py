@@ -218,6 +218,7 @@ def _scores_of(scores: Sequence[Numbers], examples: Sequence[Example], source: S
     return padded
 
 
+@torch.inference_mode()
 def _decode(
     source: SourceBatch,
     scores: Tensor | None,
@@ -235,6 +236,7 @@ def _decode(
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=settings.precision == "bfloat16"):
         device_scores = None if scores is None else scores.to(device)
         source, scorers = guide(source, settings.guidance, model, predictor=predictor, scores_BP=device_scores)
+        memory, looks = model.encode_watched(source)
         hypotheses = beam_search(
             model,
             source,
@@ -247,9 +249,9 @@ def _decode(
             prompt=source.title if settings.prompt_title else None,
             values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
             first=vocabulary.specials.target_begin,
+            memory=memory,
         )
-        hypotheses = likely_summaries(model, source, hypotheses, vocabulary, settings.min_sentence_probability)
-        looks = model.source_attention(source)
+        hypotheses = likely_summaries(model, memory, hypotheses, vocabulary, settings.min_sentence_probability)
     return hypotheses, source, None if looks is None else looks.cpu()
 
 

@@ -17,8 +17,9 @@ class VocabularySettings(Settings):
 
     folder: str | None = tuning(
         None,
-        "local folder of a Hugging Face model whose tokenizer.json is the vocabulary, in place of an estimated one; "
-        "its content is part of the recipe, its path is not; null = that of summarizer.pretrained, if there is one",
+        "local folder of a Hugging Face model whose tokenizer.json, or vocab.json and merges.txt, is the vocabulary, "
+        "in place of an estimated one; its content is part of the recipe, its path is not; null = that of "
+        "summarizer.pretrained, if there is one",
     )
     pieces: int = Field(
         32_000,

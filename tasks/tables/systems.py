@@ -113,12 +113,11 @@ def _ratio(words: int) -> System:
     return _bart("hierarchical", preset, "hie-bart-small", {"heads": 16, "sentence_heads": 16 - words})
 
 
-# Quoted rows of Akiyama et al. 2021, Table 1, whose systems have no adapter.
+# A quoted row of Akiyama et al. 2021, Table 1, whose system has no adapter.
 _BERTSUM = (
     "those of BERTSUMEXTABS (Liu & Lapata 2019, Text Summarization), and an encoder of BERT with its WordPiece pieces, "
     "first trained to extract"
 )
-_T5 = "those of T5 (Raffel et al. 2020), and an adapter of it beside LongT5's"
 
 _LAYER = {"encoder_layers": 1, "decoder_layers": 1}
 _HAE = {"document_begin": True, "hae": True}
@@ -173,5 +172,5 @@ SYSTEMS: Mapping[str, System] = {
     **{f"hie-bart-{words}-{16 - words}": _ratio(words) for words in RATIOS},
     "bart-cnn": System("flat", weights="fairseq bart.large.cnn"),
     "bertsumextabs": System("flat", weights=_BERTSUM),
-    "t5": System("flat", weights=_T5),
+    "t5": _long("t5", "t5-small", "google-t5/t5-11b"),
 }

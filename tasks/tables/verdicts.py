@@ -112,4 +112,8 @@ def _why(measured: Measured, pair: Comparison, source_scale: float, steps: int) 
 
 
 def _reason(measured: Measured) -> str:
-    return measured.reasons.get(ALIGNED) or measured.reasons.get(PLAIN) or "no common article"
+    for system in (ALIGNED, PLAIN):
+        if reason := measured.reasons.get(system):
+            return reason
+    scored = {system for system, _ in measured.scores}
+    return "no common article" if {ALIGNED, PLAIN} <= scored else "the chosen tables have not both"

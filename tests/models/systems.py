@@ -14,6 +14,10 @@ VOCABULARY = 29
 
 # What makes each architecture tiny; the switches of its presets stay as they are.
 _TINY = {"model_size": 16, "feed_forward_size": 32}
+_TINY_T5 = {
+    **_TINY,
+    **{"heads": 4, "head_size": 4, "encoder_layers": 2, "decoder_layers": 2, "source_tokens": 64},
+}
 TINY: dict[str, dict[str, object]] = {
     "hierarchical": {**_TINY, "local_layers": 2},
     "flat": {**_TINY, "encoder_layers": 2, "decoder_layers": 2},
@@ -48,13 +52,9 @@ TINY: dict[str, dict[str, object]] = {
         "window": 4,
         "source_begin": 7,
     },
+    "t5": _TINY_T5,
     "longt5": {
-        **_TINY,
-        "heads": 4,
-        "head_size": 4,
-        "encoder_layers": 2,
-        "decoder_layers": 2,
-        "source_tokens": 64,
+        **_TINY_T5,
         "radius": 2,
         "global_block": 3,
     },

@@ -1,9 +1,10 @@
-"""LED, PRIMERA and LongT5 against the library's own classes: the same folder, logits and summaries.
+"""LED, PRIMERA, T5 and LongT5 against the library's own classes: the same folder, logits and summaries.
 
 What they owe as summarizers is in `test_summarizers.py`.
 """
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,14 @@ _LED: dict[str, Any] = {
     **{"max_positions": 40, "max_source_positions": 64, "source_tokens": 64, "window": 4},
     **{"begin": END, "end": END, "source_begin": BEGIN},
 }
-_T5: dict[str, Any] = {"head_size": 4, "radius": 2, "global_block": 3, "begin": PAD, "end": END}
+_T5: dict[str, Any] = {"head_size": 4, "begin": PAD, "end": END}
 FIELDS: dict[str, dict[str, Any]] = {
     "led": {**_TINY, **_LED},
     "primera": {**_TINY, **_LED, "separator": SEPARATOR},
-    "longt5-base": {**_TINY, **_T5},
+    "t5-base": {**_TINY, **_T5},
+    "longt5-base": {**_TINY, **_T5, "radius": 2, "global_block": 3},
 }
+T5_KINDS = ("t5-base", "longt5-base")
 KINDS = pytest.mark.parametrize("preset", FIELDS)
 Peer = Any
 
@@ -53,11 +56,10 @@ def _one_thread() -> None:
 def peer(preset: str, folder: Path, seed: int = 0) -> Peer:
     """The library's model, saved to the folder; its words are spread out, so that choices differ from step to step."""
     torch.manual_seed(seed)
-    kind = (
-        transformers.LongT5ForConditionalGeneration
-        if preset == "longt5-base"
-        else transformers.LEDForConditionalGeneration
-    )
+    kind = {
+        "t5-base": transformers.T5ForConditionalGeneration,
+        "longt5-base": transformers.LongT5ForConditionalGeneration,
+    }.get(preset, transformers.LEDForConditionalGeneration)
     ours = build_summarizer(preset, **FIELDS[preset])
     assert isinstance(ours, LibrarySummarizer)
     model = kind._from_config(ours.library.config, attn_implementation="eager").eval()
@@ -65,7 +67,9 @@ def peer(preset: str, folder: Path, seed: int = 0) -> Peer:
         for name, parameter in model.named_parameters():
             if name.endswith(("bias", "norm.weight")):
                 parameter.add_(0.3 * torch.randn_like(parameter))  # those it starts with would hide mistakes
-        if preset != "longt5-base":
+        if preset == "t5-base":
+            model.get_input_embeddings().weight.mul_(4)  # its logits are divided by 4, the square root of its size
+        if preset not in T5_KINDS:
             model.get_input_embeddings().weight.mul_(2)
             model.final_logits_bias.normal_()
             model.final_logits_bias[0, [BEGIN, PAD, UNKNOWN, SEPARATOR]] = -1e4  # our search never writes them
@@ -86,7 +90,7 @@ def source(preset: str, seed: int = 0) -> SourceBatch:
     """Ragged articles of up to four documents with the marks of their architecture."""
     tokens = torch.randint(4, SEPARATOR, (3, 4, 6), generator=torch.Generator().manual_seed(seed))
     tokens[0, 2:], tokens[1, 1, 3:] = PAD, PAD
-    if preset != "longt5-base":
+    if preset not in T5_KINDS:
         tokens[:, 0, 0] = BEGIN
     if preset == "primera":
         tokens[:, 1:, 0] = SEPARATOR
@@ -102,9 +106,20 @@ def inputs(preset: str, articles: SourceBatch) -> dict[str, Tensor]:
     length = max(map(len, rows))
     ids = torch.tensor([row + [PAD] * (length - len(row)) for row in rows])
     read = {"input_ids": ids, "attention_mask": (ids != PAD).long()}
-    if preset == "longt5-base":
+    if preset in T5_KINDS:
         return read
     return {**read, "global_attention_mask": ((ids == BEGIN) | (ids == SEPARATOR)).long()}
+
+
+@KINDS
+@torch.no_grad()
+def test_fresh_weights_lose_about_as_much_as_a_guess(preset: str) -> None:
+    torch.manual_seed(0)
+    model = build_summarizer(preset, **{**FIELDS[preset], "model_size": 64}).eval()
+    words = torch.randint(4, VOCABULARY, (3, 10))
+    decoded = model.decode(words[:, :-1], model.encode(source(preset)))
+    loss = -model.log_probs(decoded).gather(2, words[:, 1:, None]).mean()
+    assert float(loss) < 2 * math.log(VOCABULARY)
 
 
 @KINDS
@@ -127,7 +142,7 @@ def test_logits_and_attention_are_those_of_the_library(tmp_path: Path, preset: s
 @torch.no_grad()
 def test_the_search_writes_what_generate_writes(tmp_path: Path, preset: str, seed: int) -> None:
     theirs, articles = peer(preset, tmp_path, seed), source(preset, seed)
-    t5 = preset == "longt5-base"
+    t5 = preset in T5_KINDS
     begin = (PAD,) if t5 else (END,)
     rules = {"min_length": 4 + 1, "max_length": 20 + 2, "length_penalty": 1.0, "no_repeat_ngram_size": 3}
     # Our search never writes these.
@@ -165,6 +180,20 @@ def test_weights_are_loaded_into_a_model_that_exists(tmp_path: Path, preset: str
     assert torch.equal(model.projection()[0], loaded(preset, tmp_path).projection()[0])
 
 
+@pytest.mark.parametrize("preset", T5_KINDS)
+@torch.no_grad()
+def test_words_that_only_fill_the_matrix_are_left_out(tmp_path: Path, preset: str) -> None:
+    """The published T5 has 32,128 rows and 32,100 pieces; here 60 pieces are filled up to 128 rows."""
+    theirs = peer(preset, tmp_path)
+    theirs.resize_token_embeddings(128, mean_resizing=False)
+    theirs.save_pretrained(tmp_path)
+    check_huggingface(tmp_path, configuration(preset, **FIELDS[preset]))
+    ours, articles, words = loaded(preset, tmp_path), source(preset), torch.tensor([[PAD, 7, 9]] * 3)
+    expected = theirs(**inputs(preset, articles), decoder_input_ids=words).logits
+    found = ours.logits(ours.decode(words, ours.encode(articles)).hidden)
+    torch.testing.assert_close(found, expected[..., :VOCABULARY], atol=2e-5, rtol=1e-5)
+
+
 def edit(folder: Path, **values: Any) -> None:
     file = folder / "config.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
@@ -175,6 +204,13 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a size": ("led", {"encoder_layers": 3, "attention_window": 4}, r"expected encoder_layers 2 in .*, got 3"),
     "a window": ("led", {"attention_window": [4, 8]}, r"expected attention_window \[4, 4\] in .*, got \[4, 8\]"),
     "positions": ("led", {"max_decoder_position_embeddings": 9}, r"max_decoder_position_embeddings 40 in .*, got 9"),
+    "T5 1.1": (
+        "t5-base",
+        {"feed_forward_proj": "gated-gelu"},
+        r"expected feed_forward_proj relu in .*, got gated-gelu",
+    ),
+    "other words": ("t5-base", {"vocab_size": 64}, r"expected vocab_size 60 or 128 in .*, got 64"),
+    "other words of LED": ("led", {"vocab_size": 128}, r"expected vocab_size 60 in .*, got 128"),
     "local attention": (
         "longt5-base",
         {"encoder_attention_type": "local"},
@@ -210,12 +246,17 @@ def test_weights_that_are_missing_or_left_over_are_named(tmp_path: Path) -> None
         check_huggingface(tmp_path / "none", config)
 
 
-@pytest.mark.parametrize("preset", ["led", "primera", "longt5-base"])
+LEDGER = {
+    "led": 459_801_600, "primera": 447_219_712, "longt5-base": 222_913_152, "t5-base": 222_903_552,
+    "t5": 11_307_321_344,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", LEDGER)
 def test_the_published_sizes_are_counted(preset: str) -> None:
-    ledger = {"led": 459_801_600, "primera": 447_219_712, "longt5-base": 222_913_152}[preset]
     with torch.device("meta"):
         model = build_summarizer(preset, vocabulary_size=PRESETS[preset].words, pad=1)
-    assert sum(p.numel() for p in model.parameters()) == ledger == PRESETS[preset].parameters
+    assert sum(p.numel() for p in model.parameters()) == LEDGER[preset] == PRESETS[preset].parameters
 
 
 def test_marks_see_the_whole_source() -> None:
@@ -241,6 +282,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
         {"source_tokens": 20_000},
         "source_tokens must be at most max_source_positions 16384, got 20000",
     ),
+    "no head": ("t5-base", {"head_size": 0}, "head_size must be at least 1, got 0"),
     "no radius": ("longt5-base", {"radius": 0}, "radius must be at least 1, got 0"),
 }
 

@@ -186,6 +186,20 @@ VALUES: dict[str, Values] = {
         "activation_dropout": 0.0,
         "document_begin": False,
     },
+    "t5": {  # t5-base's published configuration (Raffel et al. 2020)
+        "pad": 0,
+        "begin": 0,
+        "end": 1,
+        "model_size": 768,
+        "feed_forward_size": 3072,
+        "heads": 12,
+        "head_size": 64,
+        "encoder_layers": 12,
+        "decoder_layers": 12,
+        "source_tokens": 512,  # Raffel et al. 2020, sec. 3.1.2
+        "dropout": 0.1,
+        "document_begin": False,
+    },
     "longt5": {  # long-t5-tglobal-base's published configuration (Guo et al. 2022)
         "pad": 0,
         "begin": 0,
@@ -302,6 +316,16 @@ CHANGES: dict[str, tuple[str, Values]] = {
     ),
     "led-small": ("led", SMALL_LED),
     "primera-small": ("led", {**SMALL_LED, "document_begin": True}),
+    # t5-11b's published configuration
+    "t5": (
+        "t5",
+        {
+            **{"model_size": 1024, "feed_forward_size": 65_536, "heads": 128, "head_size": 128},
+            **{"encoder_layers": 24, "decoder_layers": 24},
+        },
+    ),
+    "t5-base": ("t5", {}),
+    "t5-small": ("t5", SMALL_LAYERS),
     "longt5-base": ("longt5", {}),
     "longt5-small": ("longt5", {**SMALL_LAYERS, "radius": 31}),
 }
@@ -323,7 +347,7 @@ def test_small_presets_say_so() -> None:
     small = {
         name
         for name, preset in PRESETS.items()
-        if preset.settings.get("model_size") == (256 if preset.architecture in ("bart", "led", "longt5") else 128)
+        if preset.settings.get("model_size") == (256 if preset.architecture in ("bart", "led", "t5", "longt5") else 128)
     }
     assert small == {name for name in CHANGES if "small" in name}
 

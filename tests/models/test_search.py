@@ -85,6 +85,21 @@ def test_equals_the_reference(name: str, seed: int) -> None:
     check_equal(found, expected)
 
 
+def test_a_source_that_was_encoded_before_is_searched_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last bit, and as often as one likes."""
+    model, batch, settings = tiny(), source(), SETTINGS["beam"]
+    with torch.inference_mode():
+        memory = model.encode(batch)
+    expected = beam_search(model, batch, settings, begin=BEGIN, end=END)
+    monkeypatch.setattr(model, "encode", None)
+    for _ in range(2):
+        for found, one in zip(
+            beam_search(model, batch, settings, begin=BEGIN, end=END, memory=memory), expected, strict=True
+        ):
+            assert (found.tokens, found.score, found.log_prob) == (one.tokens, one.score, one.log_prob)
+            assert torch.equal(found.attention, one.attention)
+
+
 @pytest.mark.parametrize("seed", [27, 36, 51])
 def test_a_search_that_ends_as_transformers_finds_what_ours_stops_before(seed: int) -> None:
     model, batch = tiny(seed), source(seed)

@@ -1,5 +1,8 @@
 """How much documents look at documents while they are encoded, against a loop over tokens and heads."""
 
+from dataclasses import fields, is_dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -17,6 +20,18 @@ def _one_thread(float64: None) -> None:
     torch.set_num_threads(1)
 
 
+def equal(one: Any, other: Any) -> bool:
+    """Whether two memories hold the same numbers."""
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    if is_dataclass(one):
+        return all(equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)
+
+
+@torch.no_grad()
 @pytest.mark.parametrize("preset", ["bart-large", "hed", "hed-row-2", "hie-bart"])
 @pytest.mark.parametrize("chunk", [patterns._CHUNK, 300])
 def test_looks_are_those_of_the_equations(preset: str, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +39,8 @@ def test_looks_are_those_of_the_equations(preset: str, chunk: int, monkeypatch: 
     fields = {"sentence_begin": 7} if preset == "hie-bart" else {}
     model, source = shaken(preset, **fields), mixed()
     weights = Weights({name: value.numpy() for name, value in model.state_dict().items()})
-    found = model.source_attention(source)
+    memory, found = model.encode_watched(source)
+    assert equal(memory, model.encode(source))
     assert found is not None and found.dtype == torch.float32
     for row, (article, places) in zip(found.double().numpy(), articles(source), strict=True):
         expected = np.zeros_like(row)
@@ -37,15 +53,18 @@ def test_a_document_alone_looks_at_itself_and_hed_at_hardly_any_other() -> None:
     one = batch(articles=1, paragraphs=2)  # the second is absent
     for preset in ("bart-large", "hed"):
         torch.testing.assert_close(
-            tiny(preset).source_attention(one), torch.tensor([[[1.0, 0.0], [0.0, 0.0]]], dtype=torch.float32)
+            tiny(preset).encode_watched(one)[1], torch.tensor([[[1.0, 0.0], [0.0, 0.0]]], dtype=torch.float32)
         )
     own = {}
     for preset in ("bart-large", "hed"):
-        found = tiny(preset).source_attention(batch())
+        found = tiny(preset).encode_watched(batch())[1]
         assert found is not None
         own[preset] = found.diagonal(dim1=1, dim2=2).sum(dim=1)
     assert (own["hed"] > own["bart-large"]).all()
 
 
 def test_others_say_nothing() -> None:
-    assert tiny("ft-600").source_attention(batch()) is None
+    model = tiny("ft-600")
+    memory, looks = model.encode_watched(batch())
+    assert looks is None
+    assert equal(memory, model.encode(batch()))

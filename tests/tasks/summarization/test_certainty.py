@@ -27,10 +27,11 @@ def test_log_probabilities_are_those_of_the_search(copying: bool) -> None:
     search = SearchSettings(beam=2, min_length=0, max_length=12, allow_unknown=True)
     model.requires_grad_(False)
     found = beam_search(model, source, search, begin=WORDS.begin, end=WORDS.end)
-    for article, (one, log_probs) in enumerate(zip(found, token_log_probs(model, source, found, WORDS), strict=True)):
+    memory = model.encode(source)
+    for article, (one, log_probs) in enumerate(zip(found, token_log_probs(model, memory, found, WORDS), strict=True)):
         assert log_probs.shape == (len(one.tokens),)
-        memory = model.encode(source).select(torch.tensor([article]))
-        end = model.log_probs(model.decode(torch.tensor([[WORDS.begin, *one.tokens]]), memory))[0, -1, WORDS.end]
+        own = memory.select(torch.tensor([article]))
+        end = model.log_probs(model.decode(torch.tensor([[WORDS.begin, *one.tokens]]), own))[0, -1, WORDS.end]
         assert float(log_probs.sum() + end) == pytest.approx(one.log_prob, abs=1e-4)
 
 

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 import torch
 
+from models.contract import Memory, SourceBatch
+from models.hierarchical import HierarchicalTransformer
 from models.search.hypotheses import Hypothesis
 from models.vocabulary import Vocabulary
 from storage.schemas import PREDICTIONS
@@ -80,6 +82,20 @@ def test_sentences_that_are_doubted_are_left_out(learned: Path, monkeypatch: pyt
     asked.clear()
     decode_shard(examples("test"), learned, SHORT)
     assert asked == []
+
+
+def test_a_batch_is_encoded_once(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although its search, its doubts and its attention all read the source."""
+    encoded: list[int] = []
+    encode = HierarchicalTransformer.encode
+
+    def counted(model: HierarchicalTransformer, source: SourceBatch) -> Memory:
+        encoded.append(len(source.tokens))
+        return encode(model, source)
+
+    monkeypatch.setattr(HierarchicalTransformer, "encode", counted)
+    decode_shard(examples("test"), learned, SHORT.model_copy(update={"min_sentence_probability": 0.25}))
+    assert encoded == [3, 1]
 
 
 def test_neither_batches_nor_company_change_a_summary(learned: Path) -> None:

@@ -5,10 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import tokenizers
 import torch
 
 from models.bart import Bart
-from models.huggingface import Led
+from models.huggingface import T5, Led
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
@@ -180,6 +181,35 @@ def test_a_led_starts_from_a_folder(words: Vocabulary, tmp_path: Path) -> None:
         check_start(settings(folder, preset="led-small", encoder_layers=2), words)
     with pytest.raises(ValueError, match=r"preset 'bart-small': expected model_type 'bart' in .* got 'led'"):
         check_start(settings(folder), words)
+
+
+def test_a_t5_starts_from_a_folder_as_published(tmp_path: Path) -> None:
+    """Unigram pieces without a mark of the begin, and more rows than pieces."""
+    transformers = pytest.importorskip("transformers", reason="needs the extra `backbones`")
+    specials = ["<pad>", "</s>", "<unk>"]
+    scores = [
+        (piece, -float(rank)) for rank, piece in enumerate([*specials, "\u2581the", "\u2581river", *"\u2581therivs"])
+    ]
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.Unigram(scores, unk_id=2))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    tokenizer.decoder = tokenizers.decoders.Metaspace()
+    tokenizer.add_special_tokens([*specials, "<extra_id_0>"])
+    sizes = {"d_model": 256, "d_kv": 64, "d_ff": 1024, "num_heads": 4, "num_layers": 3, "decoder_start_token_id": 0}
+    published = transformers.T5ForConditionalGeneration(transformers.T5Config(vocab_size=128, **sizes))
+    published.save_pretrained(tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(names))
+    pieces = Vocabulary(read_tokenizer(tmp_path))
+    chosen = SummarizerSettings(preset="t5-small", pretrained=str(tmp_path))
+    assert check_start(chosen, pieces) is not None
+    model = fresh_model(chosen, pieces, seed=9)
+    assert isinstance(model, T5)
+    assert (model.config.begin, model.config.end, model.config.pad) == (0, 1, 0)
+    assert model.config.vocabulary_size == pieces.size == tokenizer.get_vocab_size()
+    assert torch.equal(model.projection()[0], published.get_input_embeddings().weight[: pieces.size])
+    layout = layout_of(chosen, pieces)
+    assert (layout.source_begin, layout.source_end) == (None, 1)
 
 
 def test_other_architectures_get_no_marks(words: Vocabulary) -> None:

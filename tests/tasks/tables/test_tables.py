@@ -320,14 +320,16 @@ def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
     assert reasons["hed"] == "needs weights: facebook/bart-large"
 
 
-LIBRARY = ["led", "longt5", "primera"]
+LIBRARY = ["led", "longt5", "primera", "t5"]
 
 
 def test_systems_of_an_optional_library_are_run_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = SMALL.model_copy(update={"tables": ("003-2",)})
+    chosen = SMALL.model_copy(update={"tables": ("003-2", "004-1")})
     monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda _name: object())
     assert [name for name in systems_to_run(chosen, [])[0] if name in LIBRARY] == LIBRARY
-    assert systems_to_run(TableSettings(tables=("003-2",)), [])[1]["led"] == "needs weights: allenai/led-large-16384"
+    reasons = systems_to_run(TableSettings(tables=("003-2", "004-1")), [])[1]
+    assert reasons["led"] == "needs weights: allenai/led-large-16384"
+    assert reasons["t5"] == "needs weights: google-t5/t5-11b"
     monkeypatch.setattr("models.presets.importlib.util.find_spec", lambda _name: None)
     run, reasons = systems_to_run(chosen, [])
     assert not set(run) & set(LIBRARY)
@@ -377,6 +379,7 @@ def test_like_is_compared_with_like() -> None:
     assert "holds for Ma & Zong 2020 and 2022: pht is 30.00 points of ROUGE-L above ft-3 " in found
     across = expected_order(measured(constant(ht=0.5, ft_3=0.4)), source_scale=1, steps=9)
     assert "hierarchical and flat systems of one paper were not both run" in across
+    assert "plain beam search were not both run (the chosen tables have not both)" in across
 
 
 def test_equal_systems_keep_the_expected_order() -> None:
