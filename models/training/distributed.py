@@ -78,30 +78,29 @@ def process_count(processes: int | None, accumulation: int, device: str) -> int:
     """Return on how many processes of this machine to train.
 
     Args:
-        processes: how many are asked for; None = as many as there are GPUs and divide `accumulation`, 1 on a CPU.
+        processes: how many are asked for; None = one for each GPU, 1 on a CPU.
         accumulation: batches of an update, which the processes share equally.
-        device: "auto", "cpu", "cuda" or a device's name.
+        device: "auto", "cpu", "cuda" or a device's name. With "auto", fewer GPUs than processes are asked for will do.
 
     Raises:
-        ValueError: so many are not possible here.
+        ValueError: the device has fewer GPUs.
     """
-    many = find_device(device).type == "cuda" and device in ("auto", "cuda")
-    gpus = torch.cuda.device_count() if many else 1
-    if processes is None:
-        chosen = max(number for number in range(1, gpus + 1) if accumulation % number == 0)
-        if chosen < gpus:
-            _log.warning(
-                "training on %d of %d GPUs: an update has %d batches (training.accumulation)",
-                chosen,
-                gpus,
-                accumulation,
-            )
-        return chosen
-    if processes > 1 and find_device(device).type == "cuda" and processes > gpus:
+    if find_device(device).type != "cuda":
+        return processes or 1
+    gpus = torch.cuda.device_count() if device in ("auto", "cuda") else 1
+    if processes is not None and processes > gpus and device != "auto":
         raise ValueError(
             f"training.processes is {processes}: expected at most {gpus}, the GPUs that device {device!r} means here"
         )
-    return processes
+    most = min(gpus, processes or gpus)
+    chosen = max(number for number in range(1, most + 1) if accumulation % number == 0)
+    if chosen < gpus and processes is None:
+        _log.warning(
+            "training on %d of %d GPUs: an update has %d batches (training.accumulation)", chosen, gpus, accumulation
+        )
+    elif processes is not None and chosen < processes:
+        _log.warning("training on %d GPUs of this machine, not in %d processes (training.processes)", chosen, processes)
+    return chosen
 
 
 def find_device(device: str, local: int = 0) -> torch.device:

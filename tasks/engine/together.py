@@ -65,6 +65,7 @@ def run_together(
     with tempfile.TemporaryDirectory(prefix="together-") as name, stop_on_sigterm() as stop:
         folder = Path(name)
         (folder / JOB).write_bytes(cloudpickle.dumps((function, dict(arguments))))
+        path = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"),
@@ -75,7 +76,8 @@ def run_together(
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+            # The trainings set their number of threads themselves; without the variable `torchrun` prints a banner.
+            env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path},
             start_new_session=True,  # a Ctrl-C in a terminal is for this process, which asks the others to save
         )
         assert process.stdin is not None

@@ -190,8 +190,8 @@ class TrainingSettings(Settings):
         None,
         ge=1,
         description="processes that train together and share the batches of an update equally; null = one for each GPU "
-        "of the machine, as far as they divide accumulation, 1 on a CPU. Each draws its own dropout, so the result "
-        "depends on it",
+        "of the machine, as far as they divide accumulation, 1 on a CPU. With device auto there are at most as many as "
+        "GPUs. Each draws its own dropout, so the result depends on it",
     )
     schedule: Literal["noam", "linear", "constant"] = Field(
         "noam",

@@ -20,7 +20,7 @@ TINY = [
     "--shards.articles=2", "--shards.hosts=2", "--engine.workers=2",
     "--vocabulary.pieces=600", "--ranker.hidden=8", "--ranker.steps=10",
     "--ranker.validation-interval=5", "--summarizer.max-paragraphs=3", "--summarizer.max-paragraph-tokens=24",
-    "--training.steps=40", "--training.validation-interval=10", "--training.batch-tokens=800",
+    "--training.steps=40", "--training.validation-interval=10", "--training.batch-tokens=800", "--training.processes=1",
     "--training.decoded-articles=1", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
 ]  # fmt: skip
 

@@ -21,7 +21,8 @@ SMALL = [
     "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800",
     "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10", "--summarizer.max-paragraphs=4",
     "--summarizer.max-paragraph-tokens=32", "--training.steps=6", "--training.validation-interval=3",
-    "--training.batch-tokens=1000", "--decoding.max-length=24", "--decoding.min-length=4", "--decoding.beam=2",
+    "--training.batch-tokens=1000", "--training.processes=1",
+    "--decoding.max-length=24", "--decoding.min-length=4", "--decoding.beam=2",
 ]  # fmt: skip
 # In the process of the run: other processes would load every library again.
 THREAD = ["--engine.kind=threads", "--engine.workers=1"]

@@ -24,7 +24,7 @@ TOY = [
     "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800",
     "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10",
     "--summarizer.max-paragraph-tokens=32", "--summarizer.max-target-tokens=40", "--training.validation-interval=2",
-    "--training.decoded-articles=1",
+    "--training.decoded-articles=1", "--training.processes=1",
     "--training.batch-tokens=1500", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
     "--tables.steps=2", "--tables.source-scale=0.125",
 ]  # fmt: skip

@@ -80,6 +80,7 @@ def test_auto_takes_as_many_gpus_as_share_equally(monkeypatch: pytest.MonkeyPatc
     for device, gpus in (("cuda", 6), ("cuda:1", 1)):
         with pytest.raises(ValueError, match=f"processes is 8: expected at most {gpus}, the GPUs"):
             process_count(8, 8, device)
+    assert [process_count(asked, 8, "auto") for asked in (2, 4, 8)] == [2, 4, 4]  # of 6
 
 
 @pytest.mark.integration
