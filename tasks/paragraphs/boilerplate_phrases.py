@@ -2,13 +2,17 @@
 
 One pattern per line, grouped by topic. Prose about cookies, newsletters or privacy policies has the same words, so each
 pattern requires what only a page says about itself: it addresses its reader ("you", an imperative at the start of a
-sentence), mentions itself ("this site"), or is a label and ends like one. Before each pattern are words, separated by
+sentence), mentions itself ("this site"), or is a label and ends like one. Before each pattern are signs, separated by
 |, of which every matching text has at least one: looking for them is much cheaper than the search, and most prose has
-none of them.
+none of them. A sign is a sequence of characters in the words of the text (`split_words`) with a space before, between
+and after them, so that " opt out " also stands for "Opt-out"; one without letters is a sequence of the text itself.
 """
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
+
+from tasks.text.ngrams import split_words
 
 _SITE = r"(?:we|this\ (?:site|website|page)|our\ (?:web\ ?)?(?:sites?|pages)|our\ partners|these\ (?:web)?sites)"
 _NETWORK_NAMES = (
@@ -16,9 +20,12 @@ _NETWORK_NAMES = (
     "whatsapp", "pinterest",
 )  # fmt: skip
 _NETWORK = rf"(?:{'|'.join(_NETWORK_NAMES)})"
-_ON_NETWORK = "|".join(f" {place} {name}" for name in _NETWORK_NAMES for place in ("on", "via", "to"))
+_ON_NETWORK = "|".join(f" on {name} " for name in _NETWORK_NAMES)
 _TERMS = r"(?:terms\ (?:of|and|&)\ (?:use|service|conditions)|privacy\ (?:policy|notice|statement)|user\ agreement)"
-_TERMS_WORDS = "terms |privacy |user agreement"
+_TERMS_SIGNS = "|".join(
+    [f"terms {of}{what}" for of in ("of ", "and ", "") for what in ("use", "service", "conditions")]
+    + ["privacy policy", "privacy notice", "privacy statement", "user agreement"]
+)
 _MAIL = r"(?:newsletters?|e-?mails?|inbox|alerts)"
 # Where an imperative to the reader occurs: at the start of a sentence, or after words that address the reader.
 _ORDER = (
@@ -33,6 +40,7 @@ _TOOLS = (
     r"(?:technolog(?:y|ies)|tools|files|our|own|other|some|small|text|such|similar|like|as|and|or|including|called)"
 )
 _PUBLISHED = r"(?:published|reproduced|reprinted|republished|copied)"
+_NOT_PUBLISHED = "|".join(f"may not be {done}" for done in _PUBLISHED[3:-1].split("|"))
 _SOLD = r"(?:personal|sale|sharing|advertis)"
 # A name: capitalised words and the small words between them. A sentence also has other words.
 _NAME = r"(?-i:(?:(?:[A-Z0-9@©(]\S*|of|the|and|by|for|via|/|&)(?:\s+|$)){1,12}$)"
@@ -57,26 +65,26 @@ PHRASES = (
     ("cookie", r"\bmostly\ in\ the\ form\ of\ cookies\b"),
     ("cookie", r"\bcommonly\ called\ .?cookies\b"),
     ("cookie", r"\b(?:category|categories|types)\ of\ cookies\b.{0,100}\b(?:you|your|site|services|consent)\b"),
-    (_SOLD[3:-1], rf"\b(?:you|your|we)\b.{{0,80}}\bopt[\s-]out\b.{{0,60}}\b{_SOLD}"),
-    (_SOLD[3:-1], rf"(?:^|[.!?]\W+)(?:opt[\s-]out\ of|do\ not\ sell)\b.{{0,40}}\b{_SOLD}"),
-    ("personal", r"\bdo\ not\ sell(?:\ or\ share)?\ my\ personal\b"),
+    (" opt out ", rf"\b(?:you|your|we)\b.{{0,80}}\bopt[\s-]out\b.{{0,60}}\b{_SOLD}"),
+    (" opt out | not sell ", rf"(?:^|[.!?]\W+)(?:opt[\s-]out\ of|do\ not\ sell)\b.{{0,40}}\b{_SOLD}"),
+    (" not sell ", r"\bdo\ not\ sell(?:\ or\ share)?\ my\ personal\b"),
     # rights and terms
     ("all rights reserved", r"\ball\ rights\ reserved(?:\W*$|\s*[.,;:|©(])"),
     ("all rights reserved", r"(?:^\W*|(?:©|\bcopyright\b).{0,120}\b)all\ rights\ reserved\b"),
     ("©|copyright ", r"^\W*(?:copyright\b\W*)?©\s*(?:copyright\s*)?\d{4}"),
     ("copyright ", r"^\W*copyright\ (?:\(c\)\s*)?\d{4}"),
-    (_TERMS_WORDS, r"\b(?:you|your|by\ \w+ing)\b.{0,160}"
+    (_TERMS_SIGNS, r"\b(?:you|your|by\ \w+ing)\b.{0,160}"
      rf"\b(?:agree\w*|accept\w*|acknowledge|constitutes|consent|bound|subject\ to)\b.{{0,60}}{_TERMS}\b"),
-    (_TERMS_WORDS, rf"\b(?:subject\ to|acceptance\ of|review|agree\ to|consult|under|in)\ our\b.{{0,20}}{_TERMS}\b"),
-    (_TERMS_WORDS, rf"{_ORDER}(?:see|read|review|view|refer\ to|visit|check)\b.{{0,30}}{_TERMS}\b"),
-    (_TERMS_WORDS, rf"\bsee\ our\ {_TERMS}\b"),
-    (_TERMS_WORDS, rf"\b{_TERMS}\ apply\b"),
-    (_TERMS_WORDS, rf"^[^.!?]{{0,60}}\b{_TERMS}\b[^.!?]{{0,20}}$"),
-    (_TERMS_WORDS, rf"[|•*]\W*{_TERMS}\W*(?:$|[|•*])"),
-    ("reproduced, ", r"\breproduced,\ (?:distributed|stored|copied)\b"),
-    ("may not be ", r"\b(?:materials?|contents?|articles?|story|part\ of\ (?:it|this))\b.{0,60}"
+    (_TERMS_SIGNS, rf"\b(?:subject\ to|acceptance\ of|review|agree\ to|consult|under|in)\ our\b.{{0,20}}{_TERMS}\b"),
+    (_TERMS_SIGNS, rf"{_ORDER}(?:see|read|review|view|refer\ to|visit|check)\b.{{0,30}}{_TERMS}\b"),
+    (_TERMS_SIGNS, rf"\bsee\ our\ {_TERMS}\b"),
+    (_TERMS_SIGNS, rf"\b{_TERMS}\ apply\b"),
+    (_TERMS_SIGNS, rf"^[^.!?]{{0,60}}\b{_TERMS}\b[^.!?]{{0,20}}$"),
+    (_TERMS_SIGNS, rf"[|•*]\W*{_TERMS}\W*(?:$|[|•*])"),
+    ("reproduced distributed|reproduced stored|reproduced copied", r"\breproduced,\ (?:distributed|stored|copied)\b"),
+    (_NOT_PUBLISHED, r"\b(?:materials?|contents?|articles?|story|part\ of\ (?:it|this))\b.{0,60}"
      rf"\bmay\ not\ be\ {_PUBLISHED}\b"),
-    ("may not be ", rf"\bmay\ not\ be\ {_PUBLISHED}(?:,|\b.{{0,80}}\bwithout\b.{{0,40}}\b(?:permission|consent)\b)"),
+    (_NOT_PUBLISHED, rf"\bmay\ not\ be\ {_PUBLISHED}(?:,|\b.{{0,80}}\bwithout\b.{{0,40}}\b(?:permission|consent)\b)"),
     ("registered in england", r"\bregistered\ in\ england\b.{0,40}(?:\bn(?:o|umber)\b|\d{5})"),
     ("recaptcha", r"\bprotected\ by\ recaptcha\b"),
     ("not responsible for", r"\bnot\ responsible\ for\ the\ content\ of\ external\b"),
@@ -99,7 +107,8 @@ PHRASES = (
     ("the wayback machine", r"^\W*the\ wayback\ machine\ -\ http"),
     ("powered by ", r"(?:^|[|•.!?]|\bproudly\b)\W*powered\ by\ (?:wordpress|disqus|taboola|outbrain|blogger)\b"),
     # accounts, newsletters, money
-    ("sign", rf"(?:{_ORDER}(?:sign[\s-]up|signing\ up)|\bby\ signing\ up)\b.{{0,60}}\b(?:{_MAIL}|updates|account)\b"),
+    (" sign up | signing up ",
+     rf"(?:{_ORDER}(?:sign[\s-]up|signing\ up)|\bby\ signing\ up)\b.{{0,60}}\b(?:{_MAIL}|updates|account)\b"),
     ("subscrib", rf"(?:{_ORDER}subscrib(?:e|ing)|\bby\ subscribing)\b.{{0,60}}"
      rf"\b(?:{_MAIL}|now|today|feed|rss|access|channel|podcast|unlimited|magazine|updates)\b"),
     ("sign up|sign in|log in|login|join us|join now|join today|subscribe",
@@ -108,13 +117,16 @@ PHRASES = (
     ("register", r"^\W*register(?:\W*$|\ (?:now|today|here|free|or\ (?:log|sign))\b.{0,80}$)"),
     ("register ", r"^\W*register\ (?:for|to)\ (?:a\ |an\ |your\ )?"
      r"(?:free|account|our|comment|continue|access|receive)\b.{0,80}$"),
-    ("already ", r"\balready\ (?:a\ (?:member|subscriber)|have\ an\ account)(?:\W*\?|\W*$|\W+(?:log|sign)\ ?in\b)"),
-    (" account", rf"(?:{_ORDER}|\blog\ ?in\ or\ )create\ (?:an|your|a)\ (?:free\ )?account\b"),
+    ("already a member|already a subscriber|already have an account",
+     r"\balready\ (?:a\ (?:member|subscriber)|have\ an\ account)(?:\W*\?|\W*$|\W+(?:log|sign)\ ?in\b)"),
+    ("|".join(f" create {a} {free}account " for a in ("an", "your", "a") for free in ("", "free ")),
+     rf"(?:{_ORDER}|\blog\ ?in\ or\ )create\ (?:an|your|a)\ (?:free\ )?account\b"),
     ("password", r"(?:^\W*|[.!?-]\W+)forgot(?:ten)?\ (?:your\ )?password\b|\bforgot(?:ten)?\ your\ password\?"),
     ("mail address", r"\byour\ e-?mail\ address\ (?:will\ not|won.t|is\ never|is\ required)\b"),
     ("mail address", r"\b(?:enter|provide|type|confirm|submit)\b.{0,20}\b(?:your|a\ valid)\ e-?mail\ address\b"),
     ("mail address", r"^[^.!?]{0,20}\byour\ e-?mail\ address\W*$"),
-    ("to your ", rf"\b(?:delivered|straight|sent|right)\b.{{0,20}}\bto\ your\ {_MAIL}\b"),
+    ("to your newsletter|to your e|to your inbox|to your alerts",
+     rf"\b(?:delivered|straight|sent|right)\b.{{0,20}}\bto\ your\ {_MAIL}\b"),
     ("donation|contribution", rf"{_ORDER}(?:consider\ )?mak(?:e|ing)\ a\ (?:tax-deductible\ )?(?:donation"
      rf"|contribution)\b"
      r".{0,80}\b(?:today|support|help|keep)"),
@@ -133,10 +145,12 @@ PHRASES = (
     (_ON_NETWORK, rf"{_ORDER}follow(?:\ [\w@.’'-]+){{1,6}}\ on\ {_NETWORK}\b"),
     ("click here", r"\bclick\ here\b(?:\W*$|\ (?:to|for|and|if)\b)"),
     ("click to |tap to ", rf"(?:{_ORDER}|\bicon\ |\()(?:click|tap)\ to\ (?:share|enlarge|view|expand|play|copy)\b"),
-    ("leave a ", rf"{_ORDER}leave\ a\ (?:comment|reply)\b"),
-    ("in to ", rf"{_ORDER}(?:be\ )?(?:log|sign|logged|signed)\ in\ to\ (?:comment|reply|vote|post)\b"),
-    ("comment", r"(?:^|[.!?]\W+)\W*comments?\ (?:are|is)\ (?:now\ )?closed\b"),
-    ("be the first to ", rf"{_ORDER}be\ the\ first\ to\ (?:comment|add|review)\b"),
+    ("leave a comment|leave a reply", rf"{_ORDER}leave\ a\ (?:comment|reply)\b"),
+    (" in to comment| in to reply| in to vote| in to post",
+     rf"{_ORDER}(?:be\ )?(?:log|sign|logged|signed)\ in\ to\ (?:comment|reply|vote|post)\b"),
+    (" comment is | comment are | comments is | comments are ",
+     r"(?:^|[.!?]\W+)\W*comments?\ (?:are|is)\ (?:now\ )?closed\b"),
+    ("first to comment|first to add|first to review", rf"{_ORDER}be\ the\ first\ to\ (?:comment|add|review)\b"),
     # credits, captions, labels, entries of a bibliography
     ("credit|source|courtesy",
      r"^\W*(?:image|photo|picture|video)s?\ (?:credits?|source|courtesy)\b\s*(?::|by\b|of\b).{0,160}$"),
@@ -161,23 +175,65 @@ PHRASES = (
 )  # fmt: skip
 
 
-def _by_word() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return for each word one pattern that joins all patterns listed under it."""
-    patterns: defaultdict[str, list[str]] = defaultdict(list)
-    for words, pattern in PHRASES:
-        for word in words.split("|"):
-            patterns[word].append(pattern.replace("\\ ", " "))
-    return tuple((word, re.compile("|".join(found), re.IGNORECASE)) for word, found in patterns.items())
+def _by_sign() -> dict[str, tuple[re.Pattern[str] | None, re.Pattern[str] | None]]:
+    """Return for each word or sign the patterns listed under it: those of a text's start, and the others, each joined.
+
+    A pattern that begins with ^ is tried at the start alone, where a search would try it at every character.
+    """
+    patterns: defaultdict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for signs, pattern in PHRASES:
+        for sign in signs.split("|"):
+            patterns[sign][not pattern.startswith("^")].append(pattern.replace("\\ ", " "))
+    return {sign: (_joined(starts), _joined(others)) for sign, (starts, others) in patterns.items()}
 
 
-_BY_WORD = _by_word()
+def _joined(patterns: list[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
 
-def is_boilerplate(text: str) -> bool:
-    """Tell whether a paragraph contains one of the phrases, ignoring case."""
-    folded = fold(text)
-    for word, pattern in _BY_WORD:  # noqa: SIM110 - a generator would double the time
-        if word in folded and pattern.search(text):
+_BY_SIGN = _by_sign()
+_FREQUENT = frozenset("a all and be by for in is not of on or out the this to up us".split())  # noqa: SIM905
+_WORDLESS = tuple(sign for sign in _BY_SIGN if not split_words(sign))
+# The longest word in every other sign: a text with the sign has a word that contains it.
+_CORES = {
+    sign: max(split_words(sign), key=lambda word: (word not in _FREQUENT, len(word)))
+    for sign in _BY_SIGN
+    if sign not in _WORDLESS
+}
+_OTHER_LETTERS = re.compile("[İıſ]")  # equal to i and s for `re.IGNORECASE`, and not for `split_words`
+_REMEMBERED = 100_000  # words; a text's words are mostly among those of the texts before it
+
+
+class _SignsOfWords(dict[str, tuple[str, ...]]):
+    """The signs that a word may belong to, found once for each word."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        signs = tuple(sign for sign, core in _CORES.items() if (word == core if f" {core} " in sign else core in word))
+        if len(self) < _REMEMBERED:
+            self[word] = signs
+        return signs
+
+
+_signs_of = _SignsOfWords().__getitem__
+
+
+def is_boilerplate(text: str, words: Sequence[str] | None = None) -> bool:
+    """Tell whether a paragraph contains one of the phrases, ignoring case.
+
+    Args:
+        text: the paragraph, one line.
+        words: `split_words(text)`, from callers that have it.
+    """
+    if words is None or not (text.isascii() or _OTHER_LETTERS.search(text) is None):
+        words = split_words(fold(text))
+    signs = {sign for sign in _WORDLESS if sign in text}
+    candidates = list(filter(None, map(_signs_of, words)))
+    if candidates:
+        spaced = f" {' '.join(words)} "
+        signs |= {sign for signs_of_word in candidates for sign in signs_of_word if sign in spaced}
+    for sign in signs:
+        starts, others = _BY_SIGN[sign]
+        if (starts is not None and starts.match(text)) or (others is not None and others.search(text)):
             return True
     return False
 

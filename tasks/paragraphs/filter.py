@@ -1,7 +1,8 @@
 """Decide from a paragraph alone whether it is prose, and why not."""
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.paragraphs.settings import ParagraphFilterSettings
@@ -11,6 +12,12 @@ _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese cha
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
 _SPELLED = re.compile(r"[^\W\d_]+")
 _SYMBOL = re.compile(r"""[\d!-/:-@\[-`{-~|•·…“”‘’«»–—]""")
+# What counts words and symbols of most texts at a tenth of the time of these patterns: in the bytes of Latin-1, where
+# the signs outside it, of which texts have these, become question marks, which are symbols as well.
+_SIGNS_OUTSIDE_LATIN = "•…“”‘’–—"
+_LATIN = [chr(byte) for byte in range(256)]
+_WORD_BYTES = bytes(ord("a") if character.isalnum() else ord(" ") for character in _LATIN)
+_SYMBOL_BYTES = bytes(byte for byte, character in enumerate(_LATIN) if _SYMBOL.match(character))
 _LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)?|(?:https?://|www\.)\S+", re.IGNORECASE)
 _MARKUP = re.compile(
     r"</?[a-z]+[1-6]?\s*/?>|<[a-z]+\s+[a-z-]+=|&(?:nbsp|amp|quot|lt|gt|#\d+);|\{\{|\}\}"
@@ -28,7 +35,7 @@ _ASCII_LETTER = re.compile(r"[A-Za-z]")
 _FULL_STOP = re.compile(r"(?<=\.)\s+")
 
 # Thresholds of the preset `default`, tuned by reading what they refuse and keep on real cited pages.
-_MAX_CHARACTERS = 10_000  # no author writes more in one paragraph
+MAX_CHARACTERS = 10_000  # no author writes more in one paragraph
 _MAX_LINK_SHARE = 0.5  # of a paragraph's characters in web addresses
 _MAX_SYMBOL_SHARE = 0.45  # of a paragraph's characters that are digits, punctuation and signs
 _BOILERPLATE_CHARACTERS = 800  # up to which a boilerplate phrase makes a paragraph refused: longer text may quote one
@@ -40,41 +47,42 @@ _INTRODUCES = (":", ":”", ":’", "：")  # how a sentence ends that a list or
 _FRAGMENT_CAPITALS = 0.35  # share of capitalised words and numbers from which such text is a headline or a table
 
 
-def drop_reason(text: str, settings: ParagraphFilterSettings) -> str | None:
+def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[str] | None = None) -> str | None:
     """Return why a paragraph is not a candidate, or None if it is one.
 
     Args:
         text: the paragraph, one line.
         settings: preset, fewest words and language.
+        words: `split_words(text)`, from callers that need it too.
 
     Returns:
         too_long | no_letters | too_short | mostly_links | mostly_symbols | markup | boilerplate | navigation |
         no_sentence | language, or None. The first that holds, in the order of the preset.
     """
-    reason = _PRESETS[settings.preset](text, settings)
+    reason = _PRESETS[settings.preset](text, settings, words)
     if reason is None and settings.language and sure_language(text) not in (None, settings.language):
         return "language"
     return reason
 
 
-def _default(text: str, settings: ParagraphFilterSettings) -> str | None:
+def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] | None) -> str | None:
     """The rules of this pipeline."""
-    if len(text) > _MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         return "too_long"
     if not _SPELLED.search(text):
         return "no_letters"
-    words = len(_WORD.findall(text))
+    words, symbols = _words_and_symbols(text)
     if words < settings.min_words:
         return "too_short"
     if _has_any(text, _LINK_SIGNS) and sum(map(len, _LINK.findall(text))) > _MAX_LINK_SHARE * len(text):
         return "mostly_links"
-    if len(_SYMBOL.findall(text)) > _MAX_SYMBOL_SHARE * (len(text) - text.count(" ")):
+    if symbols > _MAX_SYMBOL_SHARE * (len(text) - text.count(" ")):
         return "mostly_symbols"
     if _has_any(text, _MARKUP_SIGNS) and len(_MARKUP.findall(text)) * _WORDS_PER_MARKUP > words:
         return "markup"
-    if len(text) <= _BOILERPLATE_CHARACTERS and is_boilerplate(text):
+    if len(text) <= _BOILERPLATE_CHARACTERS and is_boilerplate(text, split):
         return "boilerplate"
-    sentences = _sentences(text)
+    sentences = _sentences(text, math.ceil(words / _WORDS_PER_SENTENCE))
     if sentences * _WORDS_PER_SENTENCE < words:
         separators = len(_SEPARATOR.findall(text))
         if separators > max(2, words / _WORDS_PER_SEPARATOR):
@@ -90,13 +98,23 @@ def _has_any(text: str, signs: tuple[str, ...]) -> bool:
     return False
 
 
-def _sentences(text: str) -> int:
-    """Count the sentence ends of a paragraph; an abbreviation's full stop counts only at the very end."""
-    return sum(
-        1
-        for end in _SENTENCE_END.finditer(text)
-        if end.end() == len(text) or not _ABBREVIATION.search(text[max(0, end.start() - 6) : end.start() + 1])
-    )
+def _words_and_symbols(text: str) -> tuple[int, int]:
+    """Return how many words and how many symbols a text has."""
+    latin = text.encode("latin-1", "replace")
+    if text.isascii() or latin.count(b"?") == text.count("?") + sum(map(text.count, _SIGNS_OUTSIDE_LATIN)):
+        return len(latin.translate(_WORD_BYTES).split()), len(latin) - len(latin.translate(None, _SYMBOL_BYTES))
+    return len(_WORD.findall(text)), len(_SYMBOL.findall(text))
+
+
+def _sentences(text: str, most: int) -> int:
+    """Count the sentence ends of a paragraph up to `most`; an abbreviation's full stop counts only at the very end."""
+    count = 0
+    for end in _SENTENCE_END.finditer(text):
+        if end.end() == len(text) or not _ABBREVIATION.search(text[max(0, end.start() - 6) : end.start() + 1]):
+            count += 1
+            if count >= most:
+                break
+    return count
 
 
 def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSettings) -> bool:
@@ -111,7 +129,7 @@ def _is_unfinished_prose(text: str, words: int, settings: ParagraphFilterSetting
     return words - lower < _FRAGMENT_CAPITALS * words
 
 
-def _liu2018(text: str, _settings: ParagraphFilterSettings) -> str | None:
+def _liu2018(text: str, _settings: ParagraphFilterSettings, _split: Sequence[str] | None) -> str | None:
     """The paragraph filter of Liu et al. 2018; tokens are separated by white space."""
     if len(text.split()) < 6:
         return "too_short"
@@ -123,11 +141,11 @@ def _liu2018(text: str, _settings: ParagraphFilterSettings) -> str | None:
     return None
 
 
-def _none(_text: str, _settings: ParagraphFilterSettings) -> str | None:
+def _none(_text: str, _settings: ParagraphFilterSettings, _split: Sequence[str] | None) -> str | None:
     return None
 
 
-_PRESETS: dict[str, Callable[[str, ParagraphFilterSettings], str | None]] = {
+_PRESETS: dict[str, Callable[[str, ParagraphFilterSettings, Sequence[str] | None], str | None]] = {
     "default": _default,
     "liu2018": _liu2018,
     "none": _none,

@@ -10,7 +10,7 @@ from storage.schemas import PARAGRAPHS
 from tasks.engine.grouping import join_by_article
 from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.clones import LeadClones
-from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.filter import MAX_CHARACTERS, drop_reason
 from tasks.paragraphs.quality import junk_probabilities
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
@@ -110,10 +110,13 @@ class _Candidates:
     def _reasons(
         self, texts: list[str], repeats: list[bool], language: str | None, *, of_site: bool
     ) -> Iterator[str | None]:
-        settings = self._settings
+        settings, rule = self._settings, self._clones.rule
+        # The filter and the search for clones read the same words; of texts that are too long it reads none.
+        words = [split_words(text, rule) if len(text) <= MAX_CHARACTERS else [] for text in texts]
         reasons = [
-            drop_reason(text, settings.filter) or ("host_boilerplate" if repeat else None)
-            for text, repeat in zip(texts, repeats, strict=True)
+            drop_reason(text, settings.filter, split if rule == "rouge" else None)
+            or ("host_boilerplate" if repeat else None)
+            for text, split, repeat in zip(texts, words, repeats, strict=True)
         ]
         if settings.quality is not None and of_site:
             junk = junk_probabilities(texts, [reason is not None for reason in reasons], language)
@@ -121,17 +124,19 @@ class _Candidates:
                 reason or ("junk" if probability >= settings.quality else None)
                 for reason, probability in zip(reasons, junk, strict=True)
             ]
-        words = [
-            split_words(text, self._clones.rule) if reason is None else []
-            for text, reason in zip(texts, reasons, strict=True)
+        kept = [
+            [] if reason is not None else split or split_words(text, rule)
+            for text, split, reason in zip(texts, words, reasons, strict=True)
         ]
-        copy = self._clones.is_clone(words)
-        for text, paragraph, reason in zip(texts, words, reasons, strict=True):
+        copy = self._clones.is_clone(kept)
+        for text, paragraph, reason in zip(texts, kept, reasons, strict=True):
             yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
 
     def _repeated(self, text: str) -> str | None:
         """Return "duplicate" for a text that the article has already but for white space and case, else remember it."""
-        key = " ".join(text.split()).casefold()
+        # A text without other white space than single spaces is its own key; no other white space is printable.
+        single = text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]
+        key = (text if single else " ".join(text.split())).casefold()
         if key in self._seen:
             return "duplicate"
         self._seen.add(key)

@@ -1,5 +1,6 @@
-"""The phrases found by way of their words, against one search for all of them."""
+"""The phrases found by way of their signs, against one search for all of them."""
 
+import gzip
 import re
 import string
 import sys
@@ -8,7 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tasks.extraction.density import page_blocks
+from tasks.extraction.markup import parse
 from tasks.paragraphs.boilerplate_phrases import PHRASES, fold, is_boilerplate
+from tasks.text.ngrams import split_words
 
 PATTERNS = [pattern.replace("\\ ", " ") for _, pattern in PHRASES]
 PLAIN = re.compile("|".join(PATTERNS), re.IGNORECASE)
@@ -52,15 +56,17 @@ def test_texts_have_both_kinds():
     assert len(found) == 19  # counted by hand
 
 
-@pytest.mark.parametrize(("words", "pattern"), PHRASES)
-def test_whatever_matches_has_one_of_its_words(words, pattern):
+@pytest.mark.parametrize(("signs", "pattern"), PHRASES)
+def test_whatever_matches_has_one_of_its_signs(signs, pattern):
     plain = re.sub(r"\.\{0,\d+\}", "(?: |, and )", pattern.replace("\\ ", " "))  # gaps that leave words whole
 
     @settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
     @given(st.from_regex(re.compile(plain, re.IGNORECASE)))
     def check(text):
-        assert any(word in fold(text) for word in words.split("|"))
+        spaced = f" {' '.join(split_words(fold(text)))} "
+        assert any(sign in (spaced if split_words(sign) else text) for sign in signs.split("|"))
         assert is_boilerplate(text)
+        assert is_boilerplate(text, split_words(text))
 
     check()
 
@@ -184,5 +190,18 @@ def test_letters_that_differ_in_case_only_are_folded_into_one():
         assert letter in same and {fold(one) for one in same} == {letter}
 
 
-def test_words_are_as_folded_text_has_them():
-    assert all(word and word == fold(word) for words, _ in PHRASES for word in words.split("|"))
+def test_signs_are_written_as_they_are_looked_for():
+    signs = {sign for signs, _ in PHRASES for sign in signs.split("|")}
+    assert {sign for sign in signs if not split_words(sign)} == {":", "©"}
+    assert all(sign.strip() == " ".join(split_words(sign)) for sign in signs if split_words(sign))
+    assert not any("  " in sign for sign in signs)
+
+
+@pytest.mark.shared_data
+def test_lines_of_real_pages_as_by_one_search(shared_data):
+    pages = sorted((shared_data / "extraction" / "html").iterdir())
+    trees = [parse(gzip.decompress(page.read_bytes()).decode("utf-8", "replace")) for page in pages]
+    lines = {line for tree in trees for block in page_blocks(tree) for line in block.text.split("\n")}
+    found = {line for line in lines if len(line) <= 800 and is_boilerplate(line, split_words(line))}
+    assert found == {line for line in lines if len(line) <= 800 and PLAIN.search(line)}
+    assert len(found) > 100

@@ -10,6 +10,7 @@ from tasks.paragraphs import filter as rules
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.settings import ParagraphFilterSettings
+from tasks.text.ngrams import split_words
 
 DEFAULT = ParagraphFilterSettings()
 LIU = ParagraphFilterSettings(preset="liu2018")
@@ -95,7 +96,7 @@ def test_length_decides_on_short_notices_and_on_endless_text(monkeypatch):
     assert drop_reason(notice, DEFAULT) == "boilerplate"
     monkeypatch.setattr(rules, "_BOILERPLATE_CHARACTERS", 60)
     assert drop_reason(notice, DEFAULT) is None
-    monkeypatch.setattr(rules, "_MAX_CHARACTERS", 10)
+    monkeypatch.setattr(rules, "MAX_CHARACTERS", 10)
     assert drop_reason(notice, DEFAULT) == "too_long"
 
 
@@ -127,11 +128,11 @@ def test_no_text_fails(text, preset):
 
 def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | None:
     """The preset `default` without what spares searches: all counts are taken, then the rules asked in order."""
-    words, sentences = len(rules._WORD.findall(text)), rules._sentences(text)
+    words, sentences = len(rules._WORD.findall(text)), rules._sentences(text, len(text) + 1)
     symbols, linked = len(rules._SYMBOL.findall(text)), sum(map(len, rules._LINK.findall(text)))
     markup, separators = len(rules._MARKUP.findall(text)), len(rules._SEPARATOR.findall(text))
     answers = {
-        "too_long": len(text) > rules._MAX_CHARACTERS,
+        "too_long": len(text) > rules.MAX_CHARACTERS,
         "no_letters": not rules._SPELLED.search(text),
         "too_short": words < settings.min_words,
         "mostly_links": linked > rules._MAX_LINK_SHARE * len(text),
@@ -151,6 +152,7 @@ PIECES = [
     "</i>", "&nbsp;", "&#39;", "{{", "}}", "function f(a) {", "var a = 1;", '{"a":', "{ color : red; }",
     "|", "•", "/", "- a", "* b", "›", "12 345",
     "We use cookies.", "Share this story", "Menu", "News", "橋は今も", "ℕ", "“Never!”", "vs.", "J. Smith", "?",
+    "Café—1894…", "x² ½", "٣٤", "\u2009",
 ]  # fmt: skip
 
 
@@ -160,11 +162,22 @@ def test_searches_that_are_spared_change_nothing(pieces, share):
     text = " ".join(pieces)
     with patch.multiple(rules, _MAX_LINK_SHARE=share, _BOILERPLATE_CHARACTERS=100):
         assert drop_reason(text, DEFAULT) == every_rule_in_full(text, DEFAULT)
+        assert drop_reason(text, DEFAULT, split_words(text)) == every_rule_in_full(text, DEFAULT)
+
+
+@given(st.text(st.characters(max_codepoint=0x2100)))
+def test_words_and_symbols_are_those_of_the_patterns(text):
+    assert rules._words_and_symbols(text) == (len(rules._WORD.findall(text)), len(rules._SYMBOL.findall(text)))
+
+
+def test_every_character_counts_as_by_the_patterns():
+    for text in map(chr, range(0x3100)):
+        assert rules._words_and_symbols(text) == (len(rules._WORD.findall(text)), len(rules._SYMBOL.findall(text)))
 
 
 @pytest.mark.parametrize("text", ["a " * 200_000, "|" * 400_000, "[](" * 100_000, "<a " * 100_000, "{" * 300_000])
 def test_long_lines_take_no_quadratic_time(text, monkeypatch):
-    monkeypatch.setattr(rules, "_MAX_CHARACTERS", 1_000_000)
+    monkeypatch.setattr(rules, "MAX_CHARACTERS", 1_000_000)
     assert drop_reason(text, DEFAULT) is not None
 
 

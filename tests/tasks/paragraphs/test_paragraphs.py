@@ -109,6 +109,27 @@ def test_a_text_refused_once_is_no_duplicate():
     assert rows["drop_reason"] == ["host_boilerplate", None, None]
 
 
+@pytest.mark.parametrize(
+    ("found", "written"),
+    [
+        (" ", "  "),
+        ("The", " The"),
+        ("banks.", "banks. "),
+        (" ", "\u00a0"),
+        (" ", "\t"),
+        (" ", "\u2028"),
+        ("wide", "WIDE"),
+        ("river", "RIVER"),
+    ],
+)
+def test_white_space_and_case_make_no_difference_to_duplicates(found, written):
+    text = "The river is wide here, between low green banks."
+    other = text.replace(found, written)
+    assert other != text
+    for texts in ((text, other), (other, text)):
+        assert build([article()], [document(*texts)])["drop_reason"] == [None, "duplicate"]
+
+
 def test_duplicates_are_seen_within_an_article_only():
     rows = build([article("a1"), article("a2")], [document(WIDE, name="a2"), document(WIDE, name="a1")])
     assert rows["article_id"] == ["a1", "a2"]
