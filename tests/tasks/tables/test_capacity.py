@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.registry import build_summarizer, to_config_dict
+from models.registry import PRESETS, build_summarizer, to_config_dict
 from models.training import loss
 from models.training.layout import Layout
 from tasks.tables.capacity import find_capacity, largest, longest_batch, peak_bytes
@@ -24,9 +24,7 @@ def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def config(preset: str) -> dict[str, object]:
-    model = build_summarizer(preset, vocabulary_size=50)
-    architecture = str(to_config_dict(model)["architecture"])
-    return to_config_dict(build_summarizer(preset, vocabulary_size=50, **TINY[architecture]))
+    return to_config_dict(build_summarizer(preset, vocabulary_size=50, **TINY[PRESETS[preset].architecture]))
 
 
 @pytest.mark.parametrize("answer", [0, 1, 2, 3, 7, 8, 9, 100])
