@@ -20,6 +20,8 @@ from flows.running.child_processes import free_port, start, stop, wait_for_api
 
 _START_SECONDS = 600.0  # it takes 6 to 9 on an idle machine; a busy one must not be an error
 _STOP_SECONDS = 10.0
+_NOT_STARTED = 3  # uvicorn's exit status, such as where another process took the port after it was found free
+_PORTS = 3  # tried
 
 
 def has_prefect_api() -> bool:
@@ -60,14 +62,17 @@ def _start() -> str:
 
 
 def _start_now() -> str:
-    port = free_port("127.0.0.1")
-    server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
-    # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
-    atexit.register(stop, server, _STOP_SECONDS)
-    url = f"http://127.0.0.1:{port}/api"
-    if not wait_for_api(url, server, _START_SECONDS):
-        raise RuntimeError(
-            f"the temporary Prefect server did not start within {_START_SECONDS:.0f} s (exit code {server.poll()}); "
-            "run `prefect server start` and set PREFECT_API_URL to see why"
-        )
-    return url
+    for _ in range(_PORTS):
+        port = free_port("127.0.0.1")
+        server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
+        # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
+        atexit.register(stop, server, _STOP_SECONDS)
+        url = f"http://127.0.0.1:{port}/api"
+        if wait_for_api(url, server, _START_SECONDS):
+            return url
+        if server.poll() != _NOT_STARTED:
+            break
+    raise RuntimeError(
+        f"the temporary Prefect server did not start within {_START_SECONDS:.0f} s (exit code {server.poll()}); "
+        "run `prefect server start` and set PREFECT_API_URL to see why"
+    )

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flows.running.temporary_server import alone
-from tests.patience import output_of
+from tests.patience import PATIENCE, output_of
 
 PROJECT = Path(__file__).parents[3]
 ASK = (
@@ -35,6 +36,21 @@ def test_one_server_starts_at_a_time_in_a_home(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="the server did not start"), alone(home):
         raise RuntimeError("the server did not start")
     assert free()
+
+
+@pytest.mark.integration
+def test_a_port_that_another_process_takes_is_given_up_for_another(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = f"ports = iter([{taken.getsockname()[1]}, server.free_port('127.0.0.1')])"
+        code = (
+            f"from flows.running import temporary_server as server; {ports}; server.free_port = lambda _: next(ports)\n"
+        )
+        environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
+        asked = subprocess.run(
+            [sys.executable, "-c", f"{code}\n{ASK}"],
+            cwd=PROJECT, env=environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+    assert asked.stdout.startswith("answered 20"), asked.stderr
 
 
 @pytest.mark.slow
