@@ -1,4 +1,4 @@
-"""Read sentences back: the inverse of `prose`, from words to facts, with the same forms.
+"""Read sentences of the mini web back: the inverse of its `prose`, from words to facts, with the same forms.
 
 A sentence is matched with a form: the words between the form's own words are the values. If there are several matches,
 the one with the most right values is used. For a numeric fact a value must be a number, otherwise it has a maximum
