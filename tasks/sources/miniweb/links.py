@@ -139,7 +139,7 @@ class Links:
 
     def guide_url(self, region: int, number: int) -> str:
         """Return the URL of guide `number` of a region."""
-        slug = _slug(self._world.region(region).name)
+        slug = _slug(self._world.region(region)["region"])
         return f"http://{self._host('visit', region)}/regions/{slug}-g{region}-{number}.html"
 
     def planned_fate(self, topic: int, slot: int) -> Fate:

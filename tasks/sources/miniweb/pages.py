@@ -89,7 +89,7 @@ class Pages:
             lines = self._lines(subject, salient=True, slot=dice.below(9))
             text = text_of(Narrator(subject, dice).paragraph(lines, 3, opening=True))
             blocks += [("h2", subject.title), ("p", text)]
-        title = f"Six things to know about the {self._world.region(region).name}"
+        title = f"Six things to know about the {self._world.region(region)['region']}"
         return _written(self._links.guide_url(region, number), "visit", title, blocks, title, dice)
 
     def _current(self, topic: int) -> Topic:
