@@ -6,8 +6,8 @@ from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
+from tasks.engine.dice import Dice
 from tasks.engine.hashing import unit_interval
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, World

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import gcd, prod
 
+from tasks.engine.dice import Dice
 from tasks.engine.hashing import stable_hash
-from tasks.sources.miniweb.dice import Dice
 
 
 def words(text: str, separator: str | None = None) -> tuple[str, ...]:

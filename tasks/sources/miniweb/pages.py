@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
+from tasks.engine.dice import Dice
 from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, REMARKS
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.kinds.kind import Line
 from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, SITES, Links

@@ -7,8 +7,8 @@ topic's relations lie in its region (people in its country), so that every topic
 from dataclasses import dataclass
 from functools import lru_cache
 
+from tasks.engine.dice import Dice
 from tasks.engine.hashing import stable_hash
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Kind
 from tasks.sources.miniweb.kinds.kind import By, Fact, Near, Number, Of
 from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS

@@ -7,6 +7,7 @@ from itertools import chain, count
 import pytest
 
 from models.sentences import split_sentences
+from tasks.engine.dice import Dice
 from tasks.evaluation.fact_reading import (
     POSSESSIVE,
     SUBJECT,
@@ -20,7 +21,6 @@ from tasks.evaluation.fact_reading import (
     read_back,
 )
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, truth_of
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Form, Kind
 from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.settings import MiniwebSettings
