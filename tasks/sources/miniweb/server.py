@@ -24,7 +24,8 @@ class MiniwebServer(ThreadingHTTPServer):
 
     Attributes:
         web: the web that is served.
-        requests: how often each URL was requested (HEAD included), if `count_requests`; robots.txt too.
+        requests: how often each URL was requested (HEAD included), robots.txt too; without `count_requests` only flaky
+            pages, of which the first request fails.
     """
 
     daemon_threads = True
@@ -37,7 +38,6 @@ class MiniwebServer(ThreadingHTTPServer):
         self.requests: Counter[str] = Counter()
         self.connections: set[socket.socket] = set()
         self._count_requests = count_requests
-        self._failed_once: set[str] = set()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="miniweb", daemon=True)
 
@@ -56,10 +56,9 @@ class MiniwebServer(ThreadingHTTPServer):
         url = f"http://{host}{target}"
         answer = self.web.answer(host, target)
         with self._lock:
-            if self._count_requests:
+            if self._count_requests or answer.flaky:
                 self.requests[url] += 1
-            if answer.flaky and url not in self._failed_once:
-                self._failed_once.add(url)
+            if answer.flaky and self.requests[url] == 1:
                 return Answer(500, b"<h1>500</h1><p>Please try again.</p>")
         return answer
 

@@ -4,13 +4,14 @@ The world has no end; a source takes its first N topics. Sixty topics in a row, 
 topic's relations lie in its region (people in its country), so that every topic is found in constant time and memory.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.engine.dice import Dice
 from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb.kinds import KINDS, Kind
-from tasks.sources.miniweb.kinds.kind import By, Fact, Near, Number, Of
+from tasks.sources.miniweb.kinds.kind import By, Fact, Near, Of
 from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS
 from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
 
@@ -85,15 +86,13 @@ class World:
 
     def _topic(self, index: int, revision: int = 0) -> Topic:
         kind, parts = self.kind(index), self._parts(index)
-        facts_so_far = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}  # for By
-        related: dict[str, int] = {}
+        drawn: dict[str, str | int] = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}
         for role, fact in kind.facts.items():
             dice = Dice(self.seed, "fact", index, role, revision if role in kind.edited else 0)
-            drawn = self._draw(fact, dice, index, facts_so_far, related)
-            if isinstance(drawn, int):
-                related[role], drawn = drawn, self.name(drawn)
-            facts_so_far[role] = drawn
-        facts = {role: facts_so_far[role] for role in kind.facts} | self.region(index // REGION_TOPICS)
+            drawn[role] = self._draw(fact, dice, index, drawn)
+        related = {role: other for role, other in drawn.items() if isinstance(other, int)}
+        facts = {role: self.name(related[role]) if role in related else str(drawn[role]) for role in kind.facts}
+        facts |= self.region(index // REGION_TOPICS)
         short = "".join(parts[slice(*kind.short)]).strip()
         return Topic(
             index, kind, "".join(parts), self.name(index), (kind.article + short,) if short else (),
@@ -102,26 +101,21 @@ class World:
             facts=facts, related=related,
         )  # fmt: skip
 
-    def _draw(
-        self, fact: Fact, dice: Dice, index: int, facts_so_far: dict[str, str], related: dict[str, int]
-    ) -> str | int:
-        """Draw a fact of a topic: words, or another topic."""
+    def _draw(self, fact: Fact, dice: Dice, index: int, drawn: Mapping[str, str | int]) -> str | int:
+        """Draw a fact of a topic, words or another topic, after those that were `drawn` before."""
         match fact:
-            case By():
-                return self._draw(fact.table[facts_so_far[fact.fact]], dice, index, facts_so_far, related)
             case str():
                 return dice.pick(fact.split(", "))
+            case By():
+                return self._draw(fact.table[str(drawn[fact.fact])], dice, index, drawn)
             case Of():
-                return self.topic(related[fact.role]).related[fact.fact]
+                return self.topic(int(drawn[fact.role])).related[fact.fact]
             case Near():
-                taken = {index, *related.values()}
-                return next(other for other in self._around(fact, dice, index) if other not in taken)
-        assert isinstance(fact, Number)
+                return next(other for other in self._around(fact, dice, index) if other not in {index, *drawn.values()})
         number = dice.between(fact.low, fact.high, fact.step)
         if fact.since:
-            person = related.get(fact.since)
-            base = facts_so_far[fact.since] if person is None else self.topic(person).facts["born"]
-            number += int(base.replace(",", ""))
+            base = drawn[fact.since]
+            number += int(base.replace(",", "") if isinstance(base, str) else self.topic(base).facts["born"])
         return fact.style.format(min(number, _LAST_YEAR) if fact.style == "{}" else number)
 
     def _around(self, fact: Near, dice: Dice, index: int) -> list[int]:
