@@ -53,7 +53,7 @@ def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[st
     Args:
         text: the paragraph, one line.
         settings: preset, fewest words and language.
-        words: `split_words(text)`, from callers that need it too.
+        words: `split_words(text, "rouge")`, no other rule's words, from callers that need them too.
 
     Returns:
         too_long | no_letters | too_short | mostly_links | mostly_symbols | markup | boilerplate | navigation |
