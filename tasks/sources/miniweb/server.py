@@ -24,8 +24,7 @@ class MiniwebServer(ThreadingHTTPServer):
 
     Attributes:
         web: the web that is served.
-        requests: how often each URL was requested (HEAD included), robots.txt too; without `count_requests` only flaky
-            pages, of which the first request fails.
+        requests: how often each URL was requested (HEAD included), if `count_requests`; robots.txt too.
     """
 
     daemon_threads = True
@@ -37,6 +36,7 @@ class MiniwebServer(ThreadingHTTPServer):
         self.web = Miniweb(settings)
         self.requests: Counter[str] = Counter()
         self.connections: set[socket.socket] = set()
+        self._failed_once: set[str] = set()  # flaky pages; whoever clears the counts does not make them fail again
         self._count_requests = count_requests
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="miniweb", daemon=True)
@@ -56,9 +56,10 @@ class MiniwebServer(ThreadingHTTPServer):
         url = f"http://{host}{target}"
         answer = self.web.answer(host, target)
         with self._lock:
-            if self._count_requests or answer.flaky:
+            if self._count_requests:
                 self.requests[url] += 1
-            if answer.flaky and self.requests[url] == 1:
+            if answer.flaky and url not in self._failed_once:
+                self._failed_once.add(url)
                 return Answer(500, b"<h1>500</h1><p>Please try again.</p>")
         return answer
 

@@ -86,6 +86,7 @@ class World:
 
     def _topic(self, index: int, revision: int = 0) -> Topic:
         kind, parts = self.kind(index), self._parts(index)
+        # Two facts for By alone come first.
         drawn: dict[str, str | int] = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}
         for role, fact in kind.facts.items():
             dice = Dice(self.seed, "fact", index, role, revision if role in kind.edited else 0)
