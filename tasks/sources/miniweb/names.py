@@ -35,8 +35,6 @@ WOMEN, MEN = words(f"{_WOMEN} Ursula Vera Wilma Yvonne Zora"), words(f"{_MEN} Th
 FIRST_NAMES = WOMEN + MEN
 LAST_TAILS = words("n r ll sen rt ck nt ler mann ski vic rd nsson tt berg lund")
 
-
-# A film is called The + adjective + noun + ending.
 _ADJECTIVES = """
 Glass Silent Amber Broken Crooked Distant Empty Faithful Gentle Hidden Hollow Iron Ivory Last Little Lonely Lost Narrow
 Northern Paper Patient Quiet Red Restless Scarlet Second Secret Seventh Silver Sleeping Slow Small Southern Stolen Stone
@@ -50,14 +48,14 @@ Kitchen Balcony Chapel Tower Mill Road Valley Forest Meadow Field Shore Song Wal
 Stranger Neighbour Daughter Brother Teacher Gardener Fisherman Doctor Judge Messenger Portrait Signal Umbrella Bell
 Boat Violin Candle Carriage Crown Door Dream Flag House Journey Night Nurse Pilot Queen
 """
-FILM_ENDINGS = words(
+_ENDINGS = words(
     "| of Glass| of Salt| of the North| of Silence| of Summer| of Ashes| of the Valley| at Midnight| at Noon| at Dawn"
     "| by the Sea| by the Lake| by Night| in the Rain| in the Snow| in the Fog| in Love| in Exile| in Spring| in Autumn"
     "| on the Hill| on the Quay| Next Door| Returns| Without a Name| for Two| for Sale| from Nowhere| Upstairs"
     "| Under the Ice",
     "|",
 )
-FILM_ADJECTIVES, FILM_NOUNS = tuple(f"{word} " for word in words(_ADJECTIVES)), words(_NOUNS)
+FILM_TITLES = (("The ",), tuple(f"{word} " for word in words(_ADJECTIVES)), words(_NOUNS), _ENDINGS)
 
 
 def somebody(dice: Dice) -> str:

@@ -1,17 +1,7 @@
 """People, companies and films."""
 
 from tasks.sources.miniweb.kinds.kind import By, Kind, Near, Number, year
-from tasks.sources.miniweb.names import (
-    FILM_ADJECTIVES,
-    FILM_ENDINGS,
-    FILM_NOUNS,
-    FIRST_NAMES,
-    HEADS,
-    LAST_TAILS,
-    MIDDLES,
-    NameScheme,
-    words,
-)
+from tasks.sources.miniweb.names import FILM_TITLES, FIRST_NAMES, HEADS, LAST_TAILS, MIDDLES, NameScheme, words
 
 _MONTHS = words("January February March April May June July August September October November December")
 # Years of birth and works. Film people are contemporaries; makers come before what they made.
@@ -171,7 +161,7 @@ COMPANY = Kind(
 
 FILM = Kind(
     name="film",
-    scheme=NameScheme((("The ",), FILM_ADJECTIVES, FILM_NOUNS, FILM_ENDINGS)),
+    scheme=NameScheme(FILM_TITLES),
     nouns=("the film", "the picture", "the {genre}"),
     short=(0, 3),
     edited=("tickets",),
