@@ -11,11 +11,15 @@ from collections.abc import Sequence
 
 from tasks.paragraphs.junk_marks import MARKS
 from tasks.paragraphs.junk_sections import KINDS, sections
+from tasks.paragraphs.page_words import NAMES as PAGE_WORDS
+from tasks.paragraphs.page_words import page_word_features
 from tasks.paragraphs.quality_weights import INTERCEPT, MEANS, SCALES, WEIGHTS
 from tasks.text.english import LEAST_SHARE, function_word_share
+from tasks.text.verbs import has_finite_verb
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _NEAR = (-3, -2, -1, 1, 2, 3)  # neighbours whose kind says something of a paragraph's
 _MOST = 3.0  # of a mark per ten words; more says no more
 
@@ -55,11 +59,13 @@ def is_english(texts: Sequence[str], language: str | None = None) -> bool:
 
 def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[float]]:
     """Return the features of each paragraph of a page: those of its text, of its place and neighbours, and section."""
-    own = [_text_features(text) for text in texts]
+    words = [_WORD.findall(text) for text in texts]
+    own = [_text_features(text, of_text) for text, of_text in zip(texts, words, strict=True)]
     kept = 1 - sum(refused) / max(1, len(texts))
+    beside = zip(own, sections(texts, refused), page_word_features(words, refused), strict=True)
     return [
-        features + _place_features(own, refused, kept, i) + [float(section == kind) for kind in KINDS]
-        for i, (features, section) in enumerate(zip(own, sections(texts, refused), strict=True))
+        features + _place_features(own, refused, kept, i) + [float(section == kind) for kind in KINDS] + on_page
+        for i, (features, section, on_page) in enumerate(beside)
     ]
 
 
@@ -77,21 +83,21 @@ _COUNTED = (
 )  # fmt: skip
 _TEXT_NAMES = [
     "words", "words_squared", "function_words", "capitalised", "digits", "punctuation", "word_length", "sentences",
-    "sentence_length", "commas", "reference", *MARKS, *[f"{name}_rate" for name in _COUNTED],
+    "sentence_length", "commas", "reference", "verb", "verbs", *MARKS, *[f"{name}_rate" for name in _COUNTED],
 ]  # fmt: skip
 _PAGE_NAMES = ["position", "from_end", "page_length", "page_kept", "near_kept", "near_words", "near_function_words",
-               "near_ends", "near_reference", *[f"below_{kind}" for kind in KINDS]]  # fmt: skip
+               "near_ends", "near_reference", *[f"below_{kind}" for kind in KINDS], *PAGE_WORDS]  # fmt: skip
 _AT = {name: i for i, name in enumerate(_TEXT_NAMES)}
 
 
-def _text_features(text: str) -> list[float]:
-    words = _WORD.findall(text)
+def _text_features(text: str, words: Sequence[str]) -> list[float]:
     count = max(1, len(words))
     length = math.log(count)
     sentences = len(_SENTENCE_END.findall(text))
     function_words = function_word_share([word.casefold() for word in words])
     found = {name: len(mark.findall(text)) for name, mark in MARKS.items()}
     reference = sum(found[name] > 0 for name in ("reference_word", "pages", "volume", "year", "initials"))
+    verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
     return [
         length,
         length**2,
@@ -104,6 +110,8 @@ def _text_features(text: str) -> list[float]:
         length - math.log(max(1, sentences)),
         text.count(",") / count,
         reference * max(0.0, 0.35 - function_words),
+        float(any(verbs)),
+        sum(verbs) / len(verbs),
         *[float(number > 0) for number in found.values()],
         *[min(10 * found[name] / count, _MOST) for name in _COUNTED],
     ]
