@@ -3,10 +3,10 @@
 from tasks.paragraphs.page_words import NAMES, page_word_features
 
 PAGE = [
-    "The weir at Ystan was built by the county".split(),  # 9 words
-    "Menu".split(),
-    "In Ystan the county of Morva closed it".split(),  # 8 words
-    "See Hartley and Ystan too".split(),  # 5 words
+    ["The", "weir", "at", "Ystan", "was", "built", "by", "the", "county"],  # 9 words
+    ["Menu"],
+    ["In", "Ystan", "the", "county", "of", "Morva", "closed", "it"],  # 8 words
+    ["See", "Hartley", "and", "Ystan", "too"],  # 5 words
 ]
 REFUSED = [False, True, False, False]
 
