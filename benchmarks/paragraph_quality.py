@@ -6,16 +6,17 @@
     python -m benchmarks.paragraph_quality data/wikigraph [--write] [--funnel]
 
 Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
-and digest. They were drawn in the order of the digests (of `final`, of a hash of them), at most two kept and two refused
-paragraphs a page, and read one by one. Everything is fitted and chosen on the parts `fit` and `hard`, cross-validated by
-registered domain: `fit` was drawn evenly, `hard` from the same sites among paragraphs that an earlier model was unsure
-of (.1 to .97); it teaches and is not judged. Three labels of `fit` were corrected when a model contradicted them.
+and digest. They were drawn in the order of the digests (of `final`, of a hash of them), at most two kept and two
+refused paragraphs a page, and read one by one. Everything is fitted and chosen on the parts `fit` and `hard`,
+cross-validated by registered domain: `fit` was drawn evenly, `hard` from the same sites among paragraphs that an earlier
+model was unsure of (.1 to .97); it teaches and is not judged. Three labels of `fit` were corrected when a model
+contradicted them.
 
 Other sites alone are in `report` (200 kept, 100 refused; 19 labels were replaced after the first judgement, because
-their pages repeat pages of `fit` under other addresses), and in `fresh` and `final` (150 and 75 each, drawn for the last
-two changes and read after them: other paragraphs, mostly of the pages of `report`, because wikigraph has only 15 more
-sites; a text that is also on a page of `fit` is left out of `final`). What is not in English is junk, reason `foreign`,
-because every article is in English.
+their pages repeat pages of `fit` under other addresses), and in `fresh` and `final` (150 and 75 each, drawn for the
+last two changes and read after them: other paragraphs, mostly of the pages of `report`, because wikigraph has only 15
+more sites; a text that is also on a page of `fit` is left out of `final`). What is not in English is junk, reason
+`foreign`, because every article is in English.
 
 `--write` fits the weights of `tasks.paragraphs.quality`; `--funnel` counts what the whole corpus keeps, without and
 with the model, and how long the model takes.
