@@ -8,8 +8,8 @@
 Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
 and digest. They were drawn in the order of the digests (of `final`, of a hash of them), at most two kept and two
 refused paragraphs a page, and read one by one. Everything is fitted and chosen on the parts `fit` and `hard`,
-cross-validated by registered domain: `fit` was drawn evenly, `hard` from the same sites among paragraphs that an earlier
-model was unsure of (.1 to .97); it teaches and is not judged. Three labels of `fit` were corrected when a model
+cross-validated by registered domain: `fit` was drawn evenly, `hard` from the same sites among paragraphs that an
+earlier model was unsure of (.1 to .97); it teaches and is not judged. Three labels of `fit` were corrected when a model
 contradicted them.
 
 Other sites alone are in `report` (200 kept, 100 refused; 19 labels were replaced after the first judgement, because
