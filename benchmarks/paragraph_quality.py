@@ -6,12 +6,18 @@
     python -m benchmarks.paragraph_quality data/wikigraph [--write] [--funnel]
 
 Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
-and digest. They were drawn in the order of the digests, at most two kept and two refused paragraphs a page, and read
-one by one. Everything is fitted and chosen on the parts `fit` and `hard`, cross-validated by registered domain: `fit`
-was drawn evenly, `hard` from the same sites among paragraphs that an earlier model was unsure of (.1 to .97); it
-teaches and is not judged. Other sites alone are in `report` (200 kept, 100 refused; 19 labels were replaced after the
-first judgement, because their pages repeat pages of `fit` under other addresses) and in `fresh` (150 and 75, drawn for
-the last change from the same sites as `report` and 7 new ones: wikigraph has only 15 sites in no earlier label).
+and digest. They were drawn in the order of the digests (of `final`, of a hash of them), at most two kept and two
+refused paragraphs a page, and read one by one. Everything is fitted and chosen on the parts `fit` and `hard`,
+cross-validated by registered domain: `fit` was drawn evenly, `hard` from the same sites among paragraphs that an
+earlier model was unsure of (.1 to .97); it teaches and is not judged. Three labels of `fit` were corrected when a model
+contradicted them.
+
+Other sites alone are in `report` (200 kept, 100 refused; 19 labels were replaced after the first judgement, because
+their pages repeat pages of `fit` under other addresses), and in `fresh` and `final` (150 and 75 each, drawn for the
+last two changes and read after them: other paragraphs, mostly of the pages of `report`, because wikigraph has only 15
+more sites; a text that is also on a page of `fit` is left out of `final`). What is not in English is junk, reason
+`foreign`, because every article is in English.
+
 `--write` fits the weights of `tasks.paragraphs.quality`; `--funnel` counts what the whole corpus keeps, without and
 with the model, and how long the model takes.
 """
@@ -41,6 +47,7 @@ from storage.builds import latest_build
 from storage.store import Store
 from tasks.paragraphs import quality
 from tasks.paragraphs.filter import drop_reason
+from tasks.paragraphs.foreign import in_other_language
 from tasks.paragraphs.paragraphs import build_paragraphs
 from tasks.paragraphs.settings import ParagraphFilterSettings, ParagraphSettings
 
@@ -50,18 +57,19 @@ _FOLDS = 8
 _TAUGHT_WEIGHT = 0.3  # of labels that teach and are not judged: paragraphs that a rule refuses, and the part `hard`
 _REGULARISATION = 0.1  # C of scikit-learn; of .03, .1 and .3 the best area under the curve across folds of `fit`
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+_LANGUAGE = "en"  # of every article of wikigraph
 # Marks that a rule would refuse a paragraph for by themselves.
 _DECISIVE = ("comment_head", "reply", "byline", "cookie", "caption", "teaser_end")
 
-Page = tuple[list[str], list[bool], str | None]
-"""A page's paragraphs, whether a rule refuses each, and its language."""
+Page = tuple[list[str], list[bool], list[bool]]
+"""A page's paragraphs, whether a rule refuses each, and whether it is refused for its language."""
 
 
 @dataclass(frozen=True)
 class Labelled:
     """Labelled paragraphs: features [n, f], and for each its label, site, topic, and whether rules keep it.
 
-    `english` tells whether its page is in English, `hard` whether it was drawn because a model was unsure of it.
+    `foreign` tells whether it is refused for its language, `hard` whether it was drawn as one a model was unsure of.
     """
 
     features: np.ndarray
@@ -69,7 +77,7 @@ class Labelled:
     site: np.ndarray
     topic: np.ndarray
     kept: np.ndarray
-    english: np.ndarray
+    foreign: np.ndarray
     hard: np.ndarray
 
     def where(self, rows: np.ndarray) -> "Labelled":
@@ -89,11 +97,12 @@ def read_pages(root: str, urls: set[str]) -> dict[str, Page]:
     pages: dict[str, Page] = {}
     settings = ParagraphFilterSettings()
     for table in _shards(root, "documents"):
-        for row in table.select(["url", "paragraphs", "boilerplate", "reason", "language"]).to_pylist():
+        for row in table.select(["url", "paragraphs", "boilerplate", "reason"]).to_pylist():
             if row["url"] in urls and row["url"] not in pages and row["reason"] is None:
                 marks = zip(row["paragraphs"], row["boilerplate"], strict=True)
                 refused = [repeats or drop_reason(text, settings) is not None for text, repeats in marks]
-                pages[row["url"]] = (row["paragraphs"], refused, row["language"])
+                foreign = in_other_language(row["paragraphs"], refused, _LANGUAGE)
+                pages[row["url"]] = (row["paragraphs"], refused, foreign)
     return pages
 
 
@@ -106,26 +115,23 @@ def read_labels(path: Path, root: str) -> dict[str, Labelled]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     pages = read_pages(root, {row["url"] for row in rows})
-    computed: dict[str, tuple[list[list[float]], bool]] = {}
+    computed: dict[str, list[list[float]]] = {}
     parts: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         url, position = row["url"], int(row["position"])
-        texts, refused, language = pages.get(url, ([], [], None))
+        texts, refused, foreign = pages.get(url, ([], [], []))
         if position >= len(texts) or digest(texts[position]) != row["digest"]:
             raise SystemExit(f"{url}, paragraph {position}: not in {root}; expected a corpus of the shared wikigraph")
         if url not in computed:
-            kept = [text for text, no in zip(texts, refused, strict=True) if not no]
-            english = quality.is_english(kept, language)
-            computed[url] = quality.page_features(texts, refused), english
-        features, english = computed[url]
+            computed[url] = quality.page_features(texts, [a or b for a, b in zip(refused, foreign, strict=True)])
         parts["fit" if row["part"] == "hard" else row["part"]].append(
             (
-                features[position],
+                computed[url][position],
                 row["label"] == "junk",
                 site_of(url),
                 row["article_id"],
                 not row["refused"],
-                english,
+                foreign[position],
                 row["part"] == "hard",
             )
         )
@@ -151,15 +157,15 @@ def boosted() -> Any:
 
 
 def fitted(model: Any, labels: Labelled) -> Any:
-    """Fit a model on English pages."""
-    labels = labels.where(labels.english)
+    """Fit a model on what is not refused for its language."""
+    labels = labels.where(~labels.foreign)
     weights = np.where(labels.kept & ~labels.hard, 1.0, _TAUGHT_WEIGHT)
     return model.fit(labels.features, labels.junk, **{f"{model.steps[-1][0]}__sample_weight": weights})
 
 
 def probabilities(model: Any, labels: Labelled) -> np.ndarray:
-    """Return the probability that each is junk; 0 off English pages, as in the stage."""
-    return np.where(labels.english, model.predict_proba(labels.features)[:, 1], 0.0)
+    """Return the probability that each is refused: as junk, or 1 for its language."""
+    return np.where(labels.foreign, 1.0, model.predict_proba(labels.features)[:, 1])
 
 
 def cross_validated(make: Callable[[], Any], labels: Labelled) -> np.ndarray:
@@ -171,11 +177,11 @@ def cross_validated(make: Callable[[], Any], labels: Labelled) -> np.ndarray:
 
 
 def by_rules(labels: Labelled) -> np.ndarray:
-    """Return 1 for each paragraph that a decisive mark refuses."""
+    """Return 1 for each paragraph that a decisive mark or its language refuses."""
     names = quality.feature_names()
     columns = [names.index(name) for name in _DECISIVE]
     marked = (labels.features[:, columns] > 0).any(axis=1) | (labels.features[:, names.index("reference")] > 0.45)
-    return np.where(labels.english & marked, 1.0, 0.0)
+    return np.where(labels.foreign | marked, 1.0, 0.0)
 
 
 def line(name: str, labels: Labelled, junk: np.ndarray) -> str:
@@ -266,12 +272,16 @@ def main() -> None:
         (f"fit: {_FOLDS} folds by site", fit, {name: cross_validated(make, fit) for name, make in models.items()}),
         *(
             (f"{part}: other sites", parts[part], {n: probabilities(m, parts[part]) for n, m in trained.items()})
-            for part in ("report", "fresh")
+            for part in ("report", "fresh", "final")
         ),
     ):
         sites, judged = len(set(labels.site)), int((labels.kept & ~labels.hard).sum())
         print(f"\n{title}; {judged} kept paragraphs, {sites} sites, {len(set(labels.topic))} topics")
-        rows = {"rules of the filter alone": np.zeros(len(labels.junk), bool), "marks as rules": by_rules(labels) > 0}
+        rows = {
+            "rules of the filter alone": np.zeros(len(labels.junk), bool),
+            "and the language": labels.foreign,
+            "and marks as rules": by_rules(labels) > 0,
+        }
         for name, values in found.items():
             rows |= {f"{name} >= {threshold}": values >= threshold for threshold in THRESHOLDS}
         print(table(labels, rows))

@@ -1,6 +1,6 @@
 """Twelve weeks of retraining on a mini web that grows every week: new topics, edited leads, dead links.
 
-    python -m benchmarks.twelve_weeks --root FOLDER [--weeks 12] [--topics 300] [--growth .15]
+    python -m benchmarks.twelve_weeks --root FOLDER [--weeks 12] [--topics 700] [--growth .1]
 
 One Prefect server serves all weeks; each is a run of the flow `retrain`, as the schedule starts it, and judges by the
 defaults. One line per week prints how many shards each stage computed, the verdict, the scores on the frozen test
@@ -50,7 +50,7 @@ SMALL: dict[str, Any] = {
     "summarizer": {"max_paragraphs": 8},
     "training": {"steps": 400, "keep_best": 1, "decoded_articles": 0},
     "decoding": {"beam": 3},
-    "retraining": {"ranker_steps": 100, "summarizer_steps": 150, "warmup": 30, "test_shards": 2, "keep": 2},
+    "retraining": {"ranker_steps": 100, "test_shards": 2, "keep": 2},
 }
 
 
@@ -95,8 +95,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.twelve_weeks")
     parser.add_argument("--root", required=True, help="folder everything is written below")
     parser.add_argument("--weeks", type=int, default=12)
-    parser.add_argument("--topics", type=int, default=300, help="articles in the first week")
-    parser.add_argument("--growth", type=float, default=0.15, help="new ones a week, as a share of these")
+    parser.add_argument("--topics", type=int, default=700, help="articles in the first week")
+    parser.add_argument("--growth", type=float, default=0.1, help="new ones a week, as a share of these")
     options = parser.parse_args()
     use_prefect_api()
     corpus = configuration(options.root, 0, options.topics, options.growth).name

@@ -402,7 +402,7 @@ class Bart(Summarizer):
         if self.copying is None or memory.copies is None:
             return Decoded(x_RTD, attended)
         copied = self.copying(x_RTD, words_RTD, target_in, memory.copies, cache)
-        return with_copies(Decoded(x_RTD, attended), copied)
+        return with_copies(Decoded(x_RTD, attended), copied, memory.copies)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""

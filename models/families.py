@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Protocol
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache, Copied, Decoded, Memory, Summarizer
@@ -17,7 +16,7 @@ from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import TokenMemory, TransformerDecoder, target_positions
 from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import FeedForward, Residual
-from models.layers.paragraphs import FlatTokens, ParagraphRows, weights_by_paragraph
+from models.layers.paragraphs import FlatTokens, ParagraphRows
 
 
 class TiedConfig(LayerConfig, Protocol):
@@ -93,7 +92,7 @@ class TokenDecoding(TiedSummarizer):
         assert isinstance(memory, TokenMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
         decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
-        return with_copies(decoded, self.point(decoded.hidden, target_in, memory.copies, cache))
+        return with_copies(decoded, self.point(decoded.hidden, target_in, memory.copies, cache), memory.copies)
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
@@ -162,24 +161,24 @@ class ParagraphDecoding(TiedSummarizer):
             cache.advance(target_in.shape[1])
         attended = None if total_RTP is None or not attention else total_RTP / len(self.decoder_layers)
         hidden_RTD = self.final_norm(x_RTD)
-        return with_copies(Decoded(hidden_RTD, attended), self.point(hidden_RTD, target_in, memory.copies, cache))
+        copied = self.point(hidden_RTD, target_in, memory.copies, cache)
+        return with_copies(Decoded(hidden_RTD, attended), copied, memory.copies)
 
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
         return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)
 
 
-def with_copies(decoded: Decoded, copied: Copied | None) -> Decoded:
+def with_copies(decoded: Decoded, copied: Copied | None, copies: CopyMemory | None) -> Decoded:
     """Return a decoder's result with copying added; a copied token counts as attention to its paragraph.
 
     The share of the attention that belongs to copying goes to the paragraphs of the copied tokens; the share that
     belongs to generating is distributed as before.
     """
-    if copied is None:
+    if copied is None or copies is None:
         return decoded
     attention = decoded.paragraph_attention
     if attention is not None:
-        member_BSP = F.one_hot(copied.paragraph, attention.shape[-1]).to(copied.weights.dtype)
         generate_RT1 = copied.gate.sigmoid().unsqueeze(-1)
-        attention = generate_RT1 * attention + (1 - generate_RT1) * weights_by_paragraph(copied.weights, member_BSP)
+        attention = generate_RT1 * attention + (1 - generate_RT1) * copies.by_paragraph(copied.weights)
     return replace(decoded, paragraph_attention=attention, copied=copied)

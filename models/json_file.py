@@ -13,6 +13,8 @@ def read_object(file: Path) -> dict[str, Any]:
     """
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
+    except RecursionError as error:  # some thousand brackets, which no file of ours or of a library has
+        raise ValueError(f"{file}: expected JSON, but it is nested too deeply") from error
     except (OSError, ValueError) as error:
         raise ValueError(f"{file}: expected JSON, but {error}") from error
     if not isinstance(value, dict):

@@ -24,7 +24,7 @@ from models.contract import Cache, Copied, Decoded, Memory, PerArticle, SourceBa
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import check_positive
 from models.layers.dropout import Dropout
-from models.layers.paragraphs import ParagraphRows, weights_by_paragraph
+from models.layers.paragraphs import ParagraphRows, ParagraphTokens
 from models.layers.precision import widened
 
 
@@ -59,7 +59,7 @@ class PointerGeneratorConfig:
 
 
 @dataclass(frozen=True)
-class PointerMemory(Memory):
+class PointerMemory(ParagraphTokens, Memory):
     """What the encoder returns for B articles.
 
     Attributes:
@@ -205,10 +205,7 @@ class PointerGenerator(Summarizer):
             cache.length += len(steps)
         weights_RTS = torch.stack([step.weights for step in steps], dim=1)
         # Generated or copied, a piece was written with the same attention, so the gate does not change its paragraphs.
-        looked_RTP = None
-        if attention:
-            member_BSP = F.one_hot(memory.paragraph, memory.paragraphs).to(weights_RTS.dtype)
-            looked_RTP = weights_by_paragraph(weights_RTS, member_BSP)
+        looked_RTP = memory.by_paragraph(weights_RTS) if attention else None
         repeated_RT = torch.stack([step.repeated for step in steps], dim=1)
         return Decoded(
             hidden=torch.stack([step.hidden for step in steps], dim=1),

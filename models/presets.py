@@ -260,9 +260,9 @@ PRESETS: dict[str, Preset] = {
     # A second decoder layer helps to copy more than a second local layer does, and costs less.
     "ht-small-2": Preset(
         "hierarchical",
-        {**_SMALL, "local_layers": 1, "global_layers": 1, "decoder_layers": 2},
+        {**_SMALL, "feed_forward_size": 256, "local_layers": 1, "global_layers": 1, "decoder_layers": 2},
         "Liu & Lapata 2019, sec. 3.2",
-        "HT for laptops with two decoder layers: d=128, 1 + 1, 2",
+        "HT for laptops with two decoder layers: d=128, narrow feed-forward layers, 1 + 1, 2",
         None,
         _RELEASED,
     ),

@@ -14,7 +14,7 @@ included, is left alone. The caller holds the root's lock, so that no build is r
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -107,8 +107,7 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     sizes: dict[str, int] = {}
     bytes_kept = young = 0
     turn = {}
-    for info in _files(store):
-        name = info.path[len(store.base) :].lstrip("/")
+    for name, info in store.files().items():
         file = parse_file_name(name)
         if file is None:
             continue
@@ -210,12 +209,6 @@ def _finished(store: Store, name: str | None) -> datetime | None:
     info = store.filesystem.get_file_info(store.path(f"builds/{name}.json"))
     moment: datetime | None = info.mtime
     return moment.astimezone(UTC) if moment is not None else None
-
-
-def _files(store: Store) -> Iterator[pafs.FileInfo]:
-    selector = pafs.FileSelector(store.path(""), recursive=True, allow_not_found=True)
-    infos = store.filesystem.get_file_info(selector)
-    return (info for info in infos if info.type == pafs.FileType.File)
 
 
 def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:

@@ -75,7 +75,7 @@ _ARTICLE_COLUMNS = [
 
 INTAKE = Dataset(
     name="intake",
-    version=3,
+    version=4,
     schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
     grouped_by="article_shard",
     reason="drop_reason",
@@ -83,7 +83,7 @@ INTAKE = Dataset(
 
 ARTICLES = Dataset(
     name="articles",
-    version=2,
+    version=3,
     schema=pa.schema(_ARTICLE_COLUMNS),
     reason="drop_reason",
 )
@@ -263,7 +263,7 @@ DOCUMENTS = Dataset(
 
 GIVEN = Dataset(
     name="given",
-    version=3,
+    version=4,
     schema=DOCUMENTS.schema,
     grouped_by="article_shard",
     reason="reason",
@@ -271,7 +271,7 @@ GIVEN = Dataset(
 
 PARAGRAPHS = Dataset(
     name="paragraphs",
-    version=5,
+    version=7,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article the paragraph is a candidate for"),
@@ -460,7 +460,7 @@ PASSAGES = Dataset(
 
 PREDICTIONS = Dataset(
     name="predictions",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),

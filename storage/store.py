@@ -149,6 +149,14 @@ class Store:
             infos = self.filesystem.get_file_info(selector)
         return {info.base_name: info.size for info in infos if info.type == pafs.FileType.File}
 
+    def files(self) -> dict[str, pafs.FileInfo]:
+        """Return every file below the root: name -> size and time."""
+        selector = pafs.FileSelector(self.base, recursive=True, allow_not_found=True)
+        with self._naming("", "listed"):
+            infos = self.filesystem.get_file_info(selector)
+        found = (info for info in infos if info.type == pafs.FileType.File)
+        return {info.path[len(self.base) :].lstrip("/"): info for info in found}
+
     def names(self) -> list[str]:
         """Return the names of the files and folders directly below the root, sorted; none if it is missing."""
         selector = pafs.FileSelector(self.base, allow_not_found=True)

@@ -7,23 +7,19 @@ it stopped. Damaged files are renamed, as in a run: the next build computes them
 
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 
-import pyarrow.fs as pafs
-
 from storage.builds import LATEST, build_names, latest_build, read_build
 from storage.directories import DirectoryRecord, record_of_directory
 from storage.errors import CorruptShardError, StorageError
+from storage.file_names import parse_file_name
 from storage.recipes import ShardRecord, record_path, set_aside
-from storage.schemas import DATASETS
 from storage.store import Store
 
 JOURNAL = ".verification.json"
-_RECORD = re.compile(r"^(?P<folder>.+)/(?:part-(?P<shard>\d{5})\.)?(?P<key>[0-9a-f]{16})\.json$")
 _READ_BYTES = 1 << 20
 _REPORT_SECONDS = 5.0
 
@@ -91,7 +87,7 @@ def verify(
     Raises:
         StorageError: the store does not answer; the same call continues from there.
     """
-    listing = _listing(store)
+    listing = {name: info.size for name, info in store.files().items()}
     records = sorted(name for name in listing if _is_record(name))
     found = _interrupted(store)
     pending = [name for name in records if name > found.after]
@@ -161,9 +157,9 @@ def _expected(store: Store, name: str) -> dict[str, str]:
     Raises:
         ValueError: it is not a record, or the record of something else.
     """
-    data, match = store.read_bytes(name), _RECORD.match(name)
-    assert match is not None
-    if match["shard"] is None:
+    data, file = store.read_bytes(name), parse_file_name(name)
+    assert file is not None
+    if file.kind == "directory":
         directory = DirectoryRecord.from_json(data)
         if record_of_directory(directory.name, directory.key) != name:
             raise ValueError(f"it describes {directory.path}")
@@ -218,21 +214,9 @@ def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> dic
     return damaged
 
 
-def _listing(store: Store) -> dict[str, int]:
-    """Return every file below the root with its size."""
-    selector = pafs.FileSelector(store.path(""), recursive=True, allow_not_found=True)
-    infos = store.filesystem.get_file_info(selector)
-    return {info.path[len(store.base) :].lstrip("/"): info.size for info in infos if info.type == pafs.FileType.File}
-
-
 def _is_record(name: str) -> bool:
-    match = _RECORD.match(name)
-    if match is None:
-        return False
-    folder = match["folder"]
-    if match["shard"] is not None:
-        return folder in DATASETS
-    return folder in ("reports", "tables") or re.fullmatch(r"(models|efficiency)/[^/]+", folder) is not None
+    file = parse_file_name(name)
+    return file is not None and file.record
 
 
 def _described(records: Sequence[str], listing: Mapping[str, int]) -> list[str]:

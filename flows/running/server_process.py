@@ -1,17 +1,20 @@
-"""A Prefect server that ends with its parent: `python -m flows.running.server_process PORT PARENT`."""
+"""A Prefect server that ends with its parent: `python -m flows.running.server_process SOCKET PARENT`."""
 
+import socket
 import sys
 
 from flows.running.parent_watch import end_with_parent
 
 
-def main(port: int, parent: int) -> None:
-    """Serve on 127.0.0.1; slow imports come after the start of the parent's watch."""
+def main(number: int, parent: int) -> None:
+    """Serve on the listening socket of this file number; slow imports come after the start of the parent's watch."""
     end_with_parent(parent)
     import uvicorn
     from prefect.server.api.server import create_app
 
-    uvicorn.run(create_app(ephemeral=True, final=True), host="127.0.0.1", port=port, log_level="error")
+    with socket.socket(fileno=number) as listening:
+        config = uvicorn.Config(create_app(ephemeral=True, final=True), log_level="error")
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 if __name__ == "__main__":

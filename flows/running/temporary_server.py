@@ -8,6 +8,7 @@ session and ends with its process, however that ends.
 import atexit
 import fcntl
 import os
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +17,10 @@ from pathlib import Path
 from prefect.context import refresh_global_settings_context
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME
 
-from flows.running.child_processes import free_port, start, stop, wait_for_api
+from flows.running.child_processes import start, stop, wait_for_api
 
 _START_SECONDS = 600.0  # it takes 6 to 9 on an idle machine; a busy one must not be an error
 _STOP_SECONDS = 10.0
-_NOT_STARTED = 3  # uvicorn's exit status, such as where another process took the port after it was found free
-_PORTS = 3  # tried
 
 
 def has_prefect_api() -> bool:
@@ -62,16 +61,15 @@ def _start() -> str:
 
 
 def _start_now() -> str:
-    for _ in range(_PORTS):
-        port = free_port("127.0.0.1")
-        server = start([sys.executable, "-m", "flows.running.server_process", str(port), str(os.getpid())])
-        # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
-        atexit.register(stop, server, _STOP_SECONDS)
-        url = f"http://127.0.0.1:{port}/api"
-        if wait_for_api(url, server, _START_SECONDS):
-            return url
-        if server.poll() != _NOT_STARTED:
-            break
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # from here on the port is the server's
+        number = listening.fileno()
+        command = [sys.executable, "-m", "flows.running.server_process", str(number), str(os.getpid())]
+        server = start(command, inherited=[number])
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/api"
+    # Registered to run last, because Prefect sends its last logs and events while the interpreter shuts down.
+    atexit.register(stop, server, _STOP_SECONDS)
+    if wait_for_api(url, server, _START_SECONDS):
+        return url
     raise RuntimeError(
         f"the temporary Prefect server did not start within {_START_SECONDS:.0f} s (exit code {server.poll()}); "
         "run `prefect server start` and set PREFECT_API_URL to see why"

@@ -23,7 +23,7 @@ def ranker(
             "tasks.ranking.training:train_ranker",
             settings=settings or session.config.ranker,
             arguments={"seed": session.config.seed},
-            version=3,
+            version=4,
         ),
         inputs={
             "shards": every(corpus.articles, corpus.paragraphs, corpus.features),

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from models.contract import Copied, Memory
 from models.layers.attention import KeyValueCache, initialise, masked_softmax
-from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.paragraphs import FlatTokens, ParagraphRows, ParagraphTokens
 from models.layers.precision import widened
 
 CONTEXT = 3  # pieces: most names and numbers of a SentencePiece vocabulary are two to four
@@ -25,7 +25,7 @@ _NO_SOURCE, _NO_TARGET = -1, -2  # padding before a paragraph and before a summa
 
 
 @dataclass(frozen=True)
-class CopyMemory(Memory):
+class CopyMemory(ParagraphTokens, Memory):
     """The source positions of B articles that may be copied.
 
     Attributes:
@@ -34,6 +34,7 @@ class CopyMemory(Memory):
         before: [B, S, C] int64, the token 1, 2, ... C positions earlier in the same paragraph, -1 if there is none.
         mask: [B, S] bool, True where there is a token.
         paragraph: [B, S] int64, the paragraph each token is from.
+        paragraphs: P.
     """
 
     keys: Tensor
@@ -41,6 +42,7 @@ class CopyMemory(Memory):
     before: Tensor
     mask: Tensor
     paragraph: Tensor
+    paragraphs: int
 
 
 class CopyableMemory(Memory):
@@ -76,6 +78,7 @@ class CopyHead(nn.Module):
             before=torch.stack(before, dim=-1),
             mask=states.mask,
             paragraph=states.paragraph,
+            paragraphs=rows.paragraphs,
         )
 
     def forward(

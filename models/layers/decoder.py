@@ -5,10 +5,8 @@ Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S sour
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Cache, Decoded, Memory
@@ -17,12 +15,12 @@ from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyMemory
 from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import FeedForward, Residual, final_norm
-from models.layers.paragraphs import FlatTokens, weights_by_paragraph
+from models.layers.paragraphs import FlatTokens, ParagraphTokens
 from models.layers.positions import sinusoids
 
 
 @dataclass(frozen=True)
-class TokenMemory(CopyableMemory):
+class TokenMemory(ParagraphTokens, CopyableMemory):
     """Keys and values of an article's source tokens for each decoder layer.
 
     Attributes:
@@ -40,15 +38,6 @@ class TokenMemory(CopyableMemory):
     paragraph: Tensor
     paragraphs: int
     copies: CopyMemory | None = None
-
-    def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
-        """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""
-        return weights_by_paragraph(weights_RTS, self._members)
-
-    @cached_property
-    def _members(self) -> Tensor:
-        """[B, S, P], 1 where a token is from a paragraph: each step of a search reads it, and training never does."""
-        return F.one_hot(self.paragraph, self.paragraphs).float()
 
 
 class DecoderLayer(nn.Module):

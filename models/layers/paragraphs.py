@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from models.contract import SourceBatch
@@ -151,6 +152,27 @@ class ParagraphRows:
         column_M = self.column[places.row]
         paragraph = torch.zeros(cells, dtype=torch.int64, device=x_M.device).index_copy_(0, places.flat, column_M)
         return FlatTokens(values.view(*shape, *x_M.shape[1:]), mask.view(shape), paragraph.view(shape), places.flat)
+
+
+class ParagraphTokens:
+    """The tokens [B, S] of P paragraphs that a memory keeps, whose weights it sums by paragraph.
+
+    Attributes:
+        paragraph: [B, S] int64, the paragraph each token is from.
+        paragraphs: P.
+    """
+
+    paragraph: Tensor
+    paragraphs: int
+
+    def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
+        """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""
+        return weights_by_paragraph(weights_RTS, self._members)
+
+    @cached_property
+    def _members(self) -> Tensor:
+        """[B, S, P], 1 where a token is from a paragraph: each step of a search reads it, and training never does."""
+        return F.one_hot(self.paragraph, self.paragraphs).float()
 
 
 def weights_by_paragraph(weights_RTS: Tensor, member_BSP: Tensor) -> Tensor:

@@ -169,22 +169,24 @@ def look_up_captures(
         finder = _Finder(settings, connect_to, stack)
         count = ProgressCount(sum(url in answers for url in urls), len(urls), progress)
         failed = []
+
+        def answered(url: str, captures: list[dict[str, Any]]) -> None:
+            answers.add(url, captures)
+            count.add({**refused_row(url, captures[-1]["reason"] if captures else "not_in_archive"), "body": b""})
+            count.tick()
+
         for url in urls:
             if url not in answers:
                 captures = finder.rows(url)
                 if _has_failed(captures):
                     failed.append(url)
                     continue
-                answers.add(url, captures)
-                count.add({**refused_row(url, captures[-1]["reason"] if captures else "not_in_archive"), "body": b""})
-                count.tick()
+                answered(url, captures)
         for url in failed:  # once more, because an outage may have passed
             captures = finder.rows(url)
             if _has_failed(captures):
                 finder.check()
-            answers.add(url, captures)
-            count.add({**refused_row(url, captures[-1]["reason"] if captures else "not_in_archive"), "body": b""})
-            count.tick()
+            answered(url, captures)
         for url in urls:
             rows += [{**row, "captured_at": _date(row["captured_at"])} for row in answers[url]]
         count.tick(last=True)

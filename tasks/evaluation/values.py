@@ -18,6 +18,7 @@ from models.sentences import split_sentences
 Kind = Literal["name", "number", "date"]
 Date = tuple[int, int, int | None]
 _REMEMBERED = 2048  # texts: several metrics and systems read the paragraphs of an article, which are some 600
+_REMEMBERED_WORDS = 65_536  # a corpus repeats its words, and each is folded in every text
 
 _MONTH_NAMES = "january february march april may june july august september october november december"
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
@@ -239,6 +240,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@lru_cache(maxsize=_REMEMBERED_WORDS)
 def _folded(word: str) -> str:
     """Return a word in the form used for comparison: case-folded, without a possessive s."""
-    return re.sub(r"[’']s$", "", word.replace("’", "'")).casefold()
+    return word.replace("’", "'").removesuffix("'s").casefold()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.paragraphs.settings import ParagraphFilterSettings
-from tasks.text.language import sure_language
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word
@@ -52,17 +51,14 @@ def drop_reason(text: str, settings: ParagraphFilterSettings, words: Sequence[st
 
     Args:
         text: the paragraph, one line.
-        settings: preset, fewest words and language.
-        words: `split_words(text)`, from callers that need it too.
+        settings: preset and fewest words.
+        words: `split_words(text, "rouge")`, no other rule's words, from callers that need them too.
 
     Returns:
         too_long | no_letters | too_short | mostly_links | mostly_symbols | markup | boilerplate | navigation |
-        no_sentence | language, or None. The first that holds, in the order of the preset.
+        no_sentence, or None. The first that holds, in the order of the preset.
     """
-    reason = _PRESETS[settings.preset](text, settings, words)
-    if reason is None and settings.language and sure_language(text) not in (None, settings.language):
-        return "language"
-    return reason
+    return _PRESETS[settings.preset](text, settings, words)
 
 
 def _default(text: str, settings: ParagraphFilterSettings, split: Sequence[str] | None) -> str | None:

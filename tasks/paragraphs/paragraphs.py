@@ -11,8 +11,9 @@ from tasks.engine.grouping import join_by_article
 from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import MAX_CHARACTERS, drop_reason
+from tasks.paragraphs.foreign import article_language, in_other_language
 from tasks.paragraphs.quality import junk_probabilities
-from tasks.paragraphs.settings import ParagraphSettings
+from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
 from tasks.rights.personal import mask_personal
 from tasks.text.ngrams import WordRule, split_words
@@ -30,7 +31,7 @@ def build_paragraphs(
 
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
-    page_reserved, page_language, page_quality, page_personal_data); the filter's own; host_boilerplate; junk;
+    page_reserved, page_language, page_quality, page_personal_data); the filter's own; host_boilerplate; language; junk;
     clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit.
 
     Args:
@@ -69,6 +70,8 @@ class _Candidates:
         self._settings = settings
         self._conditions = parse_conditions(settings.pages.keep)
         self._clones = LeadClones(lead, settings.clones, rule)
+        asked = settings.filter.language
+        self._language = article_language(lead) if asked == OF_ARTICLE else asked
         self._seen: set[str] = set()
 
     def add(self, documents: pa.Table, row: int) -> None:
@@ -84,14 +87,12 @@ class _Candidates:
         columns["provenance"] += [documents["provenance"][row].as_py()] * len(texts)
         columns["position"] += range(len(texts))
         columns["text"] += texts
-        of_site = documents["engine"][row].as_py() in HTML_ENGINES
+        engine = documents["engine"][row].as_py()
         reason = None
         if self._conditions:
             reason = refusal({name: documents[name][row].as_py() for name in COLUMNS}, self._conditions)
         language = documents["language"][row].as_py()
-        columns["drop_reason"] += (
-            [reason] * len(texts) if reason else self._reasons(texts, repeats, language, of_site=of_site)
-        )
+        columns["drop_reason"] += [reason] * len(texts) if reason else self._reasons(texts, repeats, language, engine)
 
     def limit(self) -> None:
         """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""
@@ -108,7 +109,7 @@ class _Candidates:
             reasons[row] = "over_limit"
 
     def _reasons(
-        self, texts: list[str], repeats: list[bool], language: str | None, *, of_site: bool
+        self, texts: list[str], repeats: list[bool], language: str | None, engine: str | None
     ) -> Iterator[str | None]:
         settings, rule = self._settings, self._clones.rule
         # The filter and the search for clones read the same words; of texts that are too long it reads none.
@@ -118,7 +119,11 @@ class _Candidates:
             or ("host_boilerplate" if repeat else None)
             for text, split, repeat in zip(texts, words, repeats, strict=True)
         ]
-        if settings.quality is not None and of_site:
+        if self._language is not None and self._has_language(engine):
+            other = in_other_language(texts, [reason is not None for reason in reasons], self._language)
+            reasons = [reason or ("language" if no else None) for reason, no in zip(reasons, other, strict=True)]
+            language = self._language
+        if settings.quality is not None and engine in HTML_ENGINES:
             junk = junk_probabilities(texts, [reason is not None for reason in reasons], language)
             reasons = [
                 reason or ("junk" if probability >= settings.quality else None)
@@ -131,6 +136,15 @@ class _Candidates:
         copy = self._clones.is_clone(kept)
         for text, paragraph, reason in zip(texts, kept, reasons, strict=True):
             yield reason or ("clone_document" if copy else self._clones.reason(paragraph)) or self._repeated(text)
+
+    def _has_language(self, engine: str | None) -> bool:
+        """Tell whether a document's language is asked; None is a document of the source, whose language it chose.
+
+        Plain text is not asked: it has no menus and comments of others, and whoever pastes it means every line of it.
+        """
+        if engine is None:
+            return self._settings.filter.language != OF_ARTICLE
+        return engine != "plain"
 
     def _repeated(self, text: str) -> str | None:
         """Return "duplicate" for a text that the article has already but for white space and case, else remember it."""

@@ -11,22 +11,17 @@ from collections.abc import Sequence
 
 from tasks.paragraphs.junk_marks import MARKS
 from tasks.paragraphs.junk_sections import KINDS, sections
+from tasks.paragraphs.page_words import NAMES as PAGE_WORDS
+from tasks.paragraphs.page_words import page_word_features
 from tasks.paragraphs.quality_weights import INTERCEPT, MEANS, SCALES, WEIGHTS
+from tasks.text.english import LEAST_SHARE, function_word_share
+from tasks.text.verbs import has_finite_verb
 
-# The commonest words of English; a share of them is the surest sign of running prose.
-_COMMONEST = """
-    the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had
-    they you were their one all we can her has there been if more when will would who so no she about its than into
-    could other only what do may some me these then did most any over such our even how also because where after
-    between those while during under through before both being should does him my out up your
-"""
-_FUNCTION_WORDS = frozenset(_COMMONEST.split())
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _NEAR = (-3, -2, -1, 1, 2, 3)  # neighbours whose kind says something of a paragraph's
 _MOST = 3.0  # of a mark per ten words; more says no more
-# Of the words of a page's kept paragraphs: prose below it is not English, and nothing is known of its junk.
-_LEAST_ENGLISH = 0.25
 
 
 def feature_names() -> list[str]:
@@ -42,7 +37,7 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
     Args:
         texts: paragraphs of one page, in order.
         refused: for each, whether a rule refused it.
-        language: ISO 639-1 code of the page's language; None = not sure.
+        language: ISO 639-1 code of the language of the texts that are not refused; None = not sure.
     """
     if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
@@ -59,17 +54,18 @@ def is_english(texts: Sequence[str], language: str | None = None) -> bool:
     """
     if language == "en":
         return True
-    words = [word.casefold() for text in texts for word in _WORD.findall(text)]
-    return sum(word in _FUNCTION_WORDS for word in words) > _LEAST_ENGLISH * len(words)
+    return function_word_share([word.casefold() for text in texts for word in _WORD.findall(text)]) > LEAST_SHARE
 
 
 def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[float]]:
     """Return the features of each paragraph of a page: those of its text, of its place and neighbours, and section."""
-    own = [_text_features(text) for text in texts]
+    words = [_WORD.findall(text) for text in texts]
+    own = [_text_features(text, of_text) for text, of_text in zip(texts, words, strict=True)]
     kept = 1 - sum(refused) / max(1, len(texts))
+    beside = zip(own, sections(texts, refused), page_word_features(words, refused), strict=True)
     return [
-        features + _place_features(own, refused, kept, i) + [float(section == kind) for kind in KINDS]
-        for i, (features, section) in enumerate(zip(own, sections(texts, refused), strict=True))
+        features + _place_features(own, refused, kept, i) + [float(section == kind) for kind in KINDS] + on_page
+        for i, (features, section, on_page) in enumerate(beside)
     ]
 
 
@@ -87,21 +83,21 @@ _COUNTED = (
 )  # fmt: skip
 _TEXT_NAMES = [
     "words", "words_squared", "function_words", "capitalised", "digits", "punctuation", "word_length", "sentences",
-    "sentence_length", "commas", "reference", *MARKS, *[f"{name}_rate" for name in _COUNTED],
+    "sentence_length", "commas", "reference", "verb", "verbs", *MARKS, *[f"{name}_rate" for name in _COUNTED],
 ]  # fmt: skip
 _PAGE_NAMES = ["position", "from_end", "page_length", "page_kept", "near_kept", "near_words", "near_function_words",
-               "near_ends", "near_reference", *[f"below_{kind}" for kind in KINDS]]  # fmt: skip
+               "near_ends", "near_reference", *[f"below_{kind}" for kind in KINDS], *PAGE_WORDS]  # fmt: skip
 _AT = {name: i for i, name in enumerate(_TEXT_NAMES)}
 
 
-def _text_features(text: str) -> list[float]:
-    words = _WORD.findall(text)
+def _text_features(text: str, words: Sequence[str]) -> list[float]:
     count = max(1, len(words))
     length = math.log(count)
     sentences = len(_SENTENCE_END.findall(text))
-    function_words = sum(word.casefold() in _FUNCTION_WORDS for word in words) / count
+    function_words = function_word_share([word.casefold() for word in words])
     found = {name: len(mark.findall(text)) for name, mark in MARKS.items()}
     reference = sum(found[name] > 0 for name in ("reference_word", "pages", "volume", "year", "initials"))
+    verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
     return [
         length,
         length**2,
@@ -114,6 +110,8 @@ def _text_features(text: str) -> list[float]:
         length - math.log(max(1, sentences)),
         text.count(",") / count,
         reference * max(0.0, 0.35 - function_words),
+        float(any(verbs)),
+        sum(verbs) / len(verbs),
         *[float(number > 0) for number in found.values()],
         *[min(10 * found[name] / count, _MOST) for name in _COUNTED],
     ]

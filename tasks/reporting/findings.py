@@ -16,6 +16,7 @@ from storage.schemas import RANKING_SCORES, SCORES
 from tasks.evaluation.registry import METRICS
 from tasks.evaluation.significance import SIGNIFICANCE, Comparison, SystemScore, compare_systems, summarise_scores
 from tasks.reporting.corpus_statistics import CorpusCounter, CorpusStatistics, Words, count_words
+from tasks.reporting.reasons import REPORTED_STAGES
 from tasks.reporting.settings import ReportSettings
 
 # Liu & Lapata 2019, Table 1: ROUGE-L recall of the L' best paragraphs of WikiSum against the target, in percent.
@@ -24,24 +25,6 @@ PUBLISHED_TABLE1: Mapping[str, Mapping[int, float]] = {
     "ranking": {5: 39.38, 10: 46.74, 20: 53.84, 40: 60.42},
 }
 
-# The stages of the corpus, in the order of the pipeline.
-_FUNNEL = {
-    "articles": "articles",
-    "search": "search results",
-    "captures": "archived captures",
-    "captures-indexed": "captures an index names",
-    "frontier": "URLs of articles",
-    "pages": "pages",
-    "documents": "documents",
-    "given": "documents the source gives",
-    "paragraphs": "paragraphs",
-    "compared": "paragraphs, compared across articles",
-    "features": "labelled paragraphs",
-    "ranked": "ranked paragraphs",
-    "graphs": "articles with a graph",
-    "examples": "examples",
-    "sentence-examples": "examples",
-}
 # The rows that the first stage keeps are the rows of the second; of two givers of one reader the last is read.
 _HANDED_ON = {"frontier": "documents", "paragraphs": "features", "compared": "features"}
 
@@ -195,8 +178,8 @@ class Distributions:
 def funnel(counts: Mapping[str, Mapping[str, Any]]) -> list[FunnelRow]:
     """Return the stages of the corpus in order of the pipeline, from the counts of `storage.builds.summarise`."""
     rows = []
-    for stage, heading in _FUNNEL.items():
-        if (count := counts.get(stage)) is not None:
+    for stage, (heading, _) in REPORTED_STAGES.items():
+        if heading is not None and (count := counts.get(stage)) is not None:
             rows.append(FunnelRow(stage, heading, count["rows"], most_first(count["drops"])))
     return rows
 

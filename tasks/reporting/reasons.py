@@ -1,6 +1,8 @@
-"""What each reason for refusing a row means, in the words of the report."""
+"""The stages of the corpus as the report tells of them: what their rows are, and what each reason for refusal means."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from tasks.crawl.reasons import CAPTURE_REASONS, FRONTIER_REASONS, PAGE_REASONS, SEARCH_REASONS
 
@@ -71,24 +73,44 @@ ACROSS_REASONS = {
     "near_duplicate": "nearly equal to an earlier paragraph, or in a document nearly equal to an earlier one",
 }
 
-_OF_STAGE: Mapping[str, Mapping[str, str]] = {
-    "intake": ARTICLE_REASONS,
-    "articles": ARTICLE_REASONS,
-    "search": {**FRONTIER_REASONS, **SEARCH_REASONS},
-    "captures": CAPTURE_REASONS,
-    "captures-indexed": CAPTURE_REASONS,
-    "frontier": FRONTIER_REASONS,
-    "pages": PAGE_REASONS,
-    "documents": {**PAGE_REASONS, **DOCUMENT_REASONS},
-    "given": GIVEN_REASONS,
-    "paragraphs": PARAGRAPH_REASONS,
-    "compared": {**PARAGRAPH_REASONS, **ACROSS_REASONS},
+
+class ReportedStage(NamedTuple):
+    """What the report says of a stage of the corpus.
+
+    Attributes:
+        heading: what its rows are; None for a stage that is not in the table of rows.
+        reasons: each reason for refusing one of them, and what it means.
+    """
+
+    heading: str | None
+    reasons: Mapping[str, str] = MappingProxyType({})
+
+
+# In the order of the pipeline.
+REPORTED_STAGES: Mapping[str, ReportedStage] = {
+    "intake": ReportedStage(None, ARTICLE_REASONS),
+    "articles": ReportedStage("articles", ARTICLE_REASONS),
+    "search": ReportedStage("search results", {**FRONTIER_REASONS, **SEARCH_REASONS}),
+    "captures": ReportedStage("archived captures", CAPTURE_REASONS),
+    "captures-indexed": ReportedStage("captures an index names", CAPTURE_REASONS),
+    "frontier": ReportedStage("URLs of articles", FRONTIER_REASONS),
+    "pages": ReportedStage("pages", PAGE_REASONS),
+    "documents": ReportedStage("documents", {**PAGE_REASONS, **DOCUMENT_REASONS}),
+    "given": ReportedStage("documents the source gives", GIVEN_REASONS),
+    "paragraphs": ReportedStage("paragraphs", PARAGRAPH_REASONS),
+    "compared": ReportedStage("paragraphs, compared across articles", {**PARAGRAPH_REASONS, **ACROSS_REASONS}),
+    "features": ReportedStage("labelled paragraphs"),
+    "ranked": ReportedStage("ranked paragraphs"),
+    "graphs": ReportedStage("articles with a graph"),
+    "examples": ReportedStage("examples"),
+    "sentence-examples": ReportedStage("examples"),
 }
 
 
 def meaning(stage: str, reason: str) -> str:
     """Return what a reason of a stage means, or an empty string for an unknown reason."""
-    text = _OF_STAGE.get(stage, {}).get(reason)
+    reported = REPORTED_STAGES.get(stage)
+    text = None if reported is None else reported.reasons.get(reason)
     if text is None and reason.startswith("http_"):
         return f"the server answered with status {reason.removeprefix('http_')}"
     return text or ""

@@ -16,7 +16,8 @@ class SummarySettings(Settings):
     language: str | None = Field(
         "en",
         pattern="^[a-z]{2,3}$",
-        description="ISO 639 code: paragraphs surely in another language are refused; null = every language is kept",
+        description="ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, "
+        "whose language is what was meant; null = every language is kept",
     )
     max_sources: int = Field(100, ge=1, description="pages and files of one summary, at most")
     max_bytes: int = Field(20_000_000, ge=1, description="limit for a file, and for a page after decompression")

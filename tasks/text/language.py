@@ -6,6 +6,10 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 _CHARACTERS = 40  # from which the language can be told
 _PROBABILITY = 0.9  # from which it is sure
+_BYTES = 40  # in UTF-8, from which one language can be asked for: a Chinese character says as much as three letters
+
+# Codes of one macrolanguage (ISO 639-3): their texts are told apart badly, and who writes in one reads the others.
+_MACROLANGUAGES = ("ar ary arz", "bs hr sr", "id ms", "ku sdh", "ltg lv", "nn no", "uz uzs", "wuu yue zh")
 
 
 def sure_language(text: str) -> str | None:
@@ -14,6 +18,26 @@ def sure_language(text: str) -> str | None:
         return None
     language, probability = _identifier().classify(text)
     return str(language) if probability >= _PROBABILITY else None
+
+
+def language_probability(text: str, language: str) -> float | None:
+    """Return the probability (0-1) that a text is in a language or its macrolanguage; None if it is too short to tell.
+
+    Args:
+        text: any text.
+        language: ISO 639-1 code.
+
+    Raises:
+        ValueError: the code is none of a language that can be told.
+    """
+    if len(text.encode()) < _BYTES:
+        return None
+    probabilities = dict(_identifier().rank(text))
+    if language not in probabilities:
+        known = ", ".join(sorted(probabilities))
+        raise ValueError(f"{language!r} is no language that can be told by its letters: expected one of {known}")
+    codes = next((group.split() for group in _MACROLANGUAGES if language in group.split()), [language])
+    return float(sum(probabilities[code] for code in codes))
 
 
 @lru_cache(maxsize=1)

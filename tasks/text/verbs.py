@@ -2,8 +2,8 @@
 
 import re
 
-_COMMON = re.compile(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|may|might|shall|should|must|\w+n['’]t"
+_COMMON = re.compile(  # "may" in small letters alone, because May is a month
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|(?-i:may)|might|shall|should|must|\w+n['’]t"
     r"|became|began|came|went|took|made|gave|got|said|saw|won|lost|held|led|(?<!top )(?<!bottom )left|met|wrote|ran"
     r"|rose|fell|grew|kept|sent|spent|built|brought|thought|found|knew|drew|broke|chose|spoke|stood|fought|put|set|let|cut"
     r"|hit|becomes?|includes?|remains?|contains?|consists?|shows?|says?|uses?|makes?|gives?|takes?|follows?|appears?)\b",

@@ -26,6 +26,7 @@ def test_the_paper_preset_has_the_papers_numbers() -> None:
     assert (config.vocabulary.pieces, config.vocabulary.model_type) == (32_000, "unigram")
     assert (config.ranker.hidden, config.ranker.learning_rate) == (256, 0.15)
     assert config.ranking.keep == 40
+    assert (config.paragraphs.quality, config.paragraphs.filter.language) == (None, None)
     assert config.graphs.similarity_threshold == 0.2
     assert (config.summarizer.preset, config.summarizer.max_paragraphs) == ("ht", 24)
     assert (config.training.steps, config.training.warmup, config.training.label_smoothing) == (500_000, 8_000, 0.1)

@@ -261,7 +261,10 @@ CHANGES: dict[str, tuple[str, Values]] = {
     "ht-3-8-heads": ("hierarchical", {**THREE, "heads": 8}),
     "ht-3-paper": ("hierarchical", {**PRINTED, **THREE, "heads": 4}),
     "ht-small": ("hierarchical", {**SMALL, "local_layers": 2, "global_layers": 1}),
-    "ht-small-2": ("hierarchical", {**SMALL, "local_layers": 1, "global_layers": 1, "decoder_layers": 2}),
+    "ht-small-2": (
+        "hierarchical",
+        {**SMALL, "feed_forward_size": 256, "local_layers": 1, "global_layers": 1, "decoder_layers": 2},
+    ),
     "ft-600": ("flat", {**FLAT, "source_tokens": 600}),  # Liu & Lapata 2019, Table 2
     "ft-800": ("flat", {**FLAT, "source_tokens": 800}),
     "ft-1200": ("flat", {**FLAT, "source_tokens": 1200}),

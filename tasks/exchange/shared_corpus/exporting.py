@@ -58,7 +58,7 @@ def export_corpus(
             "or `python -m tasks.exchange.ranked_wikisum export`"
         )
     parts = chosen_parts(settings, chosen.stages)
-    shards = CorpusShards(store, _stages(store, chosen, parts), settings.page_text, shared_dataset(parts).schema)
+    shards = CorpusShards(store, _stages(store, chosen, parts), settings.page_text, shared_dataset(parts))
     description = {"kind": "corpus", "build": chosen.name, "columns": list(parts), "page_text": settings.page_text}
     folder = ExportFolder(target, {"format": 1, **description})
     folder.check()
@@ -86,8 +86,8 @@ def export_corpus(
         tell(f"{group.number + 1} of {len(plan.groups)}: {size / 1e6:,.1f} MB{', done before' if finished else ''}")
     totals = {split: reduce(add, some) for split, some in counts.items() if some}
     texts = {
-        _CROISSANT: croissant(chosen, shards.schema, totals, files),
-        _CARD: corpus_card(chosen, shards.schema, parts, settings.page_text, totals, files),
+        _CROISSANT: croissant(chosen, shards.dataset.schema, totals, files),
+        _CARD: corpus_card(chosen, shards.dataset.schema, parts, settings.page_text, totals, files),
     }
     files |= {name: folder.write(name, text.encode()) for name, text in texts.items()}
     folder.finish(files, counts={split: count.to_json() for split, count in totals.items()})
@@ -113,7 +113,7 @@ def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any
 def _write_group(shards: CorpusShards, target: Store, group: FileGroup) -> Mapping[str, Any]:
     with ExitStack() as stack:
         sinks = {split: stack.enter_context(target.writing(name)) for split, name in group.files.items()}
-        with SplitFiles(sinks, shards.schema) as files:
+        with SplitFiles(sinks, shards.dataset) as files:
             for shard in group.shards:
                 files.add(shards.batches(shard))
     return {

@@ -103,6 +103,6 @@ def _grouped(shards: Sequence[int], stages: Mapping[str, StageResult], most: int
 def _measured(shards: CorpusShards, shard: int) -> tuple[int, float]:
     """Return the bytes and seconds of writing a shard to memory."""
     started = time.monotonic()
-    with SplitFiles({split: io.BytesIO() for split in SPLITS.values()}, shards.schema) as files:
+    with SplitFiles({split: io.BytesIO() for split in SPLITS.values()}, shards.dataset) as files:
         files.add(shards.batches(shard))
     return sum(file["bytes"] for file in files.written.values()), time.monotonic() - started

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.parts import gather, whole
+from storage.schemas import Dataset
 from storage.store import Store
 from tasks.engine.grouping import join_by_article
 from tasks.engine.hashing import unit_interval
@@ -36,14 +37,14 @@ class CorpusShards:
         store: where they are.
         stages: the stages that are read, by name; `documents` and `given` where the build has them.
         page_text: which documents keep their text (`SharedCorpusSettings`).
-        schema: of the rows.
+        dataset: what the rows become (`shared_dataset`).
         measured: share of articles whose summary's values are looked up in their paragraphs, drawn by id.
     """
 
     store: Store
     stages: Mapping[str, StageResult]
     page_text: PageText
-    schema: pa.Schema
+    dataset: Dataset
     measured: float = 0.0
 
     def batches(self, shard: int) -> Iterator[tuple[str, list[Row]]]:
@@ -137,8 +138,8 @@ class CorpusShards:
         ranked = [{**place[entry["paragraph_id"]], **entry} for entry in found.get("ranked", ())]
         graph: Mapping[str, Any] = next(iter(found.get("graphs", ())), {"similarity": [], "discourse": []})
         row |= {"documents": documents, "labels": labels, "ranked": ranked}
-        exported = {name: {**graph, **row}.get(name) for name in self.schema.names}
-        if "documents" in self.schema.names:
+        exported = {name: {**graph, **row}.get(name) for name in self.dataset.schema.names}
+        if "documents" in self.dataset.schema.names:
             exported["pages"] = pages
         if "paragraphs" in found and unit_interval("values", row["id"]) < self.measured:
             exported["values"] = _values(article, [paragraph["text"] for some in kept for paragraph in some])

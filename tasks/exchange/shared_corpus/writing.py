@@ -21,13 +21,13 @@ class SplitFiles:
         written: split -> its `rows`, `bytes` and `sha256`.
     """
 
-    def __init__(self, sinks: Mapping[str, IO[bytes]], schema: pa.Schema) -> None:
+    def __init__(self, sinks: Mapping[str, IO[bytes]], dataset: Dataset) -> None:
         self.counts = {split: Counts() for split in sinks}
         self.written: dict[str, dict[str, Any]] = {}
-        self._dataset = Dataset("shared corpus", 1, schema)
+        self._dataset = dataset
         self._hashing = {split: HashingSink(sink) for split, sink in sinks.items()}
         self._writers = {
-            split: pq.ParquetWriter(pa.PythonFile(sink, "w"), schema, compression="zstd")
+            split: pq.ParquetWriter(pa.PythonFile(sink, "w"), dataset.schema, compression="zstd")
             for split, sink in self._hashing.items()
         }
 

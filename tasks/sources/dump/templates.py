@@ -6,7 +6,7 @@ amounts and ships are written out; pronunciation, notes, coordinates, navigation
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -35,6 +35,7 @@ class Arguments(Protocol):
 
 
 Expansion = Callable[[Arguments], str]
+Meaning = TypeVar("Meaning", str, Expansion)
 
 
 def expand(name: str, arguments: Arguments) -> str:
@@ -177,26 +178,22 @@ def _orbiter(arguments: Arguments) -> str:
     return f"Space Shuttle {name}" if name else ""
 
 
-def _all(expansion: Expansion, names: str) -> dict[str, Expansion]:
-    """Return an expansion under each of some names, separated by bars."""
-    return dict.fromkeys((name.strip() for name in names.split("|")), expansion)
-
-
-def _texts(text: str, names: str) -> dict[str, str]:
-    return dict.fromkeys((name.strip() for name in names.split("|")), text)
+def _all(meaning: Meaning, names: str) -> dict[str, Meaning]:
+    """Return an expansion, or a fixed text, under each of some names, separated by bars."""
+    return dict.fromkeys((name.strip() for name in names.split("|")), meaning)
 
 
 _FIXED: Mapping[str, str] = {
-    **_texts(" ", "nbsp | space | spaces | thinsp | thin space | hair space | nnbsp"),
-    **_texts(" – ", "snd | snds | spnd | spaced ndash | spaced en dash | spndash | dash"),
-    **_texts("–", "ndash | en dash"),
-    **_texts("—", "mdash | em dash | emdash"),
-    **_texts(" — ", "spaced mdash | spaced em dash"),
-    **_texts("ʻ", "okina | `"),
-    **_texts(" · ", "· | dot | middot"),
-    **_texts(" • ", "• | bull"),
-    **_texts("…", "ldots | ..."),
-    **_texts("", "- | shy | wbr | zwj | zwnj | zwsp | nowrap begin | nowrap end | lrm | rlm"),
+    **_all(" ", "nbsp | space | spaces | thinsp | thin space | hair space | nnbsp"),
+    **_all(" – ", "snd | snds | spnd | spaced ndash | spaced en dash | spndash | dash"),
+    **_all("–", "ndash | en dash"),
+    **_all("—", "mdash | em dash | emdash"),
+    **_all(" — ", "spaced mdash | spaced em dash"),
+    **_all("ʻ", "okina | `"),
+    **_all(" · ", "· | dot | middot"),
+    **_all(" • ", "• | bull"),
+    **_all("…", "ldots | ..."),
+    **_all("", "- | shy | wbr | zwj | zwnj | zwsp | nowrap begin | nowrap end | lrm | rlm"),
     **{"'": "'", "'s": "'s", "-'": "'", "' \"": "'\"", "\" '": "\"'", "!": "|", "=": "=", "colon": ":", "\\": " / "},
     **{"hamza": "ʼ", "pi": "π", "sharp": "♯", "flat": "♭", "number sign": "#", "ampersand": "&", "euro": "€"},
     **{"hydrogen": "H", "carbon": "C", "nitrogen": "N", "oxygen": "O", "fluorine": "F", "sodium": "Na"},

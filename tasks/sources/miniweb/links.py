@@ -1,13 +1,14 @@
 """The URLs that an article cites and that a search for its title finds, and how each behaves when it is requested."""
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 from unicodedata import normalize
 
+from tasks.engine.dice import Dice
 from tasks.engine.hashing import unit_interval
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import REGION_TOPICS, World
@@ -56,7 +57,6 @@ DETOURS = {
     Fate.MOVED: (301, 1), Fate.FOUND: (302, 1), Fate.TEMPORARY: (307, 1), Fate.CHAIN: (302, 3),
     Fate.LOOP: (302, 0),
 }  # fmt: skip
-UNREADABLE = {Fate.NOT_FOUND, Fate.GONE, Fate.LOOP, Fate.PDF, Fate.OVERSIZED, Fate.FORBIDDEN, Fate.EMPTY}
 
 
 class Genre(NamedTuple):
@@ -103,31 +103,26 @@ class Link(NamedTuple):
     status: int | None
     final_url: str | None
 
-    @property
-    def readable(self) -> bool:
-        """Whether the URL leads to text."""
-        return self.fate not in UNREADABLE
 
-
+@dataclass(frozen=True)
 class Links:
     """All URLs of a world, each found from its topic alone."""
 
-    def __init__(self, settings: MiniwebSettings, world: World) -> None:
-        self._settings = settings
-        self._world = world
+    settings: MiniwebSettings
+    world: World
 
     def genre(self, topic: int, slot: int) -> str:
         """Return the genre of a page, the first word of its host's name."""
         if slot >= CLONE_SLOT:
             return MIRRORS[slot - CLONE_SLOT]
         genres = _CITED_GENRES if slot < FOUND_SLOT else _FOUND_GENRES
-        start = Dice(self._world.seed, "genre", topic).below(len(genres))
+        start = Dice(self.world.seed, "genre", topic).below(len(genres))
         return genres[(start + slot * 3) % len(genres)]
 
     def page_url(self, topic: int, slot: int) -> str:
         """Return the URL of a page (not always the one that is cited)."""
         genre = self.genre(topic, slot)
-        slug = f"{_slug(self._world.title(topic))}-{topic}-{slot}"
+        slug = f"{_slug(self.world.title(topic))}-{topic}-{slot}"
         fate = self.planned_fate(topic, slot)
         section = "private" if fate is Fate.FORBIDDEN else SITES[genre].section
         return f"http://{self._host(genre, topic)}/{section}/{slug}.{'pdf' if fate is Fate.PDF else 'html'}"
@@ -139,27 +134,27 @@ class Links:
 
     def guide_url(self, region: int, number: int) -> str:
         """Return the URL of guide `number` of a region."""
-        slug = _slug(self._world.region(region).name)
+        slug = _slug(self.world.region(region)["region"])
         return f"http://{self._host('visit', region)}/regions/{slug}-g{region}-{number}.html"
 
     def planned_fate(self, topic: int, slot: int) -> Fate:
         """Return the fate of a page's link before it becomes a dead link."""
-        draw = unit_interval(self._world.seed, "fate", topic, slot) if slot < CLONE_SLOT else 1.0
-        limits = accumulate(rate * self._settings.faults for rate in FAULT_RATES.values())
+        if slot >= CLONE_SLOT:
+            return Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE
+        draw = unit_interval(self.world.seed, "fate", topic, slot)
+        limits = accumulate(rate * self.settings.faults for rate in FAULT_RATES.values())
         fate = next((fate for fate, limit in zip(FAULT_RATES, limits, strict=True) if draw < limit), Fate.OK)
         allowed = fate is Fate.FORBIDDEN and self.genre(topic, slot) in WITHOUT_ROBOTS
         return Fate.OK if allowed else fate
 
     def is_dead(self, topic: int, slot: int) -> bool:
         """Whether the page has turned into a dead link by the settings' week."""
-        dead = 1 - (1 - self._settings.deaths) ** self._settings.week
-        return slot < CLONE_SLOT and unit_interval(self._world.seed, "death", topic, slot) < dead
+        dead = 1 - (1 - self.settings.deaths) ** self.settings.week
+        return slot < CLONE_SLOT and unit_interval(self.world.seed, "death", topic, slot) < dead
 
     def link(self, topic: int, slot: int) -> Link:
         """Return the link to a page of a topic, as it is cited."""
         cited = url = self.page_url(topic, slot)
-        if slot >= CLONE_SLOT:
-            return Link(url, Fate.CLONE if slot == CLONE_SLOT else Fate.NEAR_CLONE, 200, url)
         fate = self.planned_fate(topic, slot)
         if fate in DETOURS:
             host = LINK_HOST if fate in (Fate.FOUND, Fate.CHAIN) else url.split("/", 3)[2]
@@ -172,7 +167,7 @@ class Links:
 
     def references(self, topic: int) -> list[Link]:
         """Return the 4 to 12 links that a topic's article cites, in order."""
-        dice = Dice(self._world.seed, "references", topic)
+        dice = Dice(self.world.seed, "references", topic)
         links = [self.link(topic, slot) for slot in range(self._cited_pages(topic))]
         if dice.chance(GUIDE_RATE):
             guide = self.guide_url(topic // REGION_TOPICS, topic % REGION_TOPICS // len(KINDS))
@@ -185,13 +180,13 @@ class Links:
 
     def search_results(self, topic: int) -> list[Link]:
         """Return the ten links that a search finds: four that are cited, pages nobody cites, clones, other topics."""
-        dice = Dice(self._world.seed, "search", topic)
+        dice = Dice(self.world.seed, "search", topic)
         cited = self._cited_pages(topic)
         links = [self.link(topic, slot) for slot in dice.sample(range(cited), min(4, cited))]
         links += [self.link(topic, FOUND_SLOT + number) for number in range(dice.between(2, FOUND_PAGES))]
         if self._has_clone(topic):
             links.append(self.link(topic, CLONE_SLOT))
-        if unit_interval(self._world.seed, "near clone", topic) < NEAR_CLONE_RATE:
+        if unit_interval(self.world.seed, "near clone", topic) < NEAR_CLONE_RATE:
             links.append(self.link(topic, NEAR_CLONE_SLOT))
         links = dice.sample(links, len(links))
         while len(links) < SEARCH_RESULTS:
@@ -202,10 +197,10 @@ class Links:
 
     def _cited_pages(self, topic: int) -> int:
         """Return how many pages about its own topic the article cites; with the shared ones it cites 4 to 12."""
-        return Dice(self._world.seed, "cited", topic).between(4, CITED_PAGES)
+        return Dice(self.world.seed, "cited", topic).between(4, CITED_PAGES)
 
     def _has_clone(self, topic: int) -> bool:
-        return unit_interval(self._world.seed, "clone", topic) < CLONE_RATE
+        return unit_interval(self.world.seed, "clone", topic) < CLONE_RATE
 
     def _other_topic(self, topic: int, dice: Dice) -> int:
         """Return another topic of the same region."""
@@ -214,8 +209,8 @@ class Links:
 
     def _host(self, genre: str, key: int) -> str:
         """Return one of the hosts of a genre, by the key of what it serves."""
-        copies = len(range(GENRES.index(genre), self._settings.hosts, len(GENRES))) if genre in GENRES else 1
-        return _host(genre, int(unit_interval(self._world.seed, "host", genre, key) * copies))
+        copies = len(range(GENRES.index(genre), self.settings.hosts, len(GENRES))) if genre in GENRES else 1
+        return _host(genre, int(unit_interval(self.world.seed, "host", genre, key) * copies))
 
 
 def hosts_of(settings: MiniwebSettings) -> list[str]:

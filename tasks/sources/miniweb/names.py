@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from math import gcd, prod
 
+from tasks.engine.dice import Dice
 from tasks.engine.hashing import stable_hash
-from tasks.sources.miniweb.dice import Dice
 
 
 def words(text: str, separator: str | None = None) -> tuple[str, ...]:
@@ -34,6 +34,28 @@ _MEN = "Anton Bruno Carl Daniel Emil Felix Georg Henrik Ivan Jonas Kaspar Leon M
 WOMEN, MEN = words(f"{_WOMEN} Ursula Vera Wilma Yvonne Zora"), words(f"{_MEN} Theo Ulrich Viktor Walter Xaver Zoltan")
 FIRST_NAMES = WOMEN + MEN
 LAST_TAILS = words("n r ll sen rt ck nt ler mann ski vic rd nsson tt berg lund")
+
+_ADJECTIVES = """
+Glass Silent Amber Broken Crooked Distant Empty Faithful Gentle Hidden Hollow Iron Ivory Last Little Lonely Lost Narrow
+Northern Paper Patient Quiet Red Restless Scarlet Second Secret Seventh Silver Sleeping Slow Small Southern Stolen Stone
+Tall Tired Unwritten Velvet Wandering White Wild Wooden Yellow Bitter Blue Borrowed Brass Burning Careless Clever Copper
+Crimson Dark Early Endless False Final First Forgotten Fourth Golden Green Grey Honest Humble Painted Proud Third
+"""
+_NOUNS = """
+Orchard Harbour Letter Lantern Piano Garden Window Station Clock Mirror Ferry Staircase Painter Widow Soldier Baker Well
+Tailor Sparrow Fox Horse Swan Heron Wolf Key Coat Suitcase Train Bridge Island Lighthouse Theatre Hotel Market Library
+Kitchen Balcony Chapel Tower Mill Road Valley Forest Meadow Field Shore Song Waltz Promise Wager Verdict Witness Guest
+Stranger Neighbour Daughter Brother Teacher Gardener Fisherman Doctor Judge Messenger Portrait Signal Umbrella Bell
+Boat Violin Candle Carriage Crown Door Dream Flag House Journey Night Nurse Pilot Queen
+"""
+_ENDINGS = words(
+    "| of Glass| of Salt| of the North| of Silence| of Summer| of Ashes| of the Valley| at Midnight| at Noon| at Dawn"
+    "| by the Sea| by the Lake| by Night| in the Rain| in the Snow| in the Fog| in Love| in Exile| in Spring| in Autumn"
+    "| on the Hill| on the Quay| Next Door| Returns| Without a Name| for Two| for Sale| from Nowhere| Upstairs"
+    "| Under the Ice",
+    "|",
+)
+FILM_TITLES = (("The ",), tuple(f"{word} " for word in words(_ADJECTIVES)), words(_NOUNS), _ENDINGS)
 
 
 def somebody(dice: Dice) -> str:

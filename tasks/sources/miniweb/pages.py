@@ -1,11 +1,11 @@
 """The content of a page: its paragraphs in order, before they are rendered as HTML."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 
+from tasks.engine.dice import Dice
 from tasks.sources.miniweb.chatter import DAYS, FORUM_NAMES, LINKS, MENTIONS, REMARKS
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS
 from tasks.sources.miniweb.kinds.kind import Line
 from tasks.sources.miniweb.links import CLONE_SLOT, NEAR_CLONE_SLOT, SITES, Links
@@ -44,56 +44,54 @@ class Page:
         return tuple(text for tag, text in self.blocks if tag == "p")
 
 
+@dataclass(frozen=True)
 class Pages:
     """Writes every page of a world, each from its topic alone."""
 
-    def __init__(self, settings: MiniwebSettings, world: World, links: Links) -> None:
-        self._settings = settings
-        self._world = world
-        self._links = links
+    settings: MiniwebSettings
+    world: World
+    links: Links
 
     def lead(self, topic: int) -> str:
         """Return the lead of a topic's article in the settings' week."""
-        return text_of(write_lead(self._current(topic), self._world.seed))
+        return text_of(write_lead(self._current(topic), self.world.seed))
 
     def revision(self, topic: int) -> int:
         """Return how many times the lead of a topic has been edited by the settings' week."""
-        return self._world.revision(topic, self._settings.week, self._settings.edits)
+        return self.world.revision(topic, self.settings.week, self.settings.edits)
 
     def page(self, topic: int, slot: int) -> Page:
         """Return the page in a slot of a topic. Every second page follows the edits of the lead."""
-        dice = Dice(self._world.seed, "page", topic, slot)
+        dice = Dice(self.world.seed, "page", topic, slot)
         follows = slot >= CLONE_SLOT or dice.chance(0.5)
-        subject = self._current(topic) if follows else self._world.topic(topic)
-        genre, url = self._links.genre(topic, slot), self._links.page_url(topic, slot)
+        subject = self._current(topic) if follows else self.world.topic(topic)
+        genre, url = self.links.genre(topic, slot), self.links.page_url(topic, slot)
         title = capital(SITES[genre].headline.format(subject.name))
-        blocks = (
-            self._clone(subject, slot, genre, dice) if slot >= CLONE_SLOT else self._blocks(subject, slot, genre, dice)
-        )
-        page = _written(url, genre, title, blocks, subject.title, dice)
+        author, date, caption = _signed(subject.title, dice)
+        written = self._clone if slot >= CLONE_SLOT else self._blocks
+        blocks = tuple(written(subject, slot, genre, dice))
         neighbours = dice.sample(sorted(set(subject.related.values())), 3)
         talked = dice.sample(MENTIONS, 2 if genre in ("gazette", "weekend", "journal", "courier") else 0)
-        return replace(
-            page,
-            comments=tuple((dice.pick(FORUM_NAMES), self._filled(text, subject, genre, dice)) for text in talked),
-            related=tuple((self._world.title(other), self._links.page_url(other, 0)) for other in neighbours),
-        )
+        comments = tuple((dice.pick(FORUM_NAMES), self._filled(text, subject, genre, dice)) for text in talked)
+        related = tuple((self.world.title(other), self.links.page_url(other, 0)) for other in neighbours)
+        return Page(url, genre, title, author, date, blocks, caption, comments, related)
 
     def guide(self, region: int, number: int) -> Page:
         """Return guide `number` of a region: a paragraph on each of six topics, one of each kind."""
-        dice = Dice(self._world.seed, "guide", region, number)
+        dice = Dice(self.world.seed, "guide", region, number)
         start = region * REGION_TOPICS + number * len(KINDS)
         blocks: list[tuple[str, str]] = []
         for topic in dice.sample(range(start, start + len(KINDS)), len(KINDS)):
-            subject = self._world.topic(topic)
+            subject = self.world.topic(topic)
             lines = self._lines(subject, salient=True, slot=dice.below(9))
             text = text_of(Narrator(subject, dice).paragraph(lines, 3, opening=True))
             blocks += [("h2", subject.title), ("p", text)]
-        title = f"Six things to know about the {self._world.region(region).name}"
-        return _written(self._links.guide_url(region, number), "visit", title, blocks, title, dice)
+        title = f"Six things to know about the {self.world.region(region)['region']}"
+        author, date, caption = _signed(title, dice)
+        return Page(self.links.guide_url(region, number), "visit", title, author, date, tuple(blocks), caption)
 
     def _current(self, topic: int) -> Topic:
-        return self._world.topic(topic, self.revision(topic))
+        return self.world.topic(topic, self.revision(topic))
 
     def _blocks(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
         """Yield headings and paragraphs according to the genre's recipe, with each aspect of the topic once."""
@@ -120,7 +118,7 @@ class Pages:
     def _lines(self, subject: Topic, *, salient: bool, slot: int) -> Iterator[Line]:
         """Yield a line on each aspect; the first aspect and the wording differ from page to page."""
         aspects = [aspect.told for aspect in subject.kind.aspects if bool(aspect.lead) == salient]
-        order = Dice(self._world.seed, "told", subject.index).sample(aspects, len(aspects))
+        order = Dice(self.world.seed, "told", subject.index).sample(aspects, len(aspects))
         for step in count():
             line = order[(3 * slot + step) % len(order)]
             yield line[(subject.index + slot + step // len(order)) % len(line)]
@@ -128,12 +126,12 @@ class Pages:
     def _mentions(self, subject: Topic, slot: int) -> Iterator[str]:
         """Yield paragraphs that name the topic but state no fact, different ones on every page."""
         every = (*MENTIONS, *subject.kind.chatter)
-        shuffled = Dice(self._world.seed, "mentions", subject.index).sample(every, len(every))
+        shuffled = Dice(self.world.seed, "mentions", subject.index).sample(every, len(every))
         return (shuffled[(4 * slot + step) % len(every)] for step in count())
 
     def _related(self, subject: Topic, other: int, dice: Dice) -> str:
         """Return a paragraph that mentions a related topic and then describes it."""
-        neighbour = self._world.topic(other)
+        neighbour = self.world.topic(other)
         bridge = capital(dice.pick(LINKS).format(T=subject.name, R=neighbour.name))
         lines = self._lines(neighbour, salient=dice.chance(0.7), slot=dice.below(9))
         return f"{bridge}. {text_of(Narrator(neighbour, dice).paragraph(lines, 2))}"
@@ -146,16 +144,17 @@ class Pages:
 
     def _clone(self, subject: Topic, slot: int, genre: str, dice: Dice) -> Iterator[tuple[str, str]]:
         """Yield a copy of the article, word for word or with a few words exchanged, and two other paragraphs."""
-        lead = text_of(write_lead(subject, self._world.seed))
+        lead = text_of(write_lead(subject, self.world.seed))
         yield "p", _reworded(lead) if slot == NEAR_CLONE_SLOT else lead
         yield "p", self._related(subject, dice.pick(sorted(subject.related.values())), dice)
         yield "p", self._filled(dice.pick(MENTIONS), subject, genre, dice)
 
 
-def _written(url: str, genre: str, title: str, blocks: Iterable[tuple[str, str]], pictured: str, dice: Dice) -> Page:
+def _signed(pictured: str, dice: Dice) -> tuple[str, str, str]:
+    """Return author, date and caption of a page."""
     date = f"{dice.between(1, 28)} {dice.pick(_MONTHS)} {dice.between(2006, 2025)}"
     caption = f"{pictured}. Picture: {somebody(dice)}"
-    return Page(url, genre, title, somebody(dice), date, tuple(blocks), caption)
+    return somebody(dice), date, caption
 
 
 def _reworded(text: str) -> str:

@@ -12,7 +12,8 @@ def render_pdf(title: str, paragraphs: Sequence[str]) -> bytes:
     lines = [title, ""]
     for paragraph in paragraphs:
         lines += [*wrap(paragraph, 92), ""]
-    shown = b"".join(b"(" + _escaped(line) + b") Tj T*\n" for line in lines[:_LINES])
+    escaped = (re.sub(r"([\\()])", r"\\\1", line).encode("cp1252", "replace") for line in lines[:_LINES])
+    shown = b"".join(b"(%s) Tj T*\n" % line for line in escaped)
     stream = b"BT /F1 10 Tf 13 TL 50 800 Td\n" + shown + b"ET"
     objects = (
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -28,8 +29,3 @@ def render_pdf(title: str, paragraphs: Sequence[str]) -> bytes:
         file += b"%d 0 obj\n%s\nendobj\n" % (number, content)
     trailer = b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(file)
     return file + b"xref\n0 6\n" + table + trailer
-
-
-def _escaped(line: str) -> bytes:
-    """Return the line as the inside of a PDF string in WinAnsi encoding."""
-    return re.sub(r"([\\()])", r"\\\1", line).encode("cp1252", "replace")

@@ -6,13 +6,13 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
-from tasks.sources.miniweb.html import render_listing
 from tasks.sources.miniweb.links import DOMAIN, SEARCH_HOST
 from tasks.sources.miniweb.settings import MiniwebSettings
-from tasks.sources.miniweb.site import HTML, Answer, Miniweb
+from tasks.sources.miniweb.site import Answer, Miniweb, listing
 
 _CHUNK = 1 << 16
 _BROWSED = re.compile(r"^/host/([a-z0-9.-]+)(/.*)?$")
@@ -36,8 +36,8 @@ class MiniwebServer(ThreadingHTTPServer):
         self.web = Miniweb(settings)
         self.requests: Counter[str] = Counter()
         self.connections: set[socket.socket] = set()
+        self._failed_once: set[str] = set()  # flaky pages; whoever clears the counts does not make them fail again
         self._count_requests = count_requests
-        self._failed_once: set[str] = set()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="miniweb", daemon=True)
 
@@ -60,7 +60,7 @@ class MiniwebServer(ThreadingHTTPServer):
                 self.requests[url] += 1
             if answer.flaky and url not in self._failed_once:
                 self._failed_once.add(url)
-                return Answer(500, b"<h1>500</h1><p>Please try again.</p>", {"Content-Type": HTML})
+                return Answer(500, b"<h1>500</h1><p>Please try again.</p>")
         return answer
 
     def __enter__(self) -> "MiniwebServer":
@@ -85,6 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "miniweb/1", ""
     disable_nagle_algorithm = True  # otherwise every answer on a kept connection waits 40 ms
     timeout = 60
+    wbufsize = -1  # so that headers and body leave in one packet where they fit
 
     def setup(self) -> None:
         super().setup()
@@ -114,14 +115,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in (*answer.headers.items(), *([length] if status != 304 else [])):
             self.send_header(name, value)
-        header = b"".join(getattr(self, "_headers_buffer", [])) + b"\r\n"
-        self._headers_buffer: list[bytes] = []
+        self.end_headers()
         if self.command == "HEAD":
-            body = b""
-        elif answer.chunked:
+            return
+        if answer.chunked:
             pieces = (body[start : start + _CHUNK] for start in range(0, len(body) + _CHUNK, _CHUNK))
             body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
-        self.wfile.write(header + body)  # one packet where it fits
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class has this name
         pass
@@ -136,16 +136,14 @@ def _index(web: Miniweb, path: str) -> Answer:
         rows.append((f"{topic}: {title}", f"/host/{SEARCH_HOST}/search?q={quote(title)}"))
     if start + _INDEX_TOPICS < web.settings.topics_now:
         rows.append(("more", f"/{start + _INDEX_TOPICS}"))
-    return Answer(200, render_listing("The mini web: hosts and topics", rows).encode(), {"Content-Type": HTML})
+    return listing("The mini web: hosts and topics", rows)
 
 
 def _for_browser(answer: Answer) -> Answer:
     """Return an answer whose links to hosts of the web lead through /host/ of this server."""
-    headers = {name: value for name, value in answer.headers.items() if name != "ETag"}
+    headers = {name: value.replace("http://", "/host/", 1) for name, value in answer.headers.items() if name != "ETag"}
     body = answer.body
-    if "Location" in headers:
-        headers["Location"] = headers["Location"].replace("http://", "/host/", 1)
-    if headers.get("Content-Type", "").startswith("text/html") and "Content-Encoding" not in headers:
+    if headers["Content-Type"].startswith("text/html") and "Content-Encoding" not in headers:
         body = re.sub(rb'href="http://([a-z0-9.-]+\.miniweb\.test)', rb'href="/host/\1', body)
         body = re.sub(rb'href="/(?!host/)', rb'href="#/', body)
-    return Answer(answer.status, body, headers, seconds=answer.seconds, chunked=answer.chunked)
+    return replace(answer, body=body, headers=headers)

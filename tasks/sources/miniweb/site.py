@@ -3,19 +3,20 @@
 import gzip
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import parse_qsl, urlsplit
 
 from tasks.sources.miniweb.html import render_html, render_listing
 from tasks.sources.miniweb.links import DETOURS, LINK_HOST, SEARCH_HOST, WITHOUT_ROBOTS, Fate, Link, Links, hosts_of
-from tasks.sources.miniweb.pages import Page, Pages
+from tasks.sources.miniweb.pages import Pages
 from tasks.sources.miniweb.pdf import render_pdf
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import World
 
-HTML, HTML_LATIN1 = "text/html; charset=utf-8", "text/html; charset=iso-8859-1"
+HTML = "text/html; charset=utf-8"
 _PAGE = re.compile(r"-(\d+)-(\d+)\.(?:html|pdf)$")
 _GUIDE = re.compile(r"^/regions/.*-g(\d+)-(\d+)\.html$")
 _DETOUR = re.compile(r"^/via/(\d)/(\d+)-(\d+)$")
@@ -29,7 +30,7 @@ class Answer:
 
     status: int
     body: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict)  # in addition to Date and the length headers
+    headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": HTML})  # beside Date and the length
     seconds: float = 0.0  # to wait before answering
     chunked: bool = False  # sent in chunks, without its length
     flaky: bool = False  # the first request gets status 500 instead of this
@@ -67,35 +68,34 @@ class Miniweb:
         if match := _GUIDE.match(url.path):
             region, number = int(match[1]), int(match[2])
             if number < 10 and self.links.guide_url(region, number) == f"http://{host}{url.path}":
-                return _html(self.pages.guide(region, number))
+                return _tagged(render_html(self.pages.guide(region, number)).encode())
         return _not_found()
 
     def _page(self, url: str, topic: int, slot: int) -> Answer:
         """Answer for a page that is named by topic and slot, according to its fate."""
         if not self.links.has_page(topic, slot) or self.links.page_url(topic, slot) != url:
             return _not_found()
-        link = self.links.link(topic, slot)
-        if link.fate is Fate.LOOP or link.status in (404, 410):
-            return _not_found("This page is no longer here.", link.status or 404)
-        if link.fate is Fate.EMPTY:
-            return Answer(200, headers={"Content-Type": HTML})
+        fate, status = self.links.link(topic, slot)[1:3]
+        if fate is Fate.LOOP or status in (404, 410):
+            return _not_found("This page is no longer here.", status or 404)
+        if fate is Fate.EMPTY:
+            return Answer(200)
         page = self.pages.page(topic, slot)
-        if link.fate is Fate.PDF:
+        if fate is Fate.PDF:
             return Answer(200, render_pdf(page.title, page.paragraphs), {"Content-Type": "application/pdf"})
-        body = render_html(page)
-        if link.fate is Fate.OVERSIZED and topic % 2:
-            return Answer(
-                200, body.encode() + _filler(self.settings.oversized_bytes), {"Content-Type": HTML}, chunked=True
-            )
-        if link.fate is Fate.OVERSIZED:  # two members of gzip, of which the second is a bomb
-            zipped = gzip.compress(body.encode(), mtime=0) + _zipped_filler(self.settings.oversized_bytes)
+        text = render_html(page)
+        body, size = text.encode(), self.settings.oversized_bytes
+        if fate is Fate.OVERSIZED and topic % 2:
+            return Answer(200, body + _filler(size), chunked=True)
+        if fate is Fate.OVERSIZED:  # two members of gzip, of which the second is a bomb
+            zipped = gzip.compress(body, mtime=0) + _zipped_filler(size)
             return Answer(200, zipped, {"Content-Type": HTML, "Content-Encoding": "gzip"})
-        if link.fate is Fate.CALLED_UTF8:
-            return Answer(200, body.encode("latin-1", "xmlcharrefreplace"), {"Content-Type": HTML})
-        if link.fate is Fate.CALLED_LATIN1:
-            return Answer(200, body.encode(), {"Content-Type": HTML_LATIN1})
-        seconds = self.settings.slow_seconds if link.fate is Fate.SLOW else 0.0
-        return _html(page, seconds, flaky=link.fate is Fate.FLAKY)
+        if fate is Fate.CALLED_UTF8:
+            return Answer(200, text.encode("latin-1", "xmlcharrefreplace"))
+        if fate is Fate.CALLED_LATIN1:
+            return Answer(200, body, {"Content-Type": "text/html; charset=iso-8859-1"})
+        seconds = self.settings.slow_seconds if fate is Fate.SLOW else 0.0
+        return replace(_tagged(body), seconds=seconds, flaky=fate is Fate.FLAKY)
 
     def _detour(self, host: str, hop: int, topic: int, slot: int) -> Answer:
         """Answer for a URL that redirects: at hop 1 to the page, before it to the next hop, in a loop to itself."""
@@ -110,12 +110,9 @@ class Miniweb:
     def _robots(self, host: str) -> Answer:
         if host.startswith(WITHOUT_ROBOTS):  # which allows everything
             return _not_found()
-        rules = "User-agent: *\n" + (
-            "Allow: /\n" if host == SEARCH_HOST else "Disallow: /private/\nDisallow: /search?\n"
-        )
-        if host.startswith("academy"):
-            rules += f"Crawl-delay: {CRAWL_DELAY:g}\n"
-        return Answer(200, rules.encode(), {"Content-Type": "text/plain; charset=utf-8"})
+        rules = "Allow: /\n" if host == SEARCH_HOST else "Disallow: /private/\nDisallow: /search?\n"
+        delay = f"Crawl-delay: {CRAWL_DELAY:g}\n" if host.startswith("academy") else ""
+        return Answer(200, f"User-agent: *\n{rules}{delay}".encode(), {"Content-Type": "text/plain; charset=utf-8"})
 
     def _search(self, query: str) -> Answer:
         """Answer a search for a title in the JSON of SearXNG (format=json) or as a page."""
@@ -124,7 +121,7 @@ class Miniweb:
         topic = self.world.find(text)
         links = [] if topic is None else [(_title(link.url), link.url) for link in self.links.search_results(topic)]
         if fields.get("format") != "json":
-            return Answer(200, render_listing(f"Search results for {text}", links).encode(), {"Content-Type": HTML})
+            return listing(f"Search results for {text}", links)
         results = [
             {"url": url, "title": title, "content": "", "engine": "miniweb", "category": "general", "score": 1 / rank}
             for rank, (title, url) in enumerate(links, 1)
@@ -137,7 +134,12 @@ class Miniweb:
         links = (link.url for topic in range(min(60, self.settings.topics_now)) for link in self.expected(topic))
         shown = host not in (LINK_HOST, SEARCH_HOST)
         rows = [(_title(url), url) for url in dict.fromkeys(links) if shown and urlsplit(url).netloc == host]
-        return Answer(200, render_listing(host, rows).encode(), {"Content-Type": HTML})
+        return listing(host, rows)
+
+
+def listing(title: str, rows: Iterable[tuple[str, str]]) -> Answer:
+    """Return a page that lists links: (text, URL) each."""
+    return Answer(200, render_listing(title, rows).encode())
 
 
 def _title(url: str) -> str:
@@ -145,15 +147,14 @@ def _title(url: str) -> str:
     return slug.replace("-", " ").title() or url
 
 
-def _html(page: Page, seconds: float = 0.0, *, flaky: bool = False) -> Answer:
-    body = render_html(page).encode()
-    tag = blake2b(body, digest_size=8).hexdigest()
-    return Answer(200, body, {"Content-Type": HTML, "ETag": f'"{tag}"'}, seconds=seconds, flaky=flaky)
+def _tagged(body: bytes) -> Answer:
+    """Return a page with an ETag, which tells that it is unchanged."""
+    return Answer(200, body, {"Content-Type": HTML, "ETag": f'"{blake2b(body, digest_size=8).hexdigest()}"'})
 
 
 def _not_found(message: str = "There is no such page.", status: int = 404) -> Answer:
     body = f'<!DOCTYPE html>\n<html lang="en"><title>{status}</title><h1>{status}</h1><p>{message}</p></html>\n'
-    return Answer(status, body.encode(), {"Content-Type": HTML})
+    return Answer(status, body.encode())
 
 
 def _filler(size: int) -> bytes:

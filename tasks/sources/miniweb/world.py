@@ -4,15 +4,15 @@ The world has no end; a source takes its first N topics. Sixty topics in a row, 
 topic's relations lie in its region (people in its country), so that every topic is found in constant time and memory.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
+from tasks.engine.dice import Dice
 from tasks.engine.hashing import stable_hash
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Kind
-from tasks.sources.miniweb.kinds.kind import By, Choice, Fact, Near, Number, Of
-from tasks.sources.miniweb.kinds.person import PERSON, PROFESSIONS
+from tasks.sources.miniweb.kinds.kind import By, Fact, Near, Of
+from tasks.sources.miniweb.kinds.makers import PERSON, PROFESSIONS
 from tasks.sources.miniweb.names import HEADS, MIDDLES, WOMEN, words
 
 WORLD_VERSION = 2  # rises with every change of a fact, a sentence or a page; it is part of every partition's digest
@@ -22,18 +22,11 @@ REGION_TOPICS = REGION_RANKS * len(KINDS)
 IT, HE, SHE = ("it", "its"), ("he", "his"), ("she", "her")
 
 _COUNTRY_REGIONS = 8
+_COUNTRY_TOPICS = _COUNTRY_REGIONS * REGION_TOPICS
 _KIND_INDEX = {kind.name: place for place, kind in enumerate(KINDS)}
 _COUNTRIES = words("Valdria Norvenia Kestria Almoria Torvania Belisia Meravia Sorlandia Istrovia Carvonia Lethonia")
 _LANDS = words("Marches Highlands Vale Lowlands Dales Uplands Wolds Lakes Foothills Fens")
 _LAST_YEAR = 2024
-
-
-class Region(NamedTuple):
-    """The place of a topic: a region such as "Tavel Highlands", its country, and the country's adjective."""
-
-    name: str
-    country: str
-    demonym: str
 
 
 @dataclass(frozen=True)
@@ -84,24 +77,23 @@ class World:
     def _parts(self, index: int) -> tuple[str, ...]:
         return self.kind(index).scheme.name_parts(self.seed, index // len(KINDS))
 
-    def _region(self, number: int) -> Region:
+    def _region(self, number: int) -> dict[str, str]:
+        """Return the facts that the topics of a region share: its name, its country, and the country's adjective."""
         dice = Dice(self.seed, "region", number)
         country = _COUNTRIES[number // _COUNTRY_REGIONS % len(_COUNTRIES)]
         stem = dice.pick(HEADS) + dice.pick(MIDDLES) + dice.pick(("l", "n", "r", "m"))
-        return Region(f"{stem} {dice.pick(_LANDS)}", country, f"{country}n")
+        return {"region": f"{stem} {dice.pick(_LANDS)}", "country": country, "demonym": f"{country}n"}
 
     def _topic(self, index: int, revision: int = 0) -> Topic:
-        kind, parts, region = self.kind(index), self._parts(index), self.region(index // REGION_TOPICS)
-        facts_so_far = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}  # for By
-        related: dict[str, int] = {}
+        kind, parts = self.kind(index), self._parts(index)
+        # Two facts for By alone come first.
+        drawn: dict[str, str | int] = {"rank": str(index // len(KINDS) % REGION_RANKS), "title": parts[-1].strip()}
         for role, fact in kind.facts.items():
             dice = Dice(self.seed, "fact", index, role, revision if role in kind.edited else 0)
-            drawn = self._draw(fact, dice, index, facts_so_far, related)
-            if isinstance(drawn, int):
-                related[role], drawn = drawn, self.name(drawn)
-            facts_so_far[role] = drawn
-        facts = {role: facts_so_far[role] for role in kind.facts}
-        facts |= {"region": region.name, "country": region.country, "demonym": region.demonym}
+            drawn[role] = self._draw(fact, dice, index, drawn)
+        related = {role: other for role, other in drawn.items() if isinstance(other, int)}
+        facts = {role: self.name(related[role]) if role in related else str(drawn[role]) for role in kind.facts}
+        facts |= self.region(index // REGION_TOPICS)
         short = "".join(parts[slice(*kind.short)]).strip()
         return Topic(
             index, kind, "".join(parts), self.name(index), (kind.article + short,) if short else (),
@@ -110,39 +102,31 @@ class World:
             facts=facts, related=related,
         )  # fmt: skip
 
-    def _draw(
-        self, fact: Fact, dice: Dice, index: int, facts_so_far: dict[str, str], related: dict[str, int]
-    ) -> str | int:
-        """Draw a fact of a topic: words, or another topic."""
+    def _draw(self, fact: Fact, dice: Dice, index: int, drawn: Mapping[str, str | int]) -> str | int:
+        """Draw a fact of a topic, words or another topic, after those that were `drawn` before."""
         match fact:
+            case str():
+                return dice.pick(fact.split(", "))
             case By():
-                return self._draw(fact.table[facts_so_far[fact.fact]], dice, index, facts_so_far, related)
-            case Choice():
-                return dice.pick(fact.phrases)
+                return self._draw(fact.table[str(drawn[fact.fact])], dice, index, drawn)
             case Of():
-                return self.topic(related[fact.role]).related[fact.fact]
+                return self.topic(int(drawn[fact.role])).related[fact.fact]
             case Near():
-                taken = {index, *related.values()}
-                return next(other for other in self._around(fact, dice, index) if other not in taken)
-        assert isinstance(fact, Number)
+                return next(other for other in self._around(fact, dice, index) if other not in {index, *drawn.values()})
         number = dice.between(fact.low, fact.high, fact.step)
         if fact.since:
-            person = related.get(fact.since)
-            base = facts_so_far[fact.since] if person is None else self.topic(person).facts["born"]
-            number += int(base.replace(",", ""))
+            base = drawn[fact.since]
+            number += int(base.replace(",", "") if isinstance(base, str) else self.topic(base).facts["born"])
         return fact.style.format(min(number, _LAST_YEAR) if fact.style == "{}" else number)
 
     def _around(self, fact: Near, dice: Dice, index: int) -> list[int]:
         """Return the topics that may be used as a related one, best first."""
-        region, kind = index // REGION_TOPICS, _KIND_INDEX[fact.kind]
-        if fact.profession:
-            rank, first = PROFESSIONS.index(fact.profession), region - region % _COUNTRY_REGIONS
-            neighbours = [(first + step, rank) for step in range(_COUNTRY_REGIONS)]
+        if fact.profession:  # of the same country
+            rank, first = PROFESSIONS.index(fact.profession), index - index % _COUNTRY_TOPICS
+            found = range(first + rank * len(KINDS), first + _COUNTRY_TOPICS, REGION_TOPICS)
         else:
-            neighbours = [(region, rank) for rank in range(REGION_RANKS)]
-        topics = [
-            region_and_rank * REGION_TOPICS + rank * len(KINDS) + kind
-            for region_and_rank, rank in dice.sample(neighbours, len(neighbours))
-        ]
-        fitting = fact.last_parts and (lambda other: self._parts(other)[-1].strip() not in fact.last_parts)
-        return sorted(topics, key=fitting) if fitting else topics
+            first = index - index % REGION_TOPICS
+            found = range(first, first + REGION_TOPICS, len(KINDS))
+        topics = [first + _KIND_INDEX[fact.kind] for first in dice.sample(found, len(found))]
+        wanted = fact.last_parts
+        return sorted(topics, key=lambda topic: bool(wanted) and self._parts(topic)[-1].strip() not in wanted)

@@ -1,5 +1,6 @@
 """The temporary server ends with the process that started it, also where that is gone before anything is imported."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,12 @@ PROJECT = Path(__file__).parents[3]
 def test_a_server_whose_parent_is_gone_ends_before_it_serves() -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait(PATIENCE)
-    server = subprocess.Popen([sys.executable, "-m", "flows.running.server_process", "1", str(gone.pid)], cwd=PROJECT)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        number = listening.fileno()
+        command = [sys.executable, "-m", "flows.running.server_process", str(number), str(gone.pid)]
+        server = subprocess.Popen(command, cwd=PROJECT, pass_fds=[number])
     try:
-        assert server.wait(PATIENCE) == 1  # not 3, with which uvicorn ends on a port that is not its own to open
+        assert server.wait(PATIENCE) == 1
     finally:
         server.kill()
 

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -39,18 +38,26 @@ def test_one_server_starts_at_a_time_in_a_home(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_a_port_that_another_process_takes_is_given_up_for_another(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        ports = f"ports = iter([{taken.getsockname()[1]}, server.free_port('127.0.0.1')])"
-        code = (
-            f"from flows.running import temporary_server as server; {ports}; server.free_port = lambda _: next(ports)\n"
-        )
-        environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
-        asked = subprocess.run(
-            [sys.executable, "-c", f"{code}\n{ASK}"],
-            cwd=PROJECT, env=environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
-        )  # fmt: skip
-    assert asked.stdout.startswith("answered 20"), asked.stderr
+def test_no_other_process_can_take_the_port_before_the_server_answers(tmp_path: Path) -> None:
+    code = """
+import socket
+from flows.running import temporary_server as server
+answers = server.wait_for_api
+def tries_first(url, *rest):
+    port = int(url.split(":")[2].split("/")[0])
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        print("refused", end=", ")
+    return answers(url, *rest)
+server.wait_for_api = tries_first
+"""
+    environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
+    asked = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{ASK}"],
+        cwd=PROJECT, env=environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert asked.stdout.startswith("refused, answered 20"), asked.stderr
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import pytest
 from flows.summary.command import main
 from flows.summary.options import read_options
 from tests.patience import PATIENCE, output_of, wait_until
-from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, page_of
 
 Here = Callable[..., tuple[int, str, str]]
 PROJECT = Path(__file__).parents[3]
@@ -68,10 +68,19 @@ def test_bad_input_is_one_line_that_names_it(here: Here, arguments: tuple[str, .
 
 
 @pytest.mark.integration
-def test_nothing_usable_is_told_and_is_an_error(here: Here) -> None:
-    code, output, _ = here("--title", TITLE, "-", stdin=GERMAN)
+def test_nothing_usable_is_told_and_is_an_error(here: Here, tmp_path: Path) -> None:
+    page = tmp_path / "german.html"
+    page.write_text(page_of(GERMAN))
+    code, output, _ = here("--title", TITLE, str(page), stdin="")
     assert code == 1
     assert "not used: its text is not in the language of the summary, 'en'" in output
+
+
+@pytest.mark.integration
+def test_a_pasted_text_is_used_whatever_its_language(here: Here) -> None:
+    code, output, _ = here("--title", TITLE, "-", stdin=GERMAN)
+    assert code == 0
+    assert "Der Leuchtturm von Skerry Point wurde im Jahr 1847 gebaut" in output
 
 
 @pytest.mark.integration

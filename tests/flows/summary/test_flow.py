@@ -6,7 +6,7 @@ import pytest
 from prefect.artifacts import Artifact
 
 from flows.summarize import summarize
-from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, page_of
 
 pytestmark = pytest.mark.integration
 
@@ -24,8 +24,8 @@ def test_the_artifact_shows_what_the_flow_returns(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("prefect_server")
 def test_a_run_without_a_usable_source_fails_with_every_reason(tmp_path: Path) -> None:
-    (tmp_path / "german.txt").write_text(GERMAN)
-    with pytest.raises(ValueError, match=r"german\.txt: its text is not in the language of the summary, 'en'\."):
-        summarize(TITLE, [str(tmp_path / "german.txt")])
+    (tmp_path / "german.html").write_text(page_of(GERMAN))
+    with pytest.raises(ValueError, match=r"german\.html: its text is not in the language of the summary, 'en'\."):
+        summarize(TITLE, [str(tmp_path / "german.html")])
     with pytest.raises(ValueError, match="a deployment has no standard input"):
         summarize(TITLE, ["-"])

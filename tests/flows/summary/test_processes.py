@@ -17,7 +17,7 @@ from tasks.summary.settings import SummarySettings
 from tasks.summary.sources import Given, file_source
 from tests.patience import PATIENCE, wait_until
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
-from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, page_of
 
 pytestmark = pytest.mark.integration
 FILE = file_source("history.txt", HISTORY.encode())
@@ -81,8 +81,8 @@ def cancel() -> None:
 def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
     worker = the_worker()
     reports: list[Progress] = []
-    for text, sentences in ((HISTORY, 2), (GERMAN, 0)):
-        summary, pages = processes(job(file_source("a.txt", text.encode())), reports.append)
+    for text, sentences in ((HISTORY, 2), (page_of(GERMAN), 0)):
+        summary, pages = processes(job(file_source("a.html", text.encode())), reports.append)
         assert (len(summary.sentences), pages[1].body) == (sentences, text.encode())
     assert Progress("writing with coverage", 0.8) in reports
     assert workers() == [worker]

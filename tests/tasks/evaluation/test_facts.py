@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tasks.evaluation.fact_reading import facts_of, plain_value
 from tasks.evaluation.facts import METRICS, FactCounts, find_facts, prepare
 from tasks.evaluation.metrics import ArticleTexts, Scorer, Summary
+from tasks.evaluation.topic_truth import truth_of
 from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.reading import facts_of, plain_value
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
-from tasks.sources.miniweb.truth import truth_of
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)

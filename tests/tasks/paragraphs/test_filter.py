@@ -100,19 +100,6 @@ def test_length_decides_on_short_notices_and_on_endless_text(monkeypatch):
     assert drop_reason(notice, DEFAULT) == "too_long"
 
 
-@pytest.mark.parametrize("preset", ["default", "liu2018", "none"])
-def test_language_is_asked_after_the_preset(preset):
-    english = ParagraphFilterSettings(preset=preset, language="en")
-    german = "Die Brücke wurde im Jahre 1894 von der Stadt gebaut und trägt seither die Straße nach Norden."
-    assert drop_reason(german, english) == "language"
-    assert drop_reason(german, ParagraphFilterSettings(preset=preset, language="de")) is None
-    assert drop_reason(german, ParagraphFilterSettings(preset=preset)) is None
-    assert (
-        drop_reason("The bridge was built by the town in 1894 and has carried the road north since.", english) is None
-    )
-    assert drop_reason("Die Brücke steht noch heute da.", english) is None  # too short to be sure
-
-
 def test_language_that_is_no_code_is_refused():
     with pytest.raises(ValueError, match="language"):
         ParagraphFilterSettings(language="English")

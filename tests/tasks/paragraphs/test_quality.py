@@ -140,7 +140,7 @@ def labels() -> list[dict[str, str]]:
 def test_no_site_that_is_reported_on_was_fitted_on() -> None:
     fitted, reported = (
         {site_of(row["url"]) for row in labels() if row["part"] in parts}
-        for parts in (("fit", "hard"), ("report", "fresh"))
+        for parts in (("fit", "hard"), ("report", "fresh", "final"))
     )
     assert len(reported) > 100
     assert not fitted & reported
@@ -156,6 +156,8 @@ def test_every_label_has_a_reason() -> None:
         ("report", False): 100,
         ("fresh", True): 150,
         ("fresh", False): 75,
+        ("final", True): 150,
+        ("final", False): 75,
     }
     assert len({row["digest"] for row in rows}) == len(rows)
     assert {row["label"] for row in rows} == {"good", "junk"}

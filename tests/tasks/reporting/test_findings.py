@@ -56,6 +56,14 @@ def test_the_funnel_adds_up_in_the_order_of_the_pipeline() -> None:
     assert imbalances(rows) == []
 
 
+def test_a_stage_that_only_refuses_rows_has_a_heading_and_reasons_of_its_own() -> None:
+    (row,) = funnel({"intake": {"rows": 1, "drops": {}}, "compared": {"rows": 3, "drops": {"leak": 1}}})
+    assert (row.stage, row.heading, row.kept) == ("compared", "paragraphs, compared across articles", 2)
+    assert meaning("compared", "leak").startswith("of a training article, and")
+    assert meaning("compared", "clone") == meaning("paragraphs", "clone") == "it repeats the lead section"
+    assert meaning("features", "clone") == ""
+
+
 def test_what_does_not_add_up_is_said() -> None:
     counts = {**COUNTS, "features": count(398), "articles": count(2, {"empty_lead": 3})}
 

@@ -33,6 +33,11 @@ def page_of(link: Link) -> Page:
     return WEB.pages.guide(int(match[2]), int(match[3])) if match[1] else WEB.pages.page(int(match[2]), int(match[3]))
 
 
+def has_text(link: Link) -> bool:
+    """Whether a link leads to text."""
+    return link.status == 200 and link.fate not in (Fate.PDF, Fate.OVERSIZED, Fate.EMPTY)
+
+
 def bigrams(text: str) -> Counter[tuple[str, str]]:
     return Counter(pairwise(re.findall(r"[a-z0-9]+", text.lower())))
 
@@ -45,7 +50,7 @@ def recall(text: str, lead: str) -> float:
 def candidates(topic: int) -> list[str]:
     """Paragraphs that a crawl of the topic comes to, clones taken out."""
     lead = WEB.pages.lead(topic)
-    texts = (text for link in WEB.expected(topic) if link.readable for text in page_of(link).paragraphs)
+    texts = (text for link in WEB.expected(topic) if has_text(link) for text in page_of(link).paragraphs)
     return [text for text in dict.fromkeys(texts) if recall(text, lead) <= 0.8]
 
 

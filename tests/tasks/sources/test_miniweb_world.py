@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.engine.dice import Dice
 from tasks.engine.draws import draws
 from tasks.engine.hashing import stable_hash
 from tasks.sources.miniweb.chatter import LINKS, MARKERS, MENTIONS, REMARKS
-from tasks.sources.miniweb.dice import Dice
 from tasks.sources.miniweb.kinds import KINDS, Form, Kind
 from tasks.sources.miniweb.kinds.kind import Line, expand
-from tasks.sources.miniweb.kinds.person import PROFESSIONS
+from tasks.sources.miniweb.kinds.makers import PROFESSIONS
 from tasks.sources.miniweb.names import NameScheme
 from tasks.sources.miniweb.settings import WORLD_TOPICS, MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb

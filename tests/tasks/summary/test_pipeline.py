@@ -4,7 +4,7 @@ from tasks.sources.miniweb.pdf import render_pdf
 from tasks.summary.cited import Passage
 from tasks.summary.sources import Given, file_source
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
-from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, TODAY, files, summarized
+from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, TODAY, files, page_of, summarized
 
 pytestmark = pytest.mark.integration  # each summary starts an extracting process
 
@@ -41,7 +41,7 @@ def test_sources_that_cannot_be_used_say_why_and_the_others_are_summarized():
         Given("ftp://old.test/file"),
         Given("http://good.test/robots-say-no"),
         Given("http://127.0.0.1/admin"),
-        *files(german_txt=GERMAN, copy_html=TODAY, menu_txt="Home\nNews\nContact\n"),
+        *files(german_html=page_of(GERMAN), copy_html=TODAY, menu_txt="Home\nNews\nContact\n"),
         file_source("scan.pdf", render_pdf("", [])),
         Given("large.txt", reason="it has 2,000 MB: expected at most 20 MB"),
     ]
@@ -86,13 +86,19 @@ def test_a_copy_that_is_mostly_menus_is_called_a_copy():
 
 
 def test_every_language_is_kept_if_asked_for():
-    summary, _ = summarized(files(german_txt=GERMAN), language=None)
+    summary, _ = summarized(files(german_html=page_of(GERMAN)), language=None)
     assert summary.sources[0].refused is None
     assert summary.sentences
 
 
-def test_nothing_usable_gives_no_sentence_and_says_so():
+def test_plain_text_is_used_whatever_its_language():
     summary, _ = summarized(files(german_txt=GERMAN))
+    assert summary.sources[0].refused is None
+    assert len(summary.sentences) == 2
+
+
+def test_nothing_usable_gives_no_sentence_and_says_so():
+    summary, _ = summarized(files(german_html=page_of(GERMAN)))
     assert summary.sentences == []
     assert summary.notes[-1] == "There is no summary, because no paragraph of the sources could be used."
 

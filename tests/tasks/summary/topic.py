@@ -18,6 +18,11 @@ Heute kommen jedes Jahr etwa zwölftausend Besucher zu dem Turm, der auf einem F
 """
 
 
+def page_of(text: str) -> str:
+    """A web page with a paragraph a line."""
+    return "<!doctype html><article>" + "".join(f"<p>{line}</p>" for line in text.splitlines()) + "</article>"
+
+
 def files(**texts: str) -> list[Given]:
     """Sources by name; an underscore stands for the dot."""
     return [file_source(name.replace("_", "."), text.encode()) for name, text in texts.items()]

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.text.language import sure_language
+from tasks.text.language import language_probability, sure_language
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,19 @@ def test_language_of_a_sentence(text: str, language: str) -> None:
 def test_short_and_mixed_texts_have_no_sure_language() -> None:
     assert sure_language("The river rises on the moors.") is None  # 29 characters
     assert sure_language("11 Torres 31' 54' Goals 2 * Shots 2 * 2 Shots 0 19. / 28.") is None
+
+
+def test_a_language_has_no_probability_where_related_ones_are_as_likely() -> None:
+    chinese = "近日，河边的居民发现，水位比往年高了许多。"
+    assert sure_language(chinese) is None
+    assert language_probability(chinese, "en") == pytest.approx(0, abs=1e-6)
+    assert language_probability(chinese, "zh") > 0.9  # with Cantonese and Wu
+    assert language_probability("The river rises on the moors and runs east.", "en") > 0.9
+    assert language_probability("Der Fluss entspringt im Moor.", "en") is None  # 29 bytes
+
+
+def test_a_language_that_cannot_be_told_is_named() -> None:
+    with pytest.raises(
+        ValueError, match="'xx' is no language that can be told by its letters: expected one of ace, af"
+    ):
+        language_probability("The river rises on the moors and runs east.", "xx")

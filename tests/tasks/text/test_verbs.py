@@ -16,6 +16,8 @@ from tasks.text.verbs import has_finite_verb
         ("A lock closed by the county.", False),
         ("The United Bargemen of Ystan.", False),
         ("Top left: a bargeman.", False),
+        ("The keepers may close the lock.", True),
+        ("The lock on a morning in May.", False),
     ],
 )
 def test_verbs_make_a_sentence_and_participles_do_not(text: str, expected: bool) -> None:

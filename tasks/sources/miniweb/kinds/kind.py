@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from tasks.sources.miniweb.names import NameScheme
+from tasks.sources.miniweb.names import NameScheme, lines
 
 _ASPECT = re.compile(r"(?:[=?] .*\n)+(?:- .*\n)+|\+ .*\n(?:- .*\n)*")
 _CHANCES = {"=": 1.0, "?": 0.7}  # probability that a lead mentions an aspect
@@ -52,17 +52,6 @@ def year(low: int, high: int, since: str = "") -> Number:
     return Number(low, high, since=since, style="{}")
 
 
-class Choice(NamedTuple):
-    """One of several phrases, listed with commas."""
-
-    options: str
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """The phrases."""
-        return tuple(self.options.split(", "))
-
-
 class Near(NamedTuple):
     """A topic of a kind in the same region: a person of a profession, or with a title that ends in certain parts."""
 
@@ -82,10 +71,10 @@ class By(NamedTuple):
     """A fact that depends on another's value, on the "rank" of the topic in its region, or the end of its "title"."""
 
     fact: str
-    table: Mapping[str, Number | Choice | Near]
+    table: Mapping[str, str | Number | Near]
 
 
-Fact = Number | Choice | Near | Of | By
+Fact = str | Number | Near | Of | By  # a string lists phrases with commas; one of them is drawn
 
 
 @dataclass(frozen=True)
@@ -104,18 +93,18 @@ class Kind:
     @cached_property
     def aspects(self) -> tuple[Aspect, ...]:
         """The aspects of such a topic, in the order of the lead."""
-        found = (match[0] for match in _ASPECT.finditer(_joined(self.prose)))
-        return tuple(Aspect(_CHANCES.get(text[0], 0.0), _lines(text, "=?"), _lines(text, "+-")) for text in found)
+        found: list[str] = _ASPECT.findall(self.prose)
+        return tuple(Aspect(_CHANCES.get(text[0], 0.0), _forms(text, "=?"), _forms(text, "+-")) for text in found)
 
     @cached_property
     def colour(self) -> tuple[Line, ...]:
         """Sentences about such a topic that state no fact."""
-        return _lines(_joined(self.prose), "~")
+        return _forms(self.prose, "~")
 
     @cached_property
     def chatter(self) -> tuple[str, ...]:
         """Paragraphs that name the topic `{T}` but state no fact."""
-        return tuple(re.findall(r"(?m)^> (.*)$", _joined(self.prose)))
+        return tuple(line[2:] for line in lines(self.prose) if line[0] == ">")
 
 
 def expand(line: str) -> Line:
@@ -127,9 +116,5 @@ def expand(line: str) -> Line:
     return (Form(start, tuple(zip(rest[::2], rest[1::2], strict=True))),)
 
 
-def _joined(prose: str) -> str:
-    return prose.replace("\n  ", " ")
-
-
-def _lines(text: str, marks: str) -> tuple[Line, ...]:
-    return tuple(map(expand, re.findall(rf"(?m)^[{marks}] (.*)$", text)))
+def _forms(prose: str, marks: str) -> tuple[Line, ...]:
+    return tuple(expand(line[2:]) for line in lines(prose) if line[0] in marks)

@@ -1,4 +1,7 @@
-"""Seeded choices that are the same on every machine and Python version."""
+"""Seeded choices, one after another, that are the same on every machine and Python version.
+
+`draws` beside it makes many at once, with the same numbers.
+"""
 
 from collections.abc import Sequence
 from typing import TypeVar

@@ -7,10 +7,8 @@ from itertools import chain, count
 import pytest
 
 from models.sentences import split_sentences
-from tasks.sources.miniweb.dice import Dice
-from tasks.sources.miniweb.kinds import KINDS, Form, Kind
-from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
-from tasks.sources.miniweb.reading import (
+from tasks.engine.dice import Dice
+from tasks.evaluation.fact_reading import (
     POSSESSIVE,
     SUBJECT,
     fact_of,
@@ -22,9 +20,11 @@ from tasks.sources.miniweb.reading import (
     plain_value,
     read_back,
 )
+from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, truth_of
+from tasks.sources.miniweb.kinds import KINDS, Form, Kind
+from tasks.sources.miniweb.prose import Narrator, say, text_of, write_lead
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.site import Miniweb
-from tasks.sources.miniweb.truth import NAME, PRONOUN, Reading, truth_of
 
 SETTINGS = MiniwebSettings(topics=1600)
 WEB = Miniweb(SETTINGS)

@@ -1,4 +1,4 @@
-"""Read sentences back: the inverse of `prose`, from words to facts, with the same forms.
+"""Read sentences of the mini web back: the inverse of its `prose`, from words to facts, with the same forms.
 
 A sentence is matched with a form: the words between the form's own words are the values. If there are several matches,
 the one with the most right values is used. For a numeric fact a value must be a number, otherwise it has a maximum
@@ -12,7 +12,7 @@ from itertools import chain
 
 from tasks.sources.miniweb.chatter import MARKERS
 from tasks.sources.miniweb.kinds import KINDS, Form
-from tasks.sources.miniweb.kinds.kind import By, Choice, Fact, Number
+from tasks.sources.miniweb.kinds.kind import By, Fact, Number
 from tasks.sources.miniweb.world import Topic
 
 SUBJECT, POSSESSIVE = "S", "his"  # slots that name the topic: "the river", "it"; "its"
@@ -73,8 +73,8 @@ def longest(name: str) -> Mapping[str, int]:
 def _longest(fact: Fact) -> int:
     if isinstance(fact, By):
         return max(map(_longest, fact.table.values()))
-    if isinstance(fact, Choice):
-        return max(len(phrase.split()) for phrase in fact.phrases) + _SLACK
+    if isinstance(fact, str):
+        return max(len(phrase.split()) for phrase in fact.split(", ")) + _SLACK
     return 0 if isinstance(fact, Number) else _NAME_WORDS + _SLACK
 
 

@@ -1,4 +1,4 @@
-"""What is true of a topic: its facts, every form in which they may be written, and which of them its lead states."""
+"""What is true of a topic of the mini web: its facts, the forms in which each may be written, and those in its lead."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,7 @@ from functools import cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from tasks.sources.miniweb.kinds import KINDS
-from tasks.sources.miniweb.prose import write_lead
-from tasks.sources.miniweb.reading import (
+from tasks.evaluation.fact_reading import (
     POSSESSIVE,
     SUBJECT,
     Values,
@@ -19,6 +17,8 @@ from tasks.sources.miniweb.reading import (
     plain_value,
     read_back,
 )
+from tasks.sources.miniweb.kinds import KINDS
+from tasks.sources.miniweb.prose import write_lead
 from tasks.sources.miniweb.settings import MiniwebSettings
 from tasks.sources.miniweb.world import HE, IT, SHE, World
 
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a topic. All words are plain (`reading.plain_value`)."""
+    """What is true of a topic. All words are plain (`fact_reading.plain_value`)."""
 
     kind: str
     facts: Mapping[str, Mapping[str, str]]  # fact -> each correct form -> the value that it means

@@ -1,0 +1,39 @@
+"""Set a paragraph against the other words of its page: teasers and captions are about other things, or stand last."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+NAMES = ["names_on_page", "length_on_page", "words_after"]
+_NAME_CHARACTERS = 3  # that a name has at least
+_UNKNOWN = 0.5  # share of names known of a paragraph that has none
+_LONGEST = 5.0  # times the median paragraph; longer says no more
+
+
+def page_word_features(words: Sequence[Sequence[str]], refused: Sequence[bool]) -> list[list[float]]:
+    """Return for each paragraph of a page what its words say beside those of the paragraphs that are not refused.
+
+    Args:
+        words: of each paragraph, in order.
+        refused: for each, whether it was refused.
+
+    Returns:
+        For each, in the order of `NAMES`: the share (0-1) of its names that other paragraphs have too; its words in
+        relation to the median; the share of the others' words that come after it.
+    """
+    names = [
+        {word for word in paragraph[1:] if word[0].isupper() and len(word) >= _NAME_CHARACTERS} for paragraph in words
+    ]
+    kept = [i for i, no in enumerate(refused) if not no]
+    having = Counter(name for i in kept for name in names[i])
+    typical = median(len(words[i]) for i in kept) if kept else 1
+    total = sum(len(words[i]) for i in kept)
+    before = 0
+    rows = []
+    for paragraph, own, no in zip(words, names, refused, strict=True):
+        count = 0 if no else len(paragraph)
+        known = sum(having[name] > (not no) for name in own) / len(own) if own else _UNKNOWN
+        after = (total - before - count) / max(1, total - count)
+        rows.append([known, min(len(paragraph) / max(1, typical), _LONGEST), after])
+        before += count
+    return rows
