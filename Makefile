@@ -55,7 +55,7 @@ test-all: lint types ## every test, faults and full tables included
 benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=folder for those that need real pages
 	@missed=; measure() { echo "== $$*"; $(BIN)/python -m benchmarks."$$@" || missed="$$missed $$1"; }; \
 	for name in labels crawl recrawl lexrank ranker beam_search bart_search hed_step pretrained_loading dropout \
-	  columnar_index summarize training stage_memory stage_costs orchestration; do measure $$name; done; \
+	  columnar_index summarize training stage_memory stage_costs orchestration scaling; do measure $$name; done; \
 	test -z "$(DATA)" || { measure extraction "$(DATA)/extraction"; measure rights "$(DATA)/extraction/html"; }; \
 	test -z "$$missed" || { echo "a goal was missed, or the benchmark failed:$$missed"; exit 1; }
 

@@ -81,6 +81,7 @@ def build(root: Path, shards: int, articles: int, workers: int) -> dict[str, Any
     config = BuildConfig.model_validate({
         "root": str(root / "data"),
         "source": {"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}},
+        "search": {"provider": "none"},  # a build's defaults are those of the embedded web, which is not served here
         "shards": {"articles": shards, "hosts": shards},
         "vocabulary": {"pieces": 4000, "model_type": "bpe"},
         "engine": {"workers": workers},

@@ -86,7 +86,7 @@ class ReleasedObjective(TokenObjective):
 
     model: ReleasedHT
 
-    def loss(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, ...]:
+    def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:
         """Return the divergence as loss and measures; no further units."""
         loss = self.model(source, target, self.label_smoothing)
         return loss, loss.detach(), loss.detach(), loss.new_zeros(())

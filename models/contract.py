@@ -6,12 +6,14 @@ V vocabulary. Padding is the vocabulary's pad id; a paragraph of padding alone c
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from models.layers.places import ParagraphPlaces
 from models.layers.precision import widened
 
 
@@ -45,15 +47,34 @@ class SourceBatch:
         """[B, P] bool, True where there is a paragraph."""
         return self.token_mask.any(dim=-1)
 
+    @cached_property
+    def places(self) -> ParagraphPlaces:
+        """Where paragraphs and tokens are; found once, and before the batch moves to another device."""
+        return ParagraphPlaces.of(self.tokens, self.ranks, self.pad)
+
     def to(self, device: torch.device | str) -> "SourceBatch":
         """Return the batch on `device`."""
-        return SourceBatch(
+        moved = SourceBatch(
             tokens=self.tokens.to(device, non_blocking=True),
             ranks=self.ranks.to(device, non_blocking=True),
             title=self.title.to(device, non_blocking=True),
             pad=self.pad,
             graph=None if self.graph is None else self.graph.to(device, non_blocking=True),
         )
+        vars(moved)["places"] = self.places.to(device)
+        return moved
+
+    def pin_memory(self) -> "SourceBatch":
+        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
+        pinned = SourceBatch(
+            tokens=self.tokens.pin_memory(),
+            ranks=self.ranks.pin_memory(),
+            title=self.title.pin_memory(),
+            pad=self.pad,
+            graph=None if self.graph is None else self.graph.pin_memory(),
+        )
+        vars(pinned)["places"] = self.places.pin_memory()
+        return pinned
 
 
 class PerArticle:

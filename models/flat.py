@@ -4,7 +4,7 @@
 Shapes: B articles, S tokens of an article, M tokens of all articles, D model size.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import nn
 
@@ -15,8 +15,7 @@ from models.layers.copying import CopyHead
 from models.layers.decoder import TransformerDecoder
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import final_norm
-from models.layers.packing import Packing
-from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import row_positions
 
 
@@ -68,10 +67,10 @@ class FlatTransformer(TokenDecoding):
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
         paragraphs = ParagraphRows.of(source, self.config.pad)
         flat = paragraphs.flat(paragraphs.tokens, self.config.source_tokens)
-        packing = Packing.of(flat.mask)
+        packing = flat.packing
         positions_BSD = row_positions(flat.mask, self.config.model_size)
         x_MD = self.embedding(packing.pack(flat.values), packing.pack(positions_BSD))
         for layer in self.layers:
             x_MD = layer(x_MD, packing)
-        encoded = FlatTokens(packing.pad(self.final_norm(x_MD)), flat.mask, flat.paragraph)
+        encoded = replace(flat, values=packing.pad(self.final_norm(x_MD)))
         return self.remember(paragraphs, encoded)

@@ -29,7 +29,6 @@ from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
 from models.layers.encoder import EncoderLayer, TransformerLayer
 from models.layers.feed_forward import final_norm
-from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
 from models.layers.positions import paragraph_positions
@@ -165,7 +164,7 @@ class GraphSum(ParallelDecoding):
         rows = ParagraphRows.of(source, self.config.pad)
         size = self.config.model_size
         positions_NLD = paragraph_positions(rows.ranks, rows.mask.shape[1], size, "rank-token")
-        packing = Packing.of(rows.mask)
+        packing = rows.packing
         x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
         for layer in self.word_layers:
             x_MD = layer(x_MD, packing)

@@ -204,13 +204,13 @@ class HierarchicalTransformer(TokenDecoding):
         graph_BPP = source.graph if self.config.graph != "none" else None
         paragraphs = ParagraphRows.of(source, self.config.pad)
         mask_BP = source.paragraph_mask
-        packing = Packing.of(paragraphs.mask)
+        packing = paragraphs.packing
         x_MD = self.embedding(packing.pack(paragraphs.tokens), packing.pack(self._positions(paragraphs)))
         for layer in self.local_layers:
             x_MD = layer(x_MD, packing)
         for layer in self.global_layers:
             x_MD = layer(x_MD, packing, paragraphs, mask_BP, graph_BPP)
-        return self.remember(paragraphs, paragraphs.flat(packing.pad(self.final_norm(x_MD))))
+        return self.remember(paragraphs, paragraphs.joined(self.final_norm(x_MD), packing))
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         """Return the embeddings [N, L, D] of the positions in rows."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.layers.config import TransformerConfig, check_positive
-from models.layers.paragraphs import LENGTH_STEP
+from models.layers.places import LENGTH_STEP
 
 
 @dataclass(frozen=True)

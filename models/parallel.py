@@ -30,7 +30,6 @@ from models.layers.config import LayerConfig, Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
-from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.positions import row_positions, sinusoids
@@ -191,7 +190,7 @@ class ParallelTransformer(ParallelDecoding):
     def encode(self, source: SourceBatch) -> ParallelMemory:
         """Encode B articles: words within their paragraph, then each paragraph into one vector."""
         rows = ParagraphRows.of(source, self.config.pad)
-        packing = Packing.of(rows.mask)
+        packing = rows.packing
         positions_NLD = row_positions(rows.mask, self.config.model_size)
         x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
         for layer in self.encoder_layers:

@@ -26,7 +26,6 @@ from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
-from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
@@ -148,7 +147,7 @@ class VerticalTransformer(ParagraphDecoding):
     def encode(self, source: SourceBatch) -> VerticalMemory:
         """Encode B articles: words within their paragraph."""
         rows = ParagraphRows.of(source, self.config.pad)
-        packing = Packing.of(rows.mask)
+        packing = rows.packing
         positions_NLD = row_positions(rows.mask, self.config.model_size)
         x_MD = self.embedding(packing.pack(rows.tokens), packing.pack(positions_NLD))
         for layer in self.encoder_layers:

@@ -35,8 +35,11 @@ def plain_design() -> Iterator[None]:
     with (
         sdpa_kernel(SDPBackend.MATH),
         patch.object(Packing, "of", _every_cell),
+        patch.object(ParagraphRows, "packing", property(lambda rows: _every_cell(rows.mask))),
+        patch.object(FlatTokens, "packing", property(lambda flat: _every_cell(flat.mask))),
         patch.object(ParagraphRows, "of", _every_paragraph),
         patch.object(ParagraphRows, "flat", _article_by_article),
+        patch.object(ParagraphRows, "joined", lambda rows, x_MC, cells: _article_by_article(rows, cells.pad(x_MC))),
     ):
         yield
 
@@ -44,7 +47,7 @@ def plain_design() -> Iterator[None]:
 class PlainObjective(TokenObjective):
     """The label-smoothed loss from all logits and a dense target."""
 
-    def loss(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, ...]:
+    def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:
         """Return what `TokenObjective.loss` returns."""
         memory = self.model.encode(source)
         hidden = self.model.decode(target[:, :-1], memory, attention=False).hidden

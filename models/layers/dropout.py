@@ -24,6 +24,7 @@ class Dropout(nn.Dropout):
             return dropped
         below = min(round(self.p * 2**_BITS), 2**_BITS - 1)
         draws = torch.empty(-(-x.numel() // _PER_DRAW), dtype=torch.int64).random_(-(2 ** (_DRAW_BITS - 1)), None)
-        kept = draws.view(torch.int16)[: x.numel()].view(x.shape) >= below - 2 ** (_BITS - 1)
+        # Compared in place: results of the operands' type are written many at once, booleans one by one.
+        kept = draws.view(torch.int16)[: x.numel()].view(x.shape).ge_(below - 2 ** (_BITS - 1))
         dropped = x * kept.to(x.dtype).mul_(1 / (1 - below / 2**_BITS))
         return dropped

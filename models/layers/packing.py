@@ -24,9 +24,9 @@ class Packing:
     cell: Tensor
 
     @classmethod
-    def of(cls, mask_RT: Tensor) -> "Packing":
-        """Make the packing of rows with tokens where mask_RT is True; the host waits for the device."""
-        return cls(mask_RT, mask_RT.flatten().nonzero().squeeze(1))
+    def of(cls, mask_RT: Tensor, cell_M: Tensor | None = None) -> "Packing":
+        """Make the packing of rows with tokens where mask_RT is True; without `cell`, the host waits for the device."""
+        return cls(mask_RT, mask_RT.flatten().nonzero().squeeze(1) if cell_M is None else cell_M)
 
     def pack(self, x_RTC: Tensor) -> Tensor:
         """Take the tokens [M, C] out of rows [R, T, C]."""

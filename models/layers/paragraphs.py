@@ -15,9 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from models.contract import SourceBatch
-
-# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels are planned anew for every shape.
-LENGTH_STEP = 32
+from models.layers.packing import Packing
+from models.layers.places import TokenPlaces
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,18 @@ class FlatTokens:
         values: [B, S, ...] the joined values.
         mask: [B, S] bool, True where there is a token.
         paragraph: [B, S] int64 column in the grid of the paragraph each token is from; 0 at padding.
+        cell: [M] int64, ascending, the number of each token's cell among the B*S; None = it is to be found.
     """
 
     values: Tensor
     mask: Tensor
     paragraph: Tensor
+    cell: Tensor | None = None
+
+    @property
+    def packing(self) -> Packing:
+        """Which cells hold tokens."""
+        return Packing.of(self.mask, self.cell)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class ParagraphRows:
         articles: B.
         paragraphs: P.
         pad: id of the padding token.
+        found: where the tokens are; None = it is to be found.
     """
 
     tokens: Tensor
@@ -58,6 +65,7 @@ class ParagraphRows:
     articles: int
     paragraphs: int
     pad: int
+    found: TokenPlaces | None = None
 
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
@@ -69,13 +77,30 @@ class ParagraphRows:
         if source.pad != pad:
             raise ValueError(f"the batch is padded with token {source.pad}, the model expects {pad}")
         articles, paragraphs, _ = source.tokens.shape
-        # Sorting by rank makes a flat sequence independent of the order of paragraphs in the batch.
-        order_BP = source.ranks.argsort(dim=1, stable=True)
-        article, position = source.paragraph_mask.gather(1, order_BP).nonzero(as_tuple=True)
-        column = order_BP[article, position]
-        tokens = source.tokens[article, column]
-        ranks = source.ranks[article, column]
-        return cls(tokens, tokens != source.pad, ranks, article, column, articles, paragraphs, source.pad)
+        places = source.places
+        tokens = source.tokens[places.article, places.column]
+        ranks = source.ranks[places.article, places.column]
+        return cls(
+            tokens,
+            tokens != source.pad,
+            ranks,
+            places.article,
+            places.column,
+            articles,
+            paragraphs,
+            source.pad,
+            places.tokens,
+        )
+
+    @cached_property
+    def places(self) -> TokenPlaces:
+        """Where the tokens are."""
+        return self.found or TokenPlaces.of(self.mask, self.article, self.articles)
+
+    @property
+    def packing(self) -> Packing:
+        """Which cells of the rows hold tokens."""
+        return Packing.of(self.mask, self.places.cell)
 
     @property
     def starts(self) -> Tensor:
@@ -86,6 +111,8 @@ class ParagraphRows:
 
     def cut(self, limit: int) -> "ParagraphRows":
         """Return the rows with the first `limit` tokens of each article; a row left without any is absent."""
+        if self.places.longest <= limit and self.tokens.shape[1] <= limit:
+            return self
         mask_NL = self.mask & (self.starts.unsqueeze(1) + self.mask.cumsum(dim=1) <= limit)
         kept = mask_NL.any(dim=1)
         return ParagraphRows(
@@ -111,24 +138,20 @@ class ParagraphRows:
 
     def flat(self, x_NL: Tensor, limit: int | None = None) -> FlatTokens:
         """Join the tokens' values [N, L, ...] of each article, best paragraph first, at most `limit` tokens of it."""
-        row_M, column_M = self.mask.nonzero(as_tuple=True)
-        article_M = self.article[row_M]
-        counts_B = torch.bincount(article_M, minlength=self.articles)
-        starts_B = counts_B.cumsum(0) - counts_B
-        offset_M = torch.arange(len(row_M), device=row_M.device) - starts_B[article_M]
-        longest = int(counts_B.max()) if self.articles else 0
-        if limit is not None and longest > limit:
-            kept = offset_M < limit
-            row_M, column_M, article_M, offset_M = row_M[kept], column_M[kept], article_M[kept], offset_M[kept]
-            longest = limit
-        length = max(1, -(-longest // LENGTH_STEP)) * LENGTH_STEP
-        shape = (self.articles, length)
-        values = x_NL.new_zeros(*shape, *x_NL.shape[2:]).index_put((article_M, offset_M), x_NL[row_M, column_M])
-        mask = torch.zeros(shape, dtype=torch.bool, device=x_NL.device)
-        mask[article_M, offset_M] = True
-        paragraph = torch.zeros(shape, dtype=torch.int64, device=x_NL.device)
-        paragraph[article_M, offset_M] = self.column[row_M]
-        return FlatTokens(values, mask, paragraph)
+        places = self.places if limit is None else self.places.first(limit)
+        return self._laid(x_NL.flatten(0, 1).index_select(0, places.cell), places)
+
+    def joined(self, x_M: Tensor, packing: Packing) -> FlatTokens:
+        """Join the values [M, ...] of the tokens of a packing of these rows: what `flat` makes of them in rows."""
+        return self._laid(x_M, self.places)
+
+    def _laid(self, x_M: Tensor, places: TokenPlaces) -> FlatTokens:
+        cells, shape = self.articles * places.length, (self.articles, places.length)
+        values = x_M.new_zeros(cells, *x_M.shape[1:]).index_copy_(0, places.flat, x_M)
+        mask = torch.zeros(cells, dtype=torch.bool, device=x_M.device).index_fill_(0, places.flat, True)
+        column_M = self.column[places.row]
+        paragraph = torch.zeros(cells, dtype=torch.int64, device=x_M.device).index_copy_(0, places.flat, column_M)
+        return FlatTokens(values.view(*shape, *x_M.shape[1:]), mask.view(shape), paragraph.view(shape), places.flat)
 
 
 class ParagraphTokens:

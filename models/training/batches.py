@@ -11,9 +11,10 @@ same examples whatever the number of ranks, and a run can be resumed with anothe
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from torch import Tensor
 
 from models.contract import SourceBatch
 from models.training.layout import ExampleTable, Layout, source_batch, target_batch
+from models.training.loss import positions_of
 
 
 class ExampleShards(Protocol):
@@ -81,6 +83,17 @@ class Batch:
     source_tokens: int
     padded_tokens: int
     following: Position
+
+    @cached_property
+    def predicted(self) -> Tensor:
+        """[M] int64, the numbers of the tokens to predict among the B*(T-1): the target without begin and padding."""
+        return positions_of(self.target[:, 1:], self.source.pad)
+
+    def pin_memory(self) -> Self:
+        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
+        pinned = replace(self, source=self.source.pin_memory(), target=self.target.pin_memory())
+        vars(pinned)["predicted"] = self.predicted.pin_memory()
+        return pinned
 
 
 class BatchStream:
@@ -210,7 +223,7 @@ def lay_out(table: ExampleTable, rows: NDArray[np.int64], following: Position) -
     """Make the batch of some rows."""
     examples = [table.example(int(row)) for row in rows]
     source = source_batch(examples, table.layout)
-    return Batch(
+    batch = Batch(
         source=source,
         target=target_batch(examples, table.layout),
         examples=len(examples),
@@ -218,6 +231,8 @@ def lay_out(table: ExampleTable, rows: NDArray[np.int64], following: Position) -
         padded_tokens=source.tokens.numel(),
         following=following,
     )
+    _ = source.places, batch.predicted  # found here, ahead of the step, and on the CPU: a GPU would have to wait
+    return batch
 
 
 def check_budget(layout: Layout, batch_tokens: int) -> None:

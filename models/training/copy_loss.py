@@ -10,10 +10,18 @@ from torch.utils.checkpoint import checkpoint
 
 from models.contract import Decoded, Summarizer
 from models.layers.precision import widened
-from models.training.loss import CHUNK, TokenLoss
+from models.training.loss import CHUNK, TokenLoss, positions_of
 
 
-def copy_loss(model: Summarizer, decoded: Decoded, target: Tensor, *, pad: int, smoothing: float) -> TokenLoss:
+def copy_loss(
+    model: Summarizer,
+    decoded: Decoded,
+    target: Tensor,
+    *,
+    pad: int,
+    smoothing: float,
+    positions: Tensor | None = None,
+) -> TokenLoss:
     """Return the loss of predicting `target`, summed over tokens.
 
     Args:
@@ -23,12 +31,14 @@ def copy_loss(model: Summarizer, decoded: Decoded, target: Tensor, *, pad: int, 
         pad: id of the padding token; such positions are ignored.
         smoothing: share of the probability spread evenly over the pieces of the vocabulary; copy probabilities are not
             smoothed.
+        positions: `positions_of(target, pad)`, where it is known.
     """
     assert decoded.copied is not None
-    real = target != pad
-    log_prob, evenly = _of_vocabulary(model, decoded.hidden[real], target[real], spread=smoothing > 0)
-    generated = torch.zeros_like(target, dtype=log_prob.dtype).masked_scatter(real, log_prob)
-    nll = -decoded.copied.log_prob(generated, target)[real].sum()
+    positions = positions_of(target, pad) if positions is None else positions
+    hidden_MD, target_M = (one.flatten(0, 1).index_select(0, positions) for one in (decoded.hidden, target))
+    log_prob_M, evenly = _of_vocabulary(model, hidden_MD, target_M, spread=smoothing > 0)
+    generated = log_prob_M.new_zeros(target.numel()).index_copy(0, positions, log_prob_M).view(target.shape)
+    nll = -decoded.copied.log_prob(generated, target).flatten().index_select(0, positions).sum()
     return TokenLoss((1 - smoothing) * nll - smoothing * evenly, nll.detach())
 
 

@@ -35,8 +35,20 @@ class TokenLoss:
     nll: Tensor
 
 
+def positions_of(target: Tensor, pad: int) -> Tensor:
+    """Return the numbers [M] of the tokens of `target` that are not padding; the host waits for the device."""
+    return (target != pad).flatten().nonzero().squeeze(1)
+
+
 def token_loss(
-    model: Summarizer, hidden: Tensor, target: Tensor, *, pad: int, smoothing: float, method: str = "auto"
+    model: Summarizer,
+    hidden: Tensor,
+    target: Tensor,
+    *,
+    pad: int,
+    smoothing: float,
+    method: str = "auto",
+    positions: Tensor | None = None,
 ) -> TokenLoss:
     """Return the loss of predicting `target` from hidden states, summed over tokens.
 
@@ -47,6 +59,7 @@ def token_loss(
         pad: id of the padding token; such positions are ignored.
         smoothing: share of the probability spread evenly over all pieces, 0-1 (.1 in Liu & Lapata 2019, sec. 4).
         method: "plain" | "chunked" | "fused", or "auto" for fused if PyTorch and the model have it, else chunked.
+        positions: `positions_of(target, pad)`, where it is known.
 
     Raises:
         ValueError: the method is unknown, or it is "fused" and PyTorch or the model lacks it.
@@ -54,8 +67,9 @@ def token_loss(
     if method not in METHODS:
         raise ValueError(f"expected a loss method out of {METHODS}, got {method!r}")
     # Padding is removed before the largest product of training.
-    real = target != pad
-    hidden, target = hidden[real], target[real]
+    positions = positions_of(target, pad) if positions is None else positions
+    hidden = hidden.flatten(0, -2).index_select(0, positions)
+    target = target.flatten().index_select(0, positions)
     projection = model.projection()
     if method == "auto":
         method = "fused" if HAS_FUSED and projection is not None and torch.is_grad_enabled() else "chunked"

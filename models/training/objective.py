@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,10 @@ class TrainingBatch(Protocol):
     @property
     def following(self) -> Position:
         """Position in the data after this batch."""
+        ...
+
+    def pin_memory(self) -> Self:
+        """Return the batch in pinned memory."""
         ...
 
 

@@ -13,7 +13,7 @@ from models.contract import SourceBatch, Summarizer
 from models.training.batches import Batch, BatchStream, Position
 from models.training.copy_loss import copy_loss
 from models.training.distributed import Ranks
-from models.training.loss import TokenLoss, token_loss
+from models.training.loss import TokenLoss, positions_of, token_loss
 from models.training.objective import Objective, Validation
 
 
@@ -58,33 +58,44 @@ class TokenObjective(Objective[Batch]):
 
     def units(self, batch: Batch) -> int:
         """Return the number of predicted tokens of a batch: the target without begin and padding."""
-        return int((batch.target[:, 1:] != batch.source.pad).sum())
+        return len(batch.predicted)
 
-    def inputs(self, batch: Batch, device: torch.device) -> tuple[SourceBatch, Tensor]:
-        """Return source and target on the device."""
-        return batch.source.to(device), batch.target.to(device, non_blocking=True)
+    def inputs(self, batch: Batch, device: torch.device) -> tuple[SourceBatch, Tensor, Tensor]:
+        """Return source, target and the positions to predict on the device."""
+        target, predicted = (one.to(device, non_blocking=True) for one in (batch.target, batch.predicted))
+        return batch.source.to(device), target, predicted
 
-    def loss(self, source: SourceBatch, target: Tensor) -> tuple[Tensor, ...]:
+    def loss(self, source: SourceBatch, target: Tensor, predicted: Tensor | None = None) -> tuple[Tensor, ...]:
         """Return the objective and the reported losses, as scalars summed over a batch.
 
         Args:
             source: what the encoder reads.
             target: [B, T] int64 tokens to predict.
+            predicted: `Batch.predicted`; None = it is found here.
 
         Returns:
             The objective: the label-smoothed loss of the target, the model's extra loss (`Decoded.extra_loss`) and, in
             training, the loss of the source where the model predicts it; the smoothed loss and the negative log
             likelihood of the target alone; and the number of source tokens in the objective.
         """
+        if predicted is None:
+            predicted = positions_of(target[:, 1:], source.pad)
         memory = self.model.encode(source)
         decoded = self.model.decode(target[:, :-1], memory, attention=False)
         if decoded.copied is None:
-            loss = self._of(decoded.hidden, target[:, 1:], source.pad)
+            loss = self._of(decoded.hidden, target[:, 1:], source.pad, predicted)
         else:
-            loss = copy_loss(self.model, decoded, target[:, 1:], pad=source.pad, smoothing=self.label_smoothing)
+            loss = copy_loss(
+                self.model,
+                decoded,
+                target[:, 1:],
+                pad=source.pad,
+                smoothing=self.label_smoothing,
+                positions=predicted,
+            )
         objective = loss.smoothed
         if decoded.extra_loss is not None:
-            objective = objective + decoded.extra_loss[target[:, 1:] != source.pad].sum()
+            objective = objective + decoded.extra_loss.flatten().index_select(0, predicted).sum()
         states = self.model.source_states(memory) if self.model.training else None
         if states is None:
             return objective, loss.smoothed.detach(), loss.nll, loss.nll.new_zeros(())
@@ -115,5 +126,6 @@ class TokenObjective(Objective[Batch]):
             "accumulation by as much"
         )
 
-    def _of(self, hidden: Tensor, tokens: Tensor, pad: int) -> TokenLoss:
-        return token_loss(self.model, hidden, tokens, pad=pad, smoothing=self.label_smoothing, method=self.loss_method)
+    def _of(self, hidden: Tensor, tokens: Tensor, pad: int, positions: Tensor | None = None) -> TokenLoss:
+        method, smoothing = self.loss_method, self.label_smoothing
+        return token_loss(self.model, hidden, tokens, pad=pad, smoothing=smoothing, method=method, positions=positions)

@@ -17,7 +17,7 @@ from models.training.checkpoints import WEIGHTS, Checkpoints, check_same_run, co
 from models.training.distributed import Ranks
 from models.training.metrics import MetricsLog
 from models.training.objective import Item, Objective
-from models.training.prefetch import prefetch
+from models.training.prefetch import pinned_for, prefetch
 from models.training.schedule import Schedule
 from models.training.state import (
     RunState,
@@ -116,7 +116,10 @@ class Trainer(Generic[Item]):
         started = time.monotonic() - state.seconds
         timely = self._timely()
         self._over = state.step >= settings.steps or self._patience_ends or not timely
-        with stop_on_sigterm() as stop, prefetch(self.objective.batches(state.position)) as batches:
+        with (
+            stop_on_sigterm() as stop,
+            prefetch(pinned_for(self.ranks.device, self.objective.batches(state.position))) as batches,
+        ):
             if settings.validate_start and self._saved < 0:
                 self._save(score=self._validate(started))
             while not self._over:

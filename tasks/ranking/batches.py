@@ -5,8 +5,8 @@ memory.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +56,11 @@ class RankerBatch:
     padded_tokens: int
     following: Position
     share: float
+
+    def pin_memory(self) -> Self:
+        """Return the batch in pinned memory, from which a GPU copies while the host goes on."""
+        tensors = {name: getattr(self, name).pin_memory() for name in ("paragraphs", "titles", "title", "labels")}
+        return replace(self, **tensors)
 
 
 @dataclass(frozen=True)

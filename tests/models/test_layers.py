@@ -19,7 +19,8 @@ from models.layers.attention import (
 from models.layers.embeddings import TiedEmbedding
 from models.layers.feed_forward import Residual
 from models.layers.packing import Packing
-from models.layers.paragraphs import LENGTH_STEP, ParagraphRows
+from models.layers.paragraphs import ParagraphRows
+from models.layers.places import LENGTH_STEP
 from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
 from models.layers.positions import paragraph_positions, sinusoids
 

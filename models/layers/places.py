@@ -1,0 +1,115 @@
+"""Where the paragraphs and tokens of a batch are.
+
+To find out, the host must wait for the device: how many there are decides the shapes of everything that follows. So
+they are found where a batch is laid out, on the CPU, and move to the device with it.
+
+Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph, M tokens that exist, S tokens of an
+article's flat sequence.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+# Flat lengths are rounded up to this, so that fewer shapes occur: some GPU kernels are planned anew for every shape.
+LENGTH_STEP = 32
+
+
+@dataclass(frozen=True)
+class TokenPlaces:
+    """The tokens of N paragraphs in rows, by article and then by rank, and in one flat sequence per article.
+
+    Attributes:
+        row: [M] int64, ascending, the row of each token.
+        cell: [M] int64, ascending, the number of its cell among the N*L.
+        flat: [M] int64, ascending, the number of its cell among the B*S.
+        articles: B.
+        longest: tokens of the longest article.
+    """
+
+    row: Tensor
+    cell: Tensor
+    flat: Tensor
+    articles: int
+    longest: int
+
+    @classmethod
+    def of(cls, mask_NL: Tensor, article_N: Tensor, articles: int) -> "TokenPlaces":
+        """Find the tokens of rows; the host waits for the device.
+
+        Args:
+            mask_NL: bool, True where there is a token.
+            article_N: int64 article of each row, ascending.
+            articles: B.
+        """
+        cell_M = mask_NL.flatten().nonzero().squeeze(1)
+        row_M = cell_M // max(mask_NL.shape[1], 1)
+        article_M = article_N[row_M]
+        counts_B = torch.bincount(article_M, minlength=articles)
+        longest = int(counts_B.max()) if articles else 0
+        offset_M = torch.arange(len(cell_M), device=cell_M.device) - (counts_B.cumsum(0) - counts_B)[article_M]
+        return cls(row_M, cell_M, article_M * flat_length(longest) + offset_M, articles, longest)
+
+    @property
+    def length(self) -> int:
+        """S."""
+        return flat_length(self.longest)
+
+    def first(self, limit: int) -> "TokenPlaces":
+        """Return the first `limit` tokens of each article; only where one has more does the host wait."""
+        if self.longest <= limit:
+            return self
+        offset_M = self.flat % self.length
+        kept_M = offset_M < limit
+        flat_M = self.flat // self.length * flat_length(limit) + offset_M
+        return TokenPlaces(self.row[kept_M], self.cell[kept_M], flat_M[kept_M], self.articles, limit)
+
+    def to(self, device: torch.device | str) -> "TokenPlaces":
+        """Return the places on `device`."""
+        moved = {name: getattr(self, name).to(device, non_blocking=True) for name in ("row", "cell", "flat")}
+        return replace(self, **moved)
+
+    def pin_memory(self) -> "TokenPlaces":
+        """Return the places in pinned memory."""
+        return replace(self, **{name: getattr(self, name).pin_memory() for name in ("row", "cell", "flat")})
+
+
+@dataclass(frozen=True)
+class ParagraphPlaces:
+    """The paragraphs that exist, by article and then by rank, and their tokens.
+
+    Attributes:
+        article: [N] int64, ascending.
+        column: [N] int64, the column p in the grid [B, P] of the batch.
+        tokens: those of rows [N, L] in this order.
+    """
+
+    article: Tensor
+    column: Tensor
+    tokens: TokenPlaces
+
+    @classmethod
+    def of(cls, tokens_BPL: Tensor, ranks_BP: Tensor, pad: int) -> "ParagraphPlaces":
+        """Find the paragraphs of a batch; one of padding alone does not exist."""
+        mask_BPL = tokens_BPL != pad
+        # Sorting by rank makes a flat sequence independent of the order of paragraphs in the batch.
+        order_BP = ranks_BP.argsort(dim=1, stable=True)
+        article_N, position_N = mask_BPL.any(dim=-1).gather(1, order_BP).nonzero(as_tuple=True)
+        column_N = order_BP[article_N, position_N]
+        tokens = TokenPlaces.of(mask_BPL[article_N, column_N], article_N, len(tokens_BPL))
+        return cls(article_N, column_N, tokens)
+
+    def to(self, device: torch.device | str) -> "ParagraphPlaces":
+        """Return the places on `device`."""
+        article, column = (one.to(device, non_blocking=True) for one in (self.article, self.column))
+        return ParagraphPlaces(article, column, self.tokens.to(device))
+
+    def pin_memory(self) -> "ParagraphPlaces":
+        """Return the places in pinned memory."""
+        return ParagraphPlaces(self.article.pin_memory(), self.column.pin_memory(), self.tokens.pin_memory())
+
+
+def flat_length(tokens: int) -> int:
+    """Return S for the tokens of the longest article."""
+    return max(1, -(-tokens // LENGTH_STEP)) * LENGTH_STEP
