@@ -48,7 +48,8 @@ SMALL: dict[str, Any] = {
     "ranker": {"steps": 450},
     "examples": {"supported_by": 8},
     "summarizer": {"max_paragraphs": 8},
-    "training": {"steps": 400, "keep_best": 1, "decoded_articles": 0},
+    # Three articles a batch, as in the demo.
+    "training": {"steps": 400, "batch_tokens": 1450, "keep_best": 1, "decoded_articles": 0},
     "decoding": {"beam": 3},
     "retraining": {"ranker_steps": 100, "test_shards": 2, "keep": 2},
 }
