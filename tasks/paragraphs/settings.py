@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 
 from tasks.engine.settings import Settings
 from tasks.rights.conditions import RULE_SETS, parse_conditions
+from tasks.text.language_codes import check_language
 
 OF_ARTICLE = "article"  # the language of each article's lead, as a value of `ParagraphFilterSettings.language`
 
@@ -21,11 +22,17 @@ class ParagraphFilterSettings(Settings):
     min_words: int = Field(6, ge=1, description="words a paragraph has at least, in the preset default")
     language: str | None = Field(
         OF_ARTICLE,
-        pattern=f"^(?:[a-z]{{2,3}}|{OF_ARTICLE})$",
         description="a paragraph of a web page or PDF that is surely in another language is refused, whatever the "
         "preset: ISO 639-1 code; article = the language of the article's lead, if it is sure, where documents that the "
         "source itself contains are all kept; null = every language is kept, for sources in many languages",
     )
+
+    @field_validator("language")
+    @classmethod
+    def _can_be_told(cls, value: str | None) -> str | None:
+        if value is not None and value != OF_ARTICLE:
+            check_language(value)
+        return value
 
 
 class CloneSettings(Settings):

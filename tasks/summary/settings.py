@@ -1,10 +1,11 @@
 """Settings of a summary of one's own pages."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
+from tasks.text.language_codes import check_language
 
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
 
@@ -15,10 +16,10 @@ class SummarySettings(Settings):
     words: int = Field(150, ge=20, le=2000, description="words of an extractive summary, at most")
     language: str | None = Field(
         "en",
-        pattern="^[a-z]{2,3}$",
         description="ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, "
         "whose language is what was meant; null = every language is kept",
     )
+
     max_sources: int = Field(100, ge=1, description="pages and files of one summary, at most")
     max_bytes: int = Field(20_000_000, ge=1, description="limit for a file, and for a page after decompression")
     contact: str = Field("", pattern=HEADER_TEXT, description="URL or e-mail address that fetched sites may turn to")
@@ -26,6 +27,13 @@ class SummarySettings(Settings):
         (),
         description="patterns (*, ?) of host or host:port that may have a private address",
     )
+
+    @field_validator("language")
+    @classmethod
+    def _can_be_told(cls, value: str | None) -> str | None:
+        if value is not None:
+            check_language(value)
+        return value
 
     @property
     def crawl(self) -> CrawlSettings:

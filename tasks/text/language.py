@@ -1,8 +1,10 @@
-"""The language of a text, by the character statistics of py3langid: offline, 97 languages, one model in memory."""
+"""The language of a text, by the character statistics of py3langid: offline, one model in memory."""
 
 from functools import lru_cache
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from tasks.text.language_codes import check_language
 
 _CHARACTERS = 40  # from which the language can be told
 _PROBABILITY = 0.9  # from which it is sure
@@ -32,10 +34,8 @@ def language_probability(text: str, language: str) -> float | None:
     """
     if len(text.encode()) < _BYTES:
         return None
+    check_language(language)
     probabilities = dict(_identifier().rank(text))
-    if language not in probabilities:
-        known = ", ".join(sorted(probabilities))
-        raise ValueError(f"{language!r} is no language that can be told by its letters: expected one of {known}")
     codes = next((group.split() for group in _MACROLANGUAGES if language in group.split()), [language])
     return float(sum(probabilities[code] for code in codes))
 

@@ -37,6 +37,7 @@ def test_the_paper_preset_has_the_papers_numbers() -> None:
     ("given", "complaint"),
     [
         ({"rooot": "x"}, "rooot"),
+        ({"paragraphs": {"filter": {"language": "xx"}}}, "'xx' is no language that can be told by its letters"),
         ({"ranker": {"hiden": 1}}, "ranker.hiden"),
         ({"preset": "wikipedia"}, "preset"),
         ({"shards": {"articles": 0}}, "shards.articles"),

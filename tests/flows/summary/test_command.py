@@ -107,7 +107,7 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--words", "5", "x"], "words: Input should be greater than or equal to 20 (given: '5')"),
-        (["--language", "English", "x"], "language: String should match pattern"),
+        (["--language", "English", "x"], "language: 'English' is no language that can be told"),
         (["--jobs", "0", "--serve"], "--jobs is 0: expected at least 1"),
         (["--serve", "x"], "--serve takes sources and title on the page"),
     ],

@@ -1,6 +1,7 @@
 import pytest
 
-from tasks.text.language import language_probability, sure_language
+from tasks.text.language import _identifier, language_probability, sure_language
+from tasks.text.language_codes import LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,7 @@ def test_a_language_that_cannot_be_told_is_named() -> None:
         ValueError, match="'xx' is no language that can be told by its letters: expected one of ace, af"
     ):
         language_probability("The river rises on the moors and runs east.", "xx")
+
+
+def test_the_codes_are_those_of_the_model() -> None:
+    assert {code for code, _ in _identifier().rank("The river rises.")} == LANGUAGES
