@@ -210,7 +210,7 @@ class HierarchicalTransformer(TokenDecoding):
             x_MD = layer(x_MD, packing)
         for layer in self.global_layers:
             x_MD = layer(x_MD, packing, paragraphs, mask_BP, graph_BPP)
-        return self.remember(paragraphs, paragraphs.joined(self.final_norm(x_MD), packing))
+        return self.remember(paragraphs, paragraphs.joined(self.final_norm(x_MD)))
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         """Return the embeddings [N, L, D] of the positions in rows."""

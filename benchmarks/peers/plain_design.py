@@ -39,7 +39,7 @@ def plain_design() -> Iterator[None]:
         patch.object(FlatTokens, "packing", property(lambda flat: _every_cell(flat.mask))),
         patch.object(ParagraphRows, "of", _every_paragraph),
         patch.object(ParagraphRows, "flat", _article_by_article),
-        patch.object(ParagraphRows, "joined", lambda rows, x_MC, cells: _article_by_article(rows, cells.pad(x_MC))),
+        patch.object(ParagraphRows, "joined", lambda rows, x_MC: _article_by_article(rows, rows.packing.pad(x_MC))),
     ):
         yield
 

@@ -141,8 +141,8 @@ class ParagraphRows:
         places = self.places if limit is None else self.places.first(limit)
         return self._laid(x_NL.flatten(0, 1).index_select(0, places.cell), places)
 
-    def joined(self, x_M: Tensor, packing: Packing) -> FlatTokens:
-        """Join the values [M, ...] of the tokens of a packing of these rows: what `flat` makes of them in rows."""
+    def joined(self, x_M: Tensor) -> FlatTokens:
+        """Join the values [M, ...] of the tokens of `packing`: what `flat` makes of them in rows."""
         return self._laid(x_M, self.places)
 
     def _laid(self, x_M: Tensor, places: TokenPlaces) -> FlatTokens:

@@ -64,7 +64,7 @@ def test_a_changed_batch_has_other_places() -> None:
 def test_tokens_of_a_packing_are_joined_as_those_in_rows_are() -> None:
     rows = ParagraphRows.of(batch(), PAD)
     x_MD = torch.randn(int(rows.mask.sum()), 8)
-    joined, flat = rows.joined(x_MD, rows.packing), rows.flat(rows.packing.pad(x_MD))
+    joined, flat = rows.joined(x_MD), rows.flat(rows.packing.pad(x_MD))
     assert torch.equal(joined.values, flat.values)
     assert torch.equal(joined.mask, flat.mask)
     assert torch.equal(joined.paragraph, flat.paragraph)
