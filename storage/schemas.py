@@ -188,8 +188,9 @@ PAGES = Dataset(
             _column(
                 "rights_headers",
                 _STRINGS,
-                "response headers that say something of rights, as `name: value`: tdm-reservation, x-robots-tag, link "
-                "of a licence; null = no body, or not recorded by a crawl before version 5",
+                "what says something of rights, as `name: value`: the response headers tdm-reservation, x-robots-tag, "
+                "link of a licence; ai.txt and tdmrep.json where they reserve the page and the crawl asked for them; "
+                "null = no body, or not recorded by a crawl before version 5",
             ),
             _column("etag", pa.string(), "ETag response header, or null"),
             _column("last_modified", pa.string(), "Last-Modified response header, or null"),

@@ -1,7 +1,8 @@
 """The crawl of one shard of hosts: every URL of its frontier becomes exactly one row of `pages`.
 
 One thread owns all state (queues, robots, journal) and hands single requests to a pool of threads; one more thread
-reads and applies robots.txt. URLs in the journal of a killed run are not fetched again.
+reads and applies robots.txt, and the files on reserved rights where they are asked for. URLs in the journal of a killed
+run are not fetched again.
 """
 
 import itertools
@@ -29,7 +30,8 @@ from tasks.crawl.pace import Pace
 from tasks.crawl.politeness import HostQueues
 from tasks.crawl.progress import CrawlProgress, ProgressCount
 from tasks.crawl.replay import Replay
-from tasks.crawl.robots import Judge, Robots, RobotsCache, judge_robots
+from tasks.crawl.reservation_files import PATHS, ReservationFile, Reserved, read_file, reserved_by
+from tasks.crawl.robots import ROBOTS_PATH, Judge, Robots, RobotsCache, judge_robots
 from tasks.crawl.safety import FetchError, Guard, Resolver, system_resolver
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.site_turns import Turns, shared_turns
@@ -50,7 +52,7 @@ _WAITING = 2 * ORIGINS * _AHEAD  # with so many waiting visits, no further origi
 _JUDGED = 128  # maximum number of an origin's URLs checked against robots.txt at a time
 _JUDGING_SECONDS = 0.05  # maximum time for that, so that slow rules do not make other origins wait
 _RESULTS_AT_ONCE = 256  # then progress and budgets are checked, even if more results are waiting
-_ALL_ALLOWED = Robots(None, "")
+_Verdict = tuple[str | None, list[str]]  # why a URL must not be fetched, or None; and what reserves it
 
 
 def crawl_batches(
@@ -208,13 +210,14 @@ class _Crawl:
         self._progress = progress
         self._queues: HostQueues[Visit] = HostQueues(settings.host_delay_seconds, settings.host_concurrency)
         self._robots = RobotsCache()
+        self._files = PATHS if settings.reservation_files else ()  # read after robots.txt
         self._origins: dict[str, _Origin] = {}  # the open ones
         self._failures: Counter[str] = Counter()
         self._given_up: set[str] = set()
         self._jobs: queue.SimpleQueue[tuple[str, Visit, float] | None] = queue.SimpleQueue()
         self._judgements: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._judged: tuple[Robots, Judge] | None = None  # parsed last
+        self._judged: tuple[Robots, Judge, Reserved] | None = None  # parsed last
         self._most_hosts = 2 * ORIGINS  # above this number, the state of finished hosts is removed
         self._running = 0
         self._open = 0  # URLs without their row
@@ -345,11 +348,11 @@ class _Crawl:
         self._queues.finish(host)
         self._judge_host(host, done.host_failed)
         if done.answer is not None:
-            if visit.robots:
-                self._judgements.put(partial(self._read_robots, origin_of(visit.url), done.answer))
+            if visit.of_site:
+                self._judgements.put(partial(self._read_site_file, visit.url, done.answer))
             else:
                 self._finish(visit, done.answer)
-        elif visit.robots or not self._settings.robots or visit.target == visit.seen[-1]:
+        elif visit.of_site or not self._settings.reads_site_files or visit.target == visit.seen[-1]:
             self._queue(visit, now + done.delay)
         else:  # a redirect: its target must be checked first
             origin = self._origin(origin_of(visit.target))
@@ -382,7 +385,7 @@ class _Crawl:
             self._advance(origin)
 
     def _advance(self, origin: _Origin) -> None:
-        """Check the next URLs of an origin, or fetch its robots.txt first; close the origin if nothing is left."""
+        """Check the next URLs of an origin, or fetch its own files first; close the origin if nothing is left."""
         if origin.busy:
             return
         if origin.backlog is None and not origin.held:
@@ -392,9 +395,9 @@ class _Crawl:
             return
         robots = self._known_robots(origin)
         origin.busy = True
-        if robots is None:
-            url = f"{origin.name}/robots.txt"
-            self._queue(Visit(url, url, robots=True))
+        if robots is None or robots.unread:
+            url = origin.name + (ROBOTS_PATH if robots is None else robots.unread[0])
+            self._queue(Visit(url, url, of_site=True))
             return
         held, origin.held = origin.held, []
         rest = origin.backlog
@@ -405,58 +408,83 @@ class _Crawl:
         """Return the rules for an origin's URLs, or None if its robots.txt must be fetched first."""
         if origin.host in self._given_up:
             return Robots("host_unavailable", "")
-        return self._robots.get(origin.name) if self._settings.robots else _ALL_ALLOWED
+        robots = self._robots.get(origin.name)
+        return Robots(None, "", unread=self._files) if robots is None and not self._settings.robots else robots
 
-    def _read_robots(self, name: str, answer: Answer) -> Callable[[], None]:
-        """In the judging thread, parse an answer for robots.txt; return the function that stores the result."""
-        return partial(self._admit, name, judge_robots(answer, self._settings.user_agent))
+    def _read_site_file(self, url: str, answer: Answer) -> Callable[[], None]:
+        """In the judging thread, parse an answer for a site's file; return the function that stores the result."""
+        origin = origin_of(url)
+        path = url.removeprefix(origin)
+        if path != ROBOTS_PATH:
+            return partial(self._add_file, origin, path, read_file(path, answer, self._settings.user_agent))
+        robots = judge_robots(answer, self._settings.user_agent)
+        if robots.delay > self._settings.max_crawl_delay_seconds:
+            robots = replace(robots, refusal="crawl_delay_too_long")
+        if robots.refusal is None and self._files:
+            judge = robots.judge()
+            robots = replace(robots, unread=tuple(path for path in self._files if judge(origin + path) is None))
+        return partial(self._admit, origin, robots)
+
+    def _add_file(self, name: str, path: str, file: ReservationFile | None) -> None:
+        """Store what a file about rights says, unless the rules of its origin were dropped meanwhile."""
+        robots = self._known_robots(self._origins[name])
+        if robots is not None and path in robots.unread:
+            unread = tuple(other for other in robots.unread if other != path)
+            self._robots.put(name, replace(robots, unread=unread, files=(*robots.files, *([file] if file else []))))
+        self._resume(name)
 
     def _admit(self, name: str, robots: Robots) -> None:
         """Store the robots.txt rules of an origin and continue with it."""
-        if robots.delay > self._settings.max_crawl_delay_seconds:
-            robots = replace(robots, refusal="crawl_delay_too_long")
         self._robots.put(name, robots)
+        self._slow_down(self._origins[name], robots)
+        self._resume(name)
+
+    def _resume(self, name: str) -> None:
         origin = self._origins[name]
         origin.busy = False
         self._advance(origin)
+
+    def _slow_down(self, origin: _Origin, robots: Robots) -> None:
+        if robots.delay and robots.refusal is None:
+            self._queues.set_delay(origin.host, max(robots.delay, self._settings.host_delay_seconds))
 
     def _apply_robots(
         self, origin: _Origin, robots: Robots, held: list[tuple[Visit, float]], urls: list[str]
     ) -> Callable[[], None]:
         """In the judging thread, check visits and the next URLs of an origin; return the function that stores it."""
         if self._judged is None or self._judged[0] is not robots:
-            self._judged = robots, robots.judge()
-        judge = self._judged[1]
+            self._judged = robots, robots.judge(), reserved_by(robots.files)
+        _, judge, reserved = self._judged
         ends = time.monotonic() + _JUDGING_SECONDS
-        reasons = [judge(visit.target) for visit, _ in held]
-        verdicts: list[tuple[str, str | None]] = []
+        of_held = [(judge(visit.target), reserved(visit.target)) for visit, _ in held]
+        verdicts: list[tuple[str, _Verdict]] = []
         allowed = 0
         for url in urls:
             reason = judge(url)
-            verdicts.append((url, reason))
+            verdicts.append((url, (reason, reserved(url) if reason is None else [])))
             allowed += reason is None
             if allowed >= _AHEAD or time.monotonic() > ends:
                 break
-        return partial(self._release, origin, robots, list(zip(held, reasons, strict=True)), verdicts)
+        return partial(self._release, origin, robots, list(zip(held, of_held, strict=True)), verdicts)
 
     def _release(
         self,
         origin: _Origin,
         robots: Robots,
-        held: list[tuple[tuple[Visit, float], str | None]],
-        verdicts: list[tuple[str, str | None]],
+        held: list[tuple[tuple[Visit, float], _Verdict]],
+        verdicts: list[tuple[str, _Verdict]],
     ) -> None:
         """Queue the allowed visits and URLs, and end the others."""
         origin.busy = False
-        if robots.delay and robots.refusal is None:
-            self._queues.set_delay(origin.host, max(robots.delay, self._settings.host_delay_seconds))
-        for (visit, not_before), reason in held:
+        self._slow_down(origin, robots)
+        for (visit, not_before), (reason, reserved) in held:
+            visit.reserved = reserved
             if reason is None:
                 self._queue(visit, not_before)
             else:
                 self._end(visit, reason)
-        for url, reason in verdicts:
-            visit = Visit(url, url, stored=self._stored(url))
+        for url, (reason, reserved) in verdicts:
+            visit = Visit(url, url, stored=self._stored(url), reserved=reserved)
             if reason is None:
                 self._queue(visit)
             else:
@@ -469,8 +497,8 @@ class _Crawl:
 
     def _end(self, visit: Visit, reason: str) -> None:
         """End a visit without a further request; its row shows its last response, if there was one."""
-        if visit.robots:
-            self._admit(origin_of(visit.url), judge_robots(visit.last or FetchError(reason), self._settings.user_agent))
+        if visit.of_site:
+            self._read_site_file(visit.url, visit.last or FetchError(reason))()
         else:
             self._finish(visit, visit.last or FetchError(reason, visit.target))
 

@@ -21,6 +21,7 @@ from storage.recipes import ShardRecord, find_record
 from storage.schemas import PAGES
 from storage.store import Store
 from tasks.crawl.settings import CrawlSettings
+from tasks.rights.reservations import of_other_files
 
 logger = logging.getLogger(__name__)
 
@@ -139,6 +140,10 @@ class EarlierReader:
             row.column(name) if row is not None and name in newer else _column(earlier, name)
             for name in PAGES.schema.names
         ]
+        if row is not None and (files := row.column("rights_headers").to_pylist()[0]) is not None:
+            rights = PAGES.schema.get_field_index("rights_headers")
+            kept = of_other_files(columns[rights].to_pylist()[0] or (), files)
+            columns[rights] = pa.array([kept], columns[rights].type)
         return pa.RecordBatch.from_arrays(columns, schema=PAGES.schema)
 
 
@@ -201,7 +206,7 @@ def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) 
         earlier, now = CrawlSettings(**_fields(record)).recipe(), settings.recipe()
     except ValidationError:
         return False
-    return all(earlier[name] == now[name] for name in now if name not in _FETCH_ONLY)
+    return all(earlier.get(name) == now[name] for name in now if name not in _FETCH_ONLY)
 
 
 def _fields(record: ShardRecord) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from protego import Protego
 
@@ -19,8 +20,12 @@ from tasks.crawl.content import settled_type
 from tasks.crawl.http import Response
 from tasks.crawl.safety import FetchError
 
+if TYPE_CHECKING:
+    from tasks.crawl.reservation_files import ReservationFile
+
 logger = logging.getLogger(__name__)
 
+ROBOTS_PATH = "/robots.txt"
 # RFC 9309, 2.5: at least 500 KiB must be read. The rest of a longer file is ignored.
 ROBOTS_BYTES = 512 * 1024
 # Limits of the rules for us. Matching a wildcard searches the whole URL, which takes 5 us for the longest: a thousand
@@ -56,12 +61,21 @@ class Robots:
         agent: product token to which the rules are matched.
         rules: compressed text of the rules that may apply to the agent; empty if everything is allowed.
         delay: seconds between requests by Crawl-delay or Request-rate; 0 without these.
+        unread: paths of other files of the origin that must be read before its pages.
+        files: those that were read and reserve something.
     """
 
     refusal: str | None
     agent: str
     rules: bytes = b""
     delay: float = 0.0
+    unread: tuple[str, ...] = ()
+    files: "tuple[ReservationFile, ...]" = ()
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes, about."""
+        return _ENTRY_BYTES + len(self.rules) + sum(file.bytes for file in self.files)
 
     def judge(self) -> Judge:
         """Parse the rules; return a function that returns why a URL must not be fetched, or None if it may be."""
@@ -107,12 +121,12 @@ class RobotsCache:
         """Store the rules of an origin; the newest entry is kept whatever its size."""
         self._drop(self._entries.pop(origin, None))
         self._entries[origin] = robots
-        self.bytes += _ENTRY_BYTES + len(robots.rules)
+        self.bytes += robots.bytes
         while self.bytes > self._limit and len(self._entries) > 1:
             self._drop(self._entries.popitem(last=False)[1])
 
     def _drop(self, robots: Robots | None) -> None:
-        self.bytes -= 0 if robots is None else _ENTRY_BYTES + len(robots.rules)
+        self.bytes -= 0 if robots is None else robots.bytes
 
 
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:

@@ -164,6 +164,11 @@ class CrawlSettings(Settings):
         pattern=HEADER_TEXT,
     )
     robots: bool = Field(True, description="obey robots.txt as RFC 9309 says; its Crawl-delay too")
+    reservation_files: bool = Field(
+        False,
+        description="ask each site for ai.txt and tdmrep.json too, two more requests, and note in the reservations of "
+        "its pages what they say",
+    )
     accepted_types: tuple[str, ...] = Field(
         ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
     )
@@ -236,10 +241,22 @@ class CrawlSettings(Settings):
     connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)
     ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
 
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide which pages there are; `reservation_files` only where set, as it came later."""
+        fields = super().recipe()
+        if not self.reservation_files:
+            del fields["reservation_files"]
+        return fields
+
     @field_validator("mirror_hosts", "allowed_hosts", "accepted_types")
     @classmethod
     def _lower(cls, values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(value.strip().lower() for value in values)
+
+    @property
+    def reads_site_files(self) -> bool:
+        """Whether a site's files are read before its pages."""
+        return self.robots or self.reservation_files
 
     @property
     def from_archives(self) -> bool:

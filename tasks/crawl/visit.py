@@ -7,7 +7,7 @@ hop respects the delay and the robots.txt of its host.
 import hashlib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -36,9 +36,9 @@ class Visit:
     """A URL between its first request and its result.
 
     Attributes:
-        url: URL of the frontier, or of a robots.txt.
+        url: URL of the frontier, or of a file about a whole site.
         target: URL of the next request: `url`, or the target of its redirects.
-        robots: whether this is a robots.txt.
+        of_site: whether this is a file about a whole site: robots.txt, ai.txt or tdmrep.json.
         seen: URLs requested so far.
         attempts: requests sent, redirect hops not counted.
         tries: requests sent for `target`.
@@ -47,11 +47,12 @@ class Visit:
         stored: page of an earlier crawl that its server may confirm, or None.
         doubted: whether a confirmation was of another page; then the page is requested unconditionally.
         confirmed: whether the server has confirmed the stored page.
+        reserved: entries of the site's files that reserve `target` (`tasks.crawl.reservation_files`).
     """
 
     url: str
     target: str
-    robots: bool = False
+    of_site: bool = False
     seen: list[str] = field(default_factory=list)
     attempts: int = 0
     tries: int = 0
@@ -60,6 +61,7 @@ class Visit:
     stored: StoredPage | None = None
     doubted: bool = False
     confirmed: bool = False
+    reserved: Sequence[str] = ()
 
     @property
     def validators(self) -> dict[str, str]:
@@ -141,7 +143,7 @@ def _step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchErr
 
 def _ask(visit: Visit, client: Client, settings: CrawlSettings) -> Answer:
     try:
-        if visit.robots:
+        if visit.of_site:
             return client.get(visit.target, max_bytes=ROBOTS_BYTES, cut=True)
 
         def inspect(_status: int, headers: Mapping[str, str], start: bytes | None) -> str | None:
@@ -241,6 +243,8 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
             row.update(sha256=visit.stored.sha256, stale_reason=passing, attempts=visit.attempts, seconds=seconds)
             if isinstance(answer, Response):
                 row.update(status=answer.status, fetched_at=_arrival(answer))
+            if visit.confirmed and settings.reservation_files:
+                row["rights_headers"] = list(visit.reserved)
             return row
     row = refused_row(visit.url, answer.reason if isinstance(answer, FetchError) else None)
     row.update(attempts=visit.attempts, seconds=seconds)
@@ -248,6 +252,8 @@ def page_row(visit: Visit, answer: Answer, settings: CrawlSettings) -> dict[str,
         row["final_url"] = visit.target if visit.target != visit.url else None
         return row
     row.update(response_columns(answer, settings))
+    if row["rights_headers"] is not None:
+        row["rights_headers"] = [*row["rights_headers"], *visit.reserved]
     return row
 
 

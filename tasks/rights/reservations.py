@@ -1,8 +1,10 @@
 """Signs that a site reserves its rights against the mining of its texts.
 
-Three kinds are read: the TDM Reservation Protocol (W3C community group report, 2024: header or meta `tdm-reservation`),
-the directives `noai` and `noimageai` of `X-Robots-Tag` and of the meta `robots`, and a robots.txt that forbids the page
-to us. A page without any of them may still reserve its rights elsewhere, in its terms of use for example.
+Four kinds are read: the TDM Reservation Protocol (W3C community group report, 2024: header or meta `tdm-reservation`,
+the site's tdmrep.json), the directives `noai` and `noimageai` of `X-Robots-Tag` and of the meta `robots`, the site's
+ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and ai.txt are asked for only where the crawl's
+settings say so (`tasks.crawl.reservation_files`). A page without any of these signs may still reserve its rights
+elsewhere, in its terms of use for example.
 """
 
 import re
@@ -12,7 +14,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the crawl reads headers and needs no parser of HTML
     from lxml import html
 
-_NAMES = ("tdm-reservation", "x-robots-tag", "link")
+# Entries among the stored headers for what the site's files say of a page; archives keep them as headers.
+AI_TXT, TDMREP = "ai.txt: disallow", "tdmrep.json: 1"
+_FILE_NAMES = tuple(sign.partition(":")[0] for sign in (AI_TXT, TDMREP))
+_NAMES = ("tdm-reservation", "x-robots-tag", "link", *_FILE_NAMES)
 _NO_AI = frozenset({"noai", "noimageai"})
 # Directives of X-Robots-Tag that have a value; any other word before a colon names the crawler that is meant.
 _VALUED = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
@@ -46,7 +51,14 @@ def header_reservations(headers: Iterable[str]) -> list[str]:
             found.append("header tdm-reservation")
         elif name == "x-robots-tag":
             found += [f"header {word}" for word in _no_ai(value)]
+        elif name in _FILE_NAMES:
+            found.append(name)
     return found
+
+
+def of_other_files(headers: Iterable[str], files: Iterable[str]) -> list[str]:
+    """Return stored headers with other entries for the site's files, such as `AI_TXT`."""
+    return [*(header for header in headers if header not in (AI_TXT, TDMREP)), *files]
 
 
 def header_licences(headers: Iterable[str]) -> list[str]:

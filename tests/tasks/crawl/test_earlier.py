@@ -172,6 +172,20 @@ def test_unchanged_web_moves_few_bytes_and_changes_no_digest(tmp_path: Path) -> 
         assert (second[url]["etag"], second[url]["attempts"]) == (first[url]["etag"], 1)
 
 
+def test_a_confirmed_page_has_what_the_files_of_its_site_say_now(tmp_path: Path) -> None:
+    url, forbids = "http://a.test/0", answer(b"User-agent: *\nDisallow: /\n", Content_Type="text/plain")
+    with LoopbackServer({"/0": page(body(0), ETag='"0"', X_Robots_Tag="noai"), "/ai.txt": forbids}) as server:
+        plain, _ = build(tmp_path, server, [url])
+        asked, _ = build(tmp_path, server, [url], reservation_files=True)  # not taken over: nobody had asked
+        confirmed, _ = build(tmp_path, server, [url], reservation_files=True, refresh="b")
+        del server.pages["/ai.txt"]
+        later, _ = build(tmp_path, server, [url], reservation_files=True, refresh="c")
+        assert [hit.conditional for hit in server.log if hit.path == "/0"] == [False, False, True, True]
+    rights = [rows[url]["rights_headers"] for rows in (plain, asked, confirmed, later)]
+    header, file = "x-robots-tag: noai", "ai.txt: disallow"
+    assert rights == [[header], [header, file], [header, file], [header]]
+
+
 def test_changed_pages_are_fetched(tmp_path: Path) -> None:
     urls = [f"http://a.test/{n}" for n in range(4)]
     with LoopbackServer({f"/{n}": page(body(n), ETag='"1"', Last_Modified=DATE) for n in range(4)}) as server:

@@ -1,0 +1,120 @@
+"""Files in which a site says for all its pages that texts must not be mined: ai.txt and tdmrep.json.
+
+ai.txt (Spawning, 2023) is written like a robots.txt, and forbids kinds of files by their endings. tdmrep.json (TDM
+Reservation Protocol, W3C community group report, 2024) is a list of rules; the first whose location matches counts.
+What they say becomes entries of `rights_headers`, beside the headers of the page: no page is refused for it here.
+"""
+
+import json
+import logging
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from tasks.crawl.http import Response
+from tasks.crawl.robots import MAX_WILDCARD_RULES, MAX_WILDCARDS, Robots, read_rules
+from tasks.crawl.safety import FetchError
+from tasks.rights.reservations import AI_TXT, TDMREP
+
+logger = logging.getLogger(__name__)
+
+PATHS = ("/ai.txt", "/.well-known/tdmrep.json")
+Reserved = Callable[[str], list[str]]
+_RESERVED = (1, "1")
+
+
+@dataclass(frozen=True)
+class ReservationFile:
+    """What one of the files says.
+
+    Attributes:
+        sign: its entry in `rights_headers` where it reserves a page.
+        rules: of ai.txt, or None.
+        locations: compressed JSON of the rules of tdmrep.json, each a pattern and whether it reserves.
+    """
+
+    sign: str
+    rules: Robots | None = None
+    locations: bytes = b""
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes, about."""
+        return len(self.locations) + (0 if self.rules is None else len(self.rules.rules))
+
+    def reader(self) -> Callable[[str], bool]:
+        """Parse the rules; return a function that tells whether a URL is reserved."""
+        if self.rules is not None:
+            judge = self.rules.judge()
+            # A page whose address has no ending is HTML, of which such a file speaks as *.html.
+            return lambda url: judge(url) is not None or judge(f"{url.partition('?')[0].rstrip('/')}.html") is not None
+        locations = json.loads(zlib.decompress(self.locations)) if self.locations else []
+        patterns = [(_pattern(location), reserved) for location, reserved in locations]
+
+        def is_reserved(url: str) -> bool:
+            parts = urlsplit(url)
+            path = unquote(f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/")
+            return next((reserved for pattern, reserved in patterns if pattern.match(path)), False)
+
+        return is_reserved
+
+
+def read_file(path: str, answer: Response | FetchError, user_agent: str) -> ReservationFile | None:
+    """Return what a file says; None if there is none, or if it says nothing.
+
+    A file that is there and cannot be applied in bounded time reserves the whole site.
+
+    Args:
+        path: one of `PATHS`.
+        answer: last response after redirects, or the error.
+        user_agent: product token, with or without version.
+    """
+    if isinstance(answer, FetchError) or not answer.success or answer.fault is not None:
+        return None
+    if path == PATHS[0]:
+        rules = read_rules(answer.body, user_agent.partition("/")[0], answer.url)
+        return ReservationFile(AI_TXT, rules) if rules.refusal is not None or rules.rules else None
+    return _tdmrep(answer.body, answer.url)
+
+
+def reserved_by(files: Sequence[ReservationFile]) -> Reserved:
+    """Parse all files; return a function that returns the entries of those that reserve a URL."""
+    readers = [(file.sign, file.reader()) for file in files]
+    return lambda url: [sign for sign, is_reserved in readers if is_reserved(url)]
+
+
+def _tdmrep(body: bytes, name: str) -> ReservationFile | None:
+    try:
+        written = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        logger.info("%s is no JSON (%s): treated as empty", name, error)
+        return None
+    # One rule alone is often written without the list.
+    rules = [
+        (rule["location"], rule["tdm-reservation"] in _RESERVED)
+        for rule in (written if isinstance(written, list) else [written])
+        if isinstance(rule, dict) and isinstance(rule.get("location"), str) and "tdm-reservation" in rule
+    ]
+    stars = [location.count("*") for location, _ in rules]
+    if len(rules) > MAX_WILDCARD_RULES or sum(stars) > MAX_WILDCARDS:
+        logger.warning(
+            "%s has %d rules with %d wildcards: expected at most %d and %d; its site counts as reserved",
+            name, len(rules), sum(stars), MAX_WILDCARD_RULES, MAX_WILDCARDS,
+        )  # fmt: skip
+        rules = [("/", True)]
+    if not any(reserved for _, reserved in rules):
+        return None
+    return ReservationFile(TDMREP, locations=zlib.compress(json.dumps(rules).encode()))
+
+
+def _pattern(location: str) -> re.Pattern[str]:
+    """Return a location as a regular expression: a prefix of the path, `*` anything, a final `$` the end."""
+    end = location.endswith("$")
+    pieces = [re.escape(unquote(piece)) for piece in re.split(r"\*+", location.removesuffix("$"))]
+    # Each piece is taken where it first occurs: what another place would match, this one matches too.
+    first, *middle = pieces
+    last = middle.pop() if end and middle else None
+    expression = first + "".join(f"(?>.*?{piece})" for piece in middle)
+    return re.compile(expression + ("" if not end else "$" if last is None else f".*{last}$"), re.DOTALL)

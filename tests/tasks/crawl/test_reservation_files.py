@@ -1,0 +1,122 @@
+"""ai.txt and tdmrep.json of a real server: what they reserve, and what hostile ones cost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.crawl.reservation_files import PATHS, read_file
+from tasks.crawl.safety import FetchError
+from tasks.crawl.settings import CrawlSettings
+from tasks.rights.reservations import header_reservations
+from tests.tasks.crawl.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
+
+SITE = "http://site.test"
+
+
+def text(body: str, status: str = "200 OK") -> bytes:
+    return answer(body.encode(), status, Content_Type="text/plain")
+
+
+def rules(*locations: tuple[str, int]) -> bytes:
+    body = json.dumps([{"location": location, "tdm-reservation": value} for location, value in locations])
+    return answer(body.encode(), Content_Type="application/json")
+
+
+def signs(tmp_path: Path, pages: dict[str, Handler], paths: list[str], **settings: Any) -> tuple[list[Any], list[str]]:
+    """Crawl paths of a site; return the signs of each and the paths that were asked for."""
+    with LoopbackServer({**{path: answer() for path in paths}, **pages}) as server:
+        rows = crawl(
+            server, [SITE + path for path in paths], local_journal(tmp_path), **{"reservation_files": True, **settings}
+        )
+        asked = [hit.path for hit in server.log if hit.host == "site.test"]
+    return [header_reservations(rows[SITE + path]["rights_headers"] or []) for path in paths], asked
+
+
+AI = "User-Agent: *\nDisallow: /stories\nDisallow: *.html\nAllow: /free\n"
+AI_CASES: dict[str, tuple[str, list[bool]]] = {
+    # what ai.txt says, and whether it reserves /stories/1, /free/a.php and /news?id=1
+    "everything": ("User-Agent: *\nDisallow: /\nDisallow: *\n", [True, True, True]),
+    "some paths": ("User-Agent: *\nDisallow: /stories\n", [True, False, False]),
+    "pages of HTML": ("User-Agent: *\nDisallow: *.html\n", [True, True, True]),
+    "pictures only": ("User-Agent: *\nDisallow: *.jpg\nDisallow: *.png\n", [False, False, False]),
+    "us": ("User-Agent: wikisum-builder\nDisallow: /\nUser-Agent: *\nAllow: /\n", [True, True, True]),
+    "others": ("User-Agent: GPTBot\nDisallow: /\n", [False, False, False]),
+    "another format of that name": ("# A shop\n> It sells hats.\n- Disallow nothing\n", [False, False, False]),
+    "a web page": ("<html><body>User-Agent: *\nDisallow: /\n</body></html>", [False, False, False]),
+}
+
+
+@pytest.mark.parametrize("name", AI_CASES)
+def test_what_ai_txt_reserves(name: str, tmp_path: Path) -> None:
+    body, reserved = AI_CASES[name]
+    found, _ = signs(tmp_path, {"/ai.txt": text(body)}, ["/stories/1", "/free/a.php", "/news?id=1"])
+    assert found == [["ai.txt"] if one else [] for one in reserved]
+
+
+TDM_CASES: dict[str, tuple[bytes, list[bool]]] = {
+    # what tdmrep.json says, and whether it reserves /a/open, /a/b%20c?x=1 and /d.html
+    "everything": (rules(("/", 1)), [True, True, True]),
+    "the first that matches counts": (rules(("/a/open", 0), ("/a/*", 1), ("/", 0)), [False, True, False]),
+    "no later rule": (rules(("/*", 0), ("/a/", 1)), [False, False, False]),
+    "stars and an end": (rules(("*/*.html$", 1), ("/*b c", 1)), [False, True, True]),
+    "an end that is not reached": (rules(("/a$", 1), ("/d.htm$", 1)), [False, False, False]),
+    "one rule without a list": (answer(b'{"location": "/d", "tdm-reservation": 1}'), [False, False, True]),
+    "text for a number": (answer(b'[{"location": "/d", "tdm-reservation": "1"}]'), [False, False, True]),
+    "other things": (answer(b'[1, {"location": 1}, {"location": "/"}, {"tdm-reservation": 1}]'), [False] * 3),
+    "no JSON": (answer(b"<html>Not found</html>"), [False] * 3),
+    "nested without end": (answer(b"[" * 200_000), [False] * 3),
+    "too many rules": (rules(*[(f"/{number}", 0) for number in range(1_001)]), [True] * 3),
+    "an error": (text('[{"location": "/", "tdm-reservation": 1}]', "503 Busy"), [False] * 3),
+}
+
+
+@pytest.mark.parametrize("name", TDM_CASES)
+def test_what_tdmrep_reserves(name: str, tmp_path: Path) -> None:
+    file, reserved = TDM_CASES[name]
+    paths = ["/a/open", "/a/b%20c?x=1", "/d.html"]
+    found, _ = signs(tmp_path, {"/.well-known/tdmrep.json": file}, paths, retries=0)
+    assert found == [["tdmrep.json"] if one else [] for one in reserved]
+
+
+def test_each_file_is_asked_for_once_and_only_where_that_is_wanted_and_allowed(tmp_path: Path) -> None:
+    paths = ["/1", "/2", "/3"]
+    files: dict[str, Handler] = {"/ai.txt": text("User-agent: *\nDisallow: /2\n"), PATHS[1]: rules(("/3", 1))}
+    found, asked = signs(tmp_path / "both", files, paths)
+    assert found == [[], ["ai.txt"], ["tdmrep.json"]]
+    assert asked == ["/robots.txt", *PATHS, *paths]
+    found, asked = signs(tmp_path / "none", files, paths, reservation_files=False)
+    assert (found, asked) == ([[], [], []], ["/robots.txt", *paths])
+    found, asked = signs(tmp_path / "without robots", files, paths, robots=False)
+    assert (found, asked) == ([[], ["ai.txt"], ["tdmrep.json"]], [*PATHS, *paths])
+    forbidden = {**files, "/robots.txt": text("User-agent: *\nDisallow: /.well-known\nDisallow: /2\n")}
+    found, asked = signs(tmp_path / "forbidden", forbidden, paths)
+    assert (found, asked) == ([[], [], []], ["/robots.txt", "/ai.txt", "/1", "/3"])
+
+
+def test_a_redirect_is_judged_by_the_files_of_its_target(tmp_path: Path) -> None:
+    pages: dict[str, Handler] = {
+        "/old": answer(b"", "301 Moved", Location="http://other.test/new"),
+        "//other.test/new": answer(),
+        "//other.test/ai.txt": text("User-agent: *\nDisallow: /\n"),
+        "//site.test/ai.txt": text(""),
+    }
+    found, _ = signs(tmp_path, pages, ["/old", "/here"])
+    assert found == [["ai.txt"], []]
+
+
+def test_a_setting_that_is_off_leaves_the_recipe_as_it_was() -> None:
+    assert "reservation_files" not in CrawlSettings().recipe()
+    assert CrawlSettings(reservation_files=True).recipe()["reservation_files"] is True
+
+
+def test_a_file_that_cannot_be_had_reserves_nothing() -> None:
+    assert read_file(PATHS[0], FetchError("timeout"), "us") is None
+    assert read_file(PATHS[1], FetchError("dns_error"), "us") is None
+
+
+def test_hostile_rules_are_applied_without_backtracking(tmp_path: Path) -> None:
+    location = "/" + "*a" * 9_000 + "$"  # with backtracking it would take longer than a test may
+    found, _ = signs(tmp_path, {PATHS[1]: rules((location, 1), ("/", 0))}, [f"/{'a' * 1_500}b"])
+    assert found == [[]]
