@@ -25,7 +25,7 @@ from rich.table import Table
 from tasks.evaluation.significance import signed_randomisation_test
 from tasks.retraining.evidence import Finding
 from tasks.retraining.settings import FLIPS, RECENT_WEEKS, RetrainingSettings
-from tasks.retraining.splits import FROZEN, RECENT
+from tasks.retraining.splits import FROZEN, POOLED, RECENT
 from tasks.retraining.verdict import criteria_of, decide
 
 YEAR = 52
@@ -121,9 +121,11 @@ def weeks_promoted(world: World, rule: Rule, seed: int, *, stop: bool = False) -
         recent = np.append(recent[1:], luck(pieces[0], 1))
         challenger, own = float(luck(world.articles, 1)[0]), luck(pieces[0], weeks)
         on_frozen = 0.0 if world.new_only else world.gain
+        sizes = world.articles, world.recent
+        points = on_frozen + challenger - champion, world.gain + float((own - recent).mean())
         findings = [
-            _finding(FROZEN, world.articles, on_frozen + challenger - champion, world.spread),
-            _finding(RECENT, world.recent, world.gain + float((own - recent).mean()), world.spread),
+            *(_finding(*one, world.spread) for one in zip((FROZEN, RECENT), sizes, points, strict=True)),
+            _finding(POOLED, sum(sizes), float(np.average(points, weights=sizes)), world.spread),
         ]
         if rule(findings):
             promoted.append(week)

@@ -1,6 +1,6 @@
-"""Compare the scores of two versions: one finding for each test split and metric, as input of the verdict."""
+"""Compare the scores of two versions: one finding for each metric on each test split, as input of the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.evaluation.significance import Significance, bootstrap, signed_randomisation_test
+from tasks.retraining.splits import POOLED
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Finding:
     """Champion and challenger under one metric on one test split.
 
     Attributes:
-        split: which test split.
+        split: which test split; `pooled` is all of them together.
         metric: as in the `scores` dataset.
         articles: number of articles on which both were scored.
         champion: its mean score, 0-1.
@@ -40,6 +41,40 @@ class Finding:
     def points(self) -> float:
         """The challenger's gain, points of 100."""
         return 100 * (self.challenger - self.champion)
+
+
+def find_all_evidence(
+    champion: Mapping[str, pa.Table],
+    challenger: Mapping[str, pa.Table],
+    metrics: Sequence[str],
+    settings: Significance,
+    *,
+    flips: int,
+    seed: int,
+) -> list[Finding]:
+    """Compare two versions on each test split, and on the articles of all together where there are several.
+
+    A gain on old and new articles alike may be too small to be significant on either split.
+
+    Args:
+        champion: test split -> SCORES rows.
+        challenger: likewise.
+        metrics: which metrics.
+        settings: of the intervals.
+        flips: random sign flips of the test.
+        seed: decides resamples and flips.
+    """
+
+    def compared(split: str, before: pa.Table, after: pa.Table) -> list[Finding]:
+        return find_evidence(split, before, after, metrics, settings, flips=flips, seed=seed)
+
+    found = {split: compared(split, champion[split], challenger[split]) for split in champion}
+    several = [split for split, findings in found.items() if findings]
+    if len(several) > 1:
+        found[POOLED] = compared(
+            POOLED, *(pa.concat_tables([side[split] for split in several]) for side in (champion, challenger))
+        )
+    return [finding for findings in found.values() for finding in findings]
 
 
 def find_evidence(

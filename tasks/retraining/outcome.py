@@ -26,7 +26,7 @@ from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders
 from tasks.retraining.card import Effort, model_card
-from tasks.retraining.evidence import Finding, find_evidence
+from tasks.retraining.evidence import find_all_evidence
 from tasks.retraining.judged import Judged
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.settling import describe, settle
@@ -68,26 +68,23 @@ def finish_retraining(
     verdict = first_verdict()
     if champion is not None:
         champion_number, judged = champion[0].version.number, champion[1]
-        findings: list[Finding] = []
         criteria = criteria_of(settings)
+        before = {split: _table(store, part) for split, part in splits.apart(judged.scores).items()}
+        metrics = [criterion.metric for criterion in criteria]
+        findings = find_all_evidence(before, scores, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
         for split, part in splits.apart(splits.articles).items():
-            champion_scores = _table(store, splits.apart(judged.scores)[split])
-            metrics = [criterion.metric for criterion in criteria]
-            split_findings = find_evidence(
-                split, champion_scores, scores[split], metrics, SIGNIFICANCE, flips=FLIPS, seed=seed
+            if not any(finding.split == split for finding in findings):
+                continue
+            champion_texts, texts = (
+                _table(store, splits.apart(side.predictions)[split]) for side in (judged, challenger)
             )
-            if split_findings:
-                champion_side = Contender(
-                    f"version {champion_number}",
-                    champion_scores,
-                    _table(store, splits.apart(judged.predictions)[split]),
-                )
-                texts = _table(store, splits.apart(challenger.predictions)[split])
-                challenger_side = Contender(f"version {number}", scores[split], texts)
-                challenges[split] = compare_contenders(
-                    champion_side, challenger_side, _table(store, part), judging(settings), seed
-                )
-            findings += split_findings
+            challenges[split] = compare_contenders(
+                Contender(f"version {champion_number}", before[split], champion_texts),
+                Contender(f"version {number}", scores[split], texts),
+                _table(store, part),
+                judging(settings),
+                seed,
+            )
         verdict = decide(findings, criteria, settings)
     build = run.record_build(config)
     if read_frozen(store) is None:

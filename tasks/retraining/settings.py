@@ -11,8 +11,9 @@ from tasks.evaluation.settings import DecidingMetric
 WEEKS = 53  # that a year can have
 RECENT_WEEKS = 8  # whose new test articles are the second test split, beside the frozen one
 FLIPS = 50_000  # random sign flips of the test that decides
-# Weeks and both test splits share the promotions out; with fewer, no p-value of so many flips is as small as a share.
-LEAST_FALSE_PROMOTIONS = 2 * WEEKS / (FLIPS + 1)
+# Weeks and three tests a week (two test splits, and both together) share the promotions out; with fewer, no p-value of
+# so many flips is as small as a share.
+LEAST_FALSE_PROMOTIONS = 3 * WEEKS / (FLIPS + 1)
 
 
 class RetrainingSettings(Settings):

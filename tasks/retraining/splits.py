@@ -18,6 +18,7 @@ from tasks.engine.inputs import Shards, StageResult
 from tasks.retraining.frozen import lead_words, leads_learned_from
 
 FROZEN, RECENT = "frozen", "recent"
+POOLED = "pooled"  # the articles of both
 
 
 @dataclass(frozen=True)

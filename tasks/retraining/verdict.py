@@ -1,8 +1,8 @@
 """The verdict: is the challenger significantly better than the champion, and nowhere worse?
 
 Every metric has a role: it must improve, or it must not get worse. A challenger is promoted if, on one of the test
-splits, all metrics of the first role gain at least the margin, significantly, and no metric of either role gets
-significantly worse on any split.
+splits or on both together, all metrics of the first role gain at least the margin, significantly, and no metric of
+either role gets significantly worse on any of them.
 
 There is a challenger every week, and each has another chance to be promoted by luck. So the number of false promotions
 per year is bounded: each week has an equal share of it (alpha spending in equal parts; Bonferroni over weeks and test

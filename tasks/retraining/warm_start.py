@@ -20,7 +20,6 @@ RANKER, SUMMARIZER, PREDICTOR = "models/ranker", "models/summarizer", "models/at
 # Share of the champion's validation loss, above its floor, that a new ranker must save to be taken up; else the
 # champion's goes on, and unchanged articles need not be ranked again.
 RANKER_GAIN = 0.02
-_RESTART = 0.3  # where the learning rate of a training that goes on peaks, as a share of the first training's peak
 
 
 @dataclass(frozen=True)
@@ -138,14 +137,17 @@ def warm_ranker(settings: RankerSettings, retraining: RetrainingSettings) -> Ran
 
 
 def warm_training(training: TrainingSettings, retraining: RetrainingSettings) -> TrainingSettings:
-    """Return the settings for continuing a summarizer's training: fewer steps, and a lower peak of the schedule."""
+    """Return the settings for continuing a summarizer's training: fewer steps, and the first training's peak rate.
+
+    At a lower peak it keeps to what it has learned by heart: 300 steps on the mini web, in its twelfth week, left the
+    loss on validation articles at .47 nats a token with .3 of the peak, and at .42 with the whole.
+    """
     lengths = math.sqrt(retraining.warmup / training.warmup)  # the noam peak is factor / sqrt(model size x warm-up)
     return training.model_copy(
         update={
             "steps": retraining.summarizer_steps,
             "warmup": retraining.warmup,
-            "learning_rate_factor": _RESTART * training.learning_rate_factor * lengths,
-            "learning_rate": _RESTART * training.learning_rate,
+            "learning_rate_factor": training.learning_rate_factor * lengths,
             "validation_interval": min(training.validation_interval, retraining.summarizer_steps),
         }
     )
