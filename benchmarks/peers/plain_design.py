@@ -25,6 +25,7 @@ from benchmarks.peers.dense_target import dense_target
 from models.contract import SourceBatch
 from models.layers.packing import Packing
 from models.layers.paragraphs import FlatTokens, ParagraphRows
+from models.layers.places import TokenPlaces
 from models.layers.precision import widened
 from models.training.token_objective import TokenObjective
 
@@ -77,7 +78,9 @@ def _every_paragraph(source: SourceBatch, pad: int) -> ParagraphRows:
     article = torch.arange(articles, device=column.device).repeat_interleave(paragraphs)
     tokens = source.tokens[article, column]
     ranks = source.ranks[article, column]
-    return ParagraphRows(tokens, tokens != pad, ranks, article, column, articles, paragraphs, pad)
+    mask = tokens != pad
+    places = TokenPlaces.of(mask, article, articles)
+    return ParagraphRows(tokens, mask, ranks, article, column, articles, paragraphs, pad, places)
 
 
 def _article_by_article(rows: ParagraphRows, x_NL: Tensor, limit: int | None = None) -> FlatTokens:

@@ -13,13 +13,14 @@ _PER_DRAW = _DRAW_BITS // _BITS
 class Dropout(nn.Dropout):
     """Zeroes elements with probability p and divides the others by 1 - p, in training (Srivastava et al. 2014).
 
-    On a CPU the probability is rounded to a multiple of 2^-16, and the factor is that of the rounded one.
+    On a CPU the probability is rounded to a multiple of 2^-16, and the factor is that of the rounded one. A compiled
+    model drops by PyTorch's own code, which the compiler joins with what is around it.
     """
 
     def forward(self, x: Tensor) -> Tensor:
         """Map any shape to the same shape."""
         dropped: Tensor
-        if not self.training or self.p in (0, 1) or x.device.type != "cpu":
+        if not self.training or self.p in (0, 1) or x.device.type != "cpu" or torch.compiler.is_compiling():
             dropped = super().forward(x)
             return dropped
         below = min(round(self.p * 2**_BITS), 2**_BITS - 1)

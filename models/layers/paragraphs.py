@@ -54,7 +54,7 @@ class ParagraphRows:
         articles: B.
         paragraphs: P.
         pad: id of the padding token.
-        found: where the tokens are; None = it is to be found.
+        places: where the tokens are.
     """
 
     tokens: Tensor
@@ -65,7 +65,7 @@ class ParagraphRows:
     articles: int
     paragraphs: int
     pad: int
-    found: TokenPlaces | None = None
+    places: TokenPlaces
 
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
@@ -92,11 +92,6 @@ class ParagraphRows:
             places.tokens,
         )
 
-    @cached_property
-    def places(self) -> TokenPlaces:
-        """Where the tokens are."""
-        return self.found or TokenPlaces.of(self.mask, self.article, self.articles)
-
     @property
     def packing(self) -> Packing:
         """Which cells of the rows hold tokens."""
@@ -115,16 +110,18 @@ class ParagraphRows:
             return self
         mask_NL = self.mask & (self.starts.unsqueeze(1) + self.mask.cumsum(dim=1) <= limit)
         kept = mask_NL.any(dim=1)
+        left_NL, article_N = mask_NL[kept, :limit], self.article[kept]
         return ParagraphRows(
             # What is cut becomes equal to what was padding: no one may read it.
             tokens=torch.where(mask_NL, self.tokens, self.pad)[kept, :limit],
-            mask=mask_NL[kept, :limit],
+            mask=left_NL,
             ranks=self.ranks[kept],
-            article=self.article[kept],
+            article=article_N,
             column=self.column[kept],
             articles=self.articles,
             paragraphs=self.paragraphs,
             pad=self.pad,
+            places=TokenPlaces.of(left_NL, article_N, self.articles),
         )
 
     def grid(self, x_N: Tensor) -> Tensor:

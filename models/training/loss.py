@@ -128,7 +128,10 @@ def _fused(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor, 
 
 def _fused_nll(hidden: Tensor, weight: Tensor, bias: Tensor | None, target: Tensor) -> Tensor:
     """Return the negative log likelihood summed over tokens."""
-    options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=CHUNK, chunking_method=None)
+    compiling = torch.compiler.is_compiling()  # compiled code keeps the graph, and warns where it is not asked to
+    options = torch.nn.LinearCrossEntropyOptions(
+        batch_chunk_size=CHUNK, chunking_method=None, allow_retain_graph=compiling
+    )
     kernel = partial(F.linear_cross_entropy, reduction="sum", options=options)
     if not torch.is_autocast_enabled(hidden.device.type):
         return widened(kernel(hidden, weight, target, linear_bias=bias))
