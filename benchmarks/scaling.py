@@ -97,7 +97,7 @@ def configuration(records: Path, root: Path, shards: int, kind: str, workers: in
         "root": str(root),
         "source": {"kind": "records", "records": {"paths": [str(records)]}},
         "search": {"provider": "none"},  # a build's defaults are those of the embedded web, which is not served here
-        "shards": {"articles": shards, "hosts": 1},
+        "shards": {"articles": shards, "hosts": shards},
         "engine": {"kind": kind, "workers": workers},
     })  # fmt: skip
 
