@@ -33,6 +33,8 @@ def opened(page: Any, of: Study, folder: Path) -> None:
     file = folder / "rater-01.html"
     file.write_text(form_page(of, 1), encoding="utf-8")
     page.goto(file.as_uri())
+    # A browser drops keys that are pressed before it has drawn the page.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def downloaded(page: Any, folder: Path) -> tuple[str, str]:
@@ -51,6 +53,7 @@ def test_best_and_worst_are_kept_over_a_reload_and_scored(page: Any, tmp_path: P
     page.fill("textarea", "clear <i>winner</i>")
     page.click("#next")
     page.check('input[name="best"][value="1"]')
+    assert page.inner_text("#done") == "1 of 3 articles done"
     page.reload()
 
     assert page.inner_text("#done") == "1 of 3 articles done"
