@@ -1,7 +1,7 @@
 """Training, decoding and memory of the summarizers on a GPU, against straightforward peers, in one command.
 
     python -m benchmarks.gpu [--minutes N] [--json FILE] [--parts NAME ...]
-    python -m benchmarks.gpu --device cpu --scale core        # on one core, the papers' sizes with few updates
+    python -m benchmarks.gpu --device cpu --scale core --minutes 20     # on one core: the papers' sizes, few updates
     python -m benchmarks.gpu --device cpu --scale tiny        # whether everything runs; its figures mean nothing
 
 Needs torch >= 2.6, numpy, pyarrow, sentencepiece and safetensors, and no network. Each part runs in a process of its
