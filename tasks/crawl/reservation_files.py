@@ -9,8 +9,9 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 from urllib.parse import unquote, urlsplit
 
 from tasks.crawl.http import Response
@@ -21,37 +22,61 @@ from tasks.rights.reservations import AI_TXT, TDMREP
 logger = logging.getLogger(__name__)
 
 PATHS = ("/ai.txt", "/.well-known/tdmrep.json")
-Reserved = Callable[[str], list[str]]
 _RESERVED = (1, "1")
 
 
-@dataclass(frozen=True)
-class ReservationFile:
-    """What one of the files says.
+class ReservationFile(Protocol):
+    """What one of the files says."""
 
-    Attributes:
-        sign: its entry in `rights_headers` where it reserves a page.
-        rules: of ai.txt, or None.
-        locations: compressed JSON of the rules of tdmrep.json, each a pattern and whether it reserves.
-    """
-
-    sign: str
-    rules: Robots | None = None
-    locations: bytes = b""
+    @property
+    def sign(self) -> str:
+        """Its entry in `rights_headers` where it reserves a page."""
+        ...
 
     @property
     def bytes(self) -> int:
         """Memory that it takes, about."""
-        return len(self.locations) + (0 if self.rules is None else len(self.rules.rules))
+        ...
 
     def reader(self) -> Callable[[str], bool]:
         """Parse the rules; return a function that tells whether a URL is reserved."""
-        if self.rules is not None:
-            judge = self.rules.judge()
-            # A page whose address has no ending is HTML, of which such a file speaks as *.html.
-            return lambda url: judge(url) is not None or judge(f"{url.partition('?')[0].rstrip('/')}.html") is not None
-        locations = json.loads(zlib.decompress(self.locations)) if self.locations else []
-        patterns = [(_pattern(location), reserved) for location, reserved in locations]
+        ...
+
+
+@dataclass(frozen=True)
+class AiTxt:
+    """The rules of an ai.txt: what they forbid is reserved."""
+
+    rules: Robots
+    sign: ClassVar[str] = AI_TXT
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes, about."""
+        return len(self.rules.rules)
+
+    def reader(self) -> Callable[[str], bool]:
+        """Parse the rules; return a function that tells whether a URL is reserved."""
+        judge = self.rules.judge()
+        # A page whose address has no ending is HTML, of which such a file speaks as *.html.
+        return lambda url: judge(url) is not None or judge(f"{url.partition('?')[0].rstrip('/')}.html") is not None
+
+
+@dataclass(frozen=True)
+class TdmRep:
+    """The rules of a tdmrep.json: compressed JSON of their locations, and whether each reserves."""
+
+    locations: bytes
+    sign: ClassVar[str] = TDMREP
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes, about."""
+        return len(self.locations)
+
+    def reader(self) -> Callable[[str], bool]:
+        """Parse the rules; return a function that tells whether a URL is reserved."""
+        patterns = [(_pattern(place), reserved) for place, reserved in json.loads(zlib.decompress(self.locations))]
 
         def is_reserved(url: str) -> bool:
             parts = urlsplit(url)
@@ -75,17 +100,11 @@ def read_file(path: str, answer: Response | FetchError, user_agent: str) -> Rese
         return None
     if path == PATHS[0]:
         rules = read_rules(answer.body, user_agent.partition("/")[0], answer.url)
-        return ReservationFile(AI_TXT, rules) if rules.refusal is not None or rules.rules else None
+        return AiTxt(rules) if rules.refusal is not None or rules.rules else None
     return _tdmrep(answer.body, answer.url)
 
 
-def reserved_by(files: Sequence[ReservationFile]) -> Reserved:
-    """Parse all files; return a function that returns the entries of those that reserve a URL."""
-    readers = [(file.sign, file.reader()) for file in files]
-    return lambda url: [sign for sign, is_reserved in readers if is_reserved(url)]
-
-
-def _tdmrep(body: bytes, name: str) -> ReservationFile | None:
+def _tdmrep(body: bytes, name: str) -> TdmRep | None:
     try:
         written = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -106,7 +125,7 @@ def _tdmrep(body: bytes, name: str) -> ReservationFile | None:
         rules = [("/", True)]
     if not any(reserved for _, reserved in rules):
         return None
-    return ReservationFile(TDMREP, locations=zlib.compress(json.dumps(rules).encode()))
+    return TdmRep(zlib.compress(json.dumps(rules).encode()))
 
 
 def _pattern(location: str) -> re.Pattern[str]:

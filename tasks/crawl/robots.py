@@ -9,19 +9,14 @@ import logging
 import math
 import re
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from protego import Protego
 
 from tasks.crawl.content import settled_type
 from tasks.crawl.http import Response
 from tasks.crawl.safety import FetchError
-
-if TYPE_CHECKING:
-    from tasks.crawl.reservation_files import ReservationFile
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +28,6 @@ ROBOTS_BYTES = 512 * 1024
 MAX_RULES = 10_000
 MAX_WILDCARD_RULES = 1_000
 MAX_WILDCARDS = 10_000
-# For the rules of all origins; those of most sites take less than a kilobyte.
-CACHE_BYTES = 16 << 20
 _ENTRY_BYTES = 500  # of an entry without any rules
 
 # Faults that stop the request for robots.txt and would also stop the pages. The pages get the same reason, so that the
@@ -61,21 +54,17 @@ class Robots:
         agent: product token to which the rules are matched.
         rules: compressed text of the rules that may apply to the agent; empty if everything is allowed.
         delay: seconds between requests by Crawl-delay or Request-rate; 0 without these.
-        unread: paths of other files of the origin that must be read before its pages.
-        files: those that were read and reserve something.
     """
 
     refusal: str | None
     agent: str
     rules: bytes = b""
     delay: float = 0.0
-    unread: tuple[str, ...] = ()
-    files: "tuple[ReservationFile, ...]" = ()
 
     @property
     def bytes(self) -> int:
         """Memory that it takes, about."""
-        return _ENTRY_BYTES + len(self.rules) + sum(file.bytes for file in self.files)
+        return _ENTRY_BYTES + len(self.rules)
 
     def judge(self) -> Judge:
         """Parse the rules; return a function that returns why a URL must not be fetched, or None if it may be."""
@@ -95,38 +84,6 @@ class Robots:
                 return "internal_error"
 
         return reason
-
-
-class RobotsCache:
-    """A cache of the rules of origins, up to a size limit; the least recently used entry is removed first."""
-
-    def __init__(self, limit: int = CACHE_BYTES) -> None:
-        """Start empty.
-
-        Args:
-            limit: bytes of all entries.
-        """
-        self._limit = limit
-        self._entries: OrderedDict[str, Robots] = OrderedDict()
-        self.bytes = 0
-
-    def get(self, origin: str) -> Robots | None:
-        """Return the rules of an origin, or None."""
-        robots = self._entries.get(origin)
-        if robots is not None:
-            self._entries.move_to_end(origin)
-        return robots
-
-    def put(self, origin: str, robots: Robots) -> None:
-        """Store the rules of an origin; the newest entry is kept whatever its size."""
-        self._drop(self._entries.pop(origin, None))
-        self._entries[origin] = robots
-        self.bytes += robots.bytes
-        while self.bytes > self._limit and len(self._entries) > 1:
-            self._drop(self._entries.popitem(last=False)[1])
-
-    def _drop(self, robots: Robots | None) -> None:
-        self.bytes -= 0 if robots is None else robots.bytes
 
 
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:

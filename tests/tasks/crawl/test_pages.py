@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from storage.schemas import PAGES
-from tasks.crawl import crawl as crawl_module
+from tasks.crawl import shard_crawl
 from tasks.crawl.http import Client
 from tasks.crawl.progress import CrawlProgress
 from tasks.crawl.settings import CrawlSettings
@@ -103,14 +103,14 @@ def test_fault_of_ours_costs_one_url(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_row_that_cannot_be_made_costs_one_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = crawl_module.page_row
+    real = shard_crawl.page_row
 
     def broken(visit: object, *rest: object) -> object:
         if getattr(visit, "url", "").endswith("/1") and not isinstance(rest[0], Exception):
             raise ZeroDivisionError("a fault of ours")
         return real(visit, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(crawl_module, "page_row", broken)
+    monkeypatch.setattr(shard_crawl, "page_row", broken)
     with LoopbackServer({f"/{n}": answer() for n in range(3)}) as server:
         rows = crawl(server, [f"http://a.test/{n}" for n in range(3)], local_journal(tmp_path))
     assert [row["reason"] for row in rows.values()] == [None, "internal_error", None]

@@ -15,10 +15,9 @@ from tasks.crawl.robots import (
     MAX_WILDCARD_RULES,
     MAX_WILDCARDS,
     ROBOTS_BYTES,
-    Robots,
-    RobotsCache,
     read_rules,
 )
+from tasks.crawl.site_rules import RulesCache
 from tests.tasks.crawl.loopback_server import HASTY, PAGE, Handler, LoopbackServer, answer, crawl, local_journal
 
 
@@ -203,23 +202,9 @@ def test_robots_is_read_and_applied_in_a_thread_of_its_own(tmp_path: Path, monke
     assert threads == {"crawl-robots"}
 
 
-def test_cache_keeps_what_was_used_last() -> None:
-    robots = Robots(None, "reader", b"x" * 500)
-    cache = RobotsCache(2_500)
-    for origin in "ab":
-        cache.put(origin, robots)
-    assert cache.get("a") is robots
-    cache.put("c", robots)
-    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (robots, None, robots)
-    cache.put("c", Robots(None, "reader"))
-    assert cache.bytes == 1_500
-    cache.put("d", Robots(None, "reader", b"x" * 5_000))
-    assert (cache.get("a"), cache.get("c"), cache.bytes) == (None, None, 5_500)
-
-
 def test_forgotten_robots_is_asked_for_again_and_still_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.crawl.crawl._AHEAD", 1)
-    monkeypatch.setattr("tasks.crawl.crawl.RobotsCache", lambda: RobotsCache(1))
+    monkeypatch.setattr("tasks.crawl.shard_crawl._AHEAD", 1)
+    monkeypatch.setattr("tasks.crawl.shard_crawl.RulesCache", lambda: RulesCache(1))
     urls = [f"http://{host}.test/{path}" for host in "abc" for path in ("1", "2", "3", "private/1")]
     with LoopbackServer({"/robots.txt": text(RULES), **{f"/{n}": answer() for n in (1, 2, 3)}}) as server:
         rows = crawl(server, urls, local_journal(tmp_path))
