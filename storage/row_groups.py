@@ -83,3 +83,26 @@ def by_destination(table: pa.Table, column: str) -> Iterator[tuple[int, pa.Table
     bounds = [*np.flatnonzero(np.diff(sorted_destinations, prepend=-1)), len(order)]
     for start, stop in itertools.pairwise(bounds):
         yield int(sorted_destinations[start]), table.take(order[start:stop])
+
+
+def by_run(rows: Iterable[pa.RecordBatch], dataset: Dataset, column: str) -> Iterator[tuple[int, pa.Table]]:
+    """Yield (destination, rows) of batches that come in order of destination; those of one are in memory at a time.
+
+    Raises:
+        ValueError: batches are not in order of destination.
+    """
+    pending, current = _Pending(), -1
+    for batch in rows:
+        check_schema(batch.schema, dataset)
+        destinations = batch.column(column).to_numpy(zero_copy_only=False)
+        bounds = [*np.flatnonzero(np.diff(destinations, prepend=-1)), len(destinations)]
+        for start, stop in itertools.pairwise(bounds):
+            destination = int(destinations[start])
+            if destination < current:
+                raise ValueError(f"{dataset.name}: {column} {destination} came after {current}, expected rising values")
+            if destination > current >= 0:
+                yield current, pending.table(dataset.schema)
+            current = destination
+            pending.add(batch.slice(start, stop - start))
+    if current >= 0:
+        yield current, pending.table(dataset.schema)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from storage.digests import TableDigest, table_digest
 from storage.errors import CorruptShardError, StorageError, StorageFullError
-from storage.row_groups import by_destination, by_size, check_schema
+from storage.row_groups import by_destination, by_run, by_size, check_schema
 from storage.schemas import Dataset
 from storage.writing import HashingSink, whole_file
 
@@ -214,7 +214,8 @@ class Store:
 
         Args:
             name: the file.
-            rows: a table, or its batches in order, which are never held all at once; a grouped dataset needs a table.
+            rows: a table, or its batches in order, which are never held all at once; those of a grouped dataset come
+                in order of the column that it is grouped by.
             dataset: whose schema the rows have.
 
         Raises:
@@ -238,11 +239,16 @@ class Store:
                         count += piece.num_rows
                         del piece  # else it would stay in memory while the next one is gathered
                 else:
-                    assert isinstance(rows, pa.Table), f"{dataset.name} is grouped: its shards are written from a table"
-                    total.update(rows)
-                    count = rows.num_rows
-                    for index, (destination, piece) in enumerate(by_destination(rows, dataset.grouped_by)):
+                    if isinstance(rows, pa.Table):
+                        total.update(rows)  # in its own order
+                        pieces = by_destination(rows, dataset.grouped_by)
+                    else:
+                        pieces = by_run(rows, dataset, dataset.grouped_by)
+                    for index, (destination, piece) in enumerate(pieces):
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
+                        if not isinstance(rows, pa.Table):
+                            total.update(piece)
+                        count += piece.num_rows
                         groups[destination] = RowGroup(index, piece.num_rows, table_digest(piece, stable))
         return WrittenTable(count, hashing.bytes, hashing.digest.hexdigest(), total.hexdigest(), groups)
 

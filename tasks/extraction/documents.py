@@ -2,8 +2,7 @@
 (Liu & Lapata 2019, sec. 3).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -12,26 +11,30 @@ from storage.schemas import DOCUMENTS
 from tasks.engine.failure_logs import working_on
 from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
+from tasks.extraction.packed import PackedPages
 from tasks.extraction.page_columns import page_columns
-from tasks.extraction.repeats import repeated_boilerplate
 from tasks.extraction.settings import ExtractSettings
 
 _OF_PAGE = ["url", "host", "reason", "mime", "charset", "body", "final_url", "rights_headers"]
 _ORDER = ["article_shard", "article_id", "provenance", "rank", "url"]
+_BATCH_ROWS = 256
 
 
 def extract_documents(
-    frontier: pa.Table, pages: pa.Table | Iterable[pa.RecordBatch], settings: ExtractSettings
-) -> pa.Table:
+    frontier: pa.Table, pages: Iterable[pa.RecordBatch], settings: ExtractSettings
+) -> Iterator[pa.RecordBatch]:
     """Extract a host shard's pages and group the documents by article.
+
+    The texts of all pages are in memory at the same time, compressed to a third: what repeats on a host is known after
+    its last page, and rows are in the order of articles, not of pages.
 
     Args:
         frontier: FRONTIER rows of the shard, from all articles; rows with a `drop_reason` are left out.
-        pages: the PAGES shard, as a table or in batches; the bodies of one batch are in memory at a time.
+        pages: the PAGES shard in batches; the bodies of one batch are in memory at a time.
         settings: engines and limits.
 
-    Returns:
-        DOCUMENTS table with one row for each (article, URL) of the frontier, sorted by article shard, article,
+    Yields:
+        DOCUMENTS rows, one for each (article, URL) of the frontier, sorted by article shard, article,
         provenance, rank and URL. Where a URL was both cited and found, the row has the citation. A page
         without a body keeps its reason; a URL that is not among the pages has the reason `page_missing`.
         `boilerplate` only marks the paragraphs that repeat across pages of the host; they are not removed. Rights,
@@ -40,64 +43,33 @@ def extract_documents(
     Raises:
         RuntimeError: the extracting process cannot be started.
     """
-    extracted, hosts, facts = _extract_pages(pages.to_batches() if isinstance(pages, pa.Table) else pages, settings)
-    boilerplate = _boilerplate(hosts, extracted, settings)
-    missing = Extracted(None, (), None, "page_missing")
-    unknown = page_columns(missing, "", ())
-    rows: list[dict[str, Any]] = []
-    done: set[tuple[str, str]] = set()
-    columns = [*_ORDER, "drop_reason"]
-    for row in frontier.select(columns).sort_by([(column, "ascending") for column in _ORDER]).to_pylist():
-        key = (row["article_id"], row["url"])
-        if row.pop("drop_reason") is not None or key in done:
-            continue
-        done.add(key)
-        page = extracted.get(row["url"], missing)
-        rows.append(
-            {
-                **row,
-                "title": page.title,
-                "paragraphs": page.paragraphs,
-                "boilerplate": boilerplate.get(row["url"], ()),
-                "engine": page.engine,
-                "reason": page.reason,
-                **facts.get(row["url"], unknown),
-            }
-        )
-    return pa.Table.from_pylist(rows, schema=DOCUMENTS.schema)
+    extracted = _extract_pages(pages, settings)
+    none = Extracted(None, (), None, "page_missing")
+    missing = {"title": None, "paragraphs": (), "boilerplate": (), "engine": None, "reason": none.reason}
+    missing |= page_columns(none, "", ())
+    chosen = frontier.select([*_ORDER, "drop_reason"]).sort_by([(column, "ascending") for column in _ORDER])
+    article, done = None, set[str]()
+    for batch in chosen.to_batches(max_chunksize=_BATCH_ROWS):
+        rows: list[dict[str, Any]] = []
+        for row in batch.to_pylist():
+            if row["article_id"] != article:
+                article, done = row["article_id"], set()
+            if row.pop("drop_reason") is None and row["url"] not in done:
+                done.add(row["url"])
+                rows.append(row | (extracted.columns(row["url"]) or missing))
+        yield pa.RecordBatch.from_pylist(rows, schema=DOCUMENTS.schema)
 
 
-def _extract_pages(
-    pages: Iterable[pa.RecordBatch], settings: ExtractSettings
-) -> tuple[dict[str, Extracted], dict[str, list[str]], dict[str, dict[str, Any]]]:
-    """Return what was found in each page, by URL, the URLs of each host, and the columns on rights and text by URL."""
-    extracted: dict[str, Extracted] = {}
-    facts: dict[str, dict[str, Any]] = {}
-    hosts: defaultdict[str, list[str]] = defaultdict(list)
+def _extract_pages(pages: Iterable[pa.RecordBatch], settings: ExtractSettings) -> PackedPages:
+    packed = PackedPages(settings.repeated_pages)
     with Extractor(settings) as extractor:
         for batch in pages:
             for row in zip(*batch.select(_OF_PAGE).columns, strict=True):
-                url, host, *rest = (value.as_py() for value in row)
-                reason, mime, charset, body, final_url, headers = rest
-                hosts[host].append(url)
+                url, host, reason, mime, charset, body, final_url, headers = (value.as_py() for value in row)
                 if reason is not None or body is None:
                     page = Extracted(None, (), None, reason or "no_body")
                 else:
                     working_on(f"page {url}")
                     page = extractor.extract(body, mime=mime, charset=charset)
-                extracted[url] = page
-                facts[url] = page_columns(page, final_url or url, headers or ())
-    return extracted, hosts, facts
-
-
-def _boilerplate(
-    hosts: Mapping[str, list[str]], extracted: Mapping[str, Extracted], settings: ExtractSettings
-) -> dict[str, tuple[bool, ...]]:
-    """Return for each page whether its paragraphs repeat across pages of its host."""
-    marks: dict[str, tuple[bool, ...]] = {}
-    for urls in hosts.values():
-        lists = [extracted[url].paragraphs for url in urls]
-        repeated = repeated_boilerplate(lists, pages=settings.repeated_pages) if settings.repeated_pages else set()
-        for url in urls:
-            marks[url] = tuple(text in repeated for text in extracted[url].paragraphs)
-    return marks
+                packed.add(url, host, page, page_columns(page, final_url or url, headers or ()))
+    return packed

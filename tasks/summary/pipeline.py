@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from models.exported import VOCABULARY
 from models.extractive import first_words
 from models.vocabulary import Vocabulary
+from storage.schemas import DOCUMENTS
 from tasks.evaluation.baselines import coverage
 from tasks.evaluation.metrics import Summary
 from tasks.extraction.documents import extract_documents
@@ -90,7 +91,8 @@ def summarize(
         title, given, settings, connect_to=connect_to or {},
         progress=lambda now: progress(Progress(f"fetching: {now.done} of {now.total} pages", 0.05 + 0.35 * now.share)),
     )  # fmt: skip
-    documents = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
+    extracted = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
+    documents = pa.Table.from_batches(extracted, schema=DOCUMENTS.schema)
     progress(Progress("choosing paragraphs", 0.7))
     topic = article(title)
     paragraphs = build_paragraphs(

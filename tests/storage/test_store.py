@@ -163,6 +163,22 @@ def test_an_empty_grouped_shard_is_a_file_without_row_groups(tmp_path: Path) -> 
     assert whole(record).read(store).num_rows == 0
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+def test_grouped_batches_make_the_file_that_their_table_makes(rows: int, tmp_path: Path) -> None:
+    store, table = Store(str(tmp_path)), documents([0, 2, 2, 2, 3, 3, 9])
+    whole = store.write_table("documents/whole.parquet", table, DOCUMENTS)
+    in_batches = store.write_table("documents/batches.parquet", iter(table.to_batches(rows)), DOCUMENTS)
+    assert in_batches == whole
+    assert {there: group.rows for there, group in in_batches.groups.items()} == {0: 1, 2: 3, 3: 2, 9: 1}
+
+
+def test_grouped_batches_in_another_order_are_refused_and_leave_nothing(tmp_path: Path) -> None:
+    batches = documents([0, 3, 2]).to_batches()
+    with pytest.raises(ValueError, match="documents: article_shard 2 came after 3, expected rising values"):
+        Store(str(tmp_path)).write_table("documents/part.parquet", iter(batches), DOCUMENTS)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 def test_a_table_of_other_columns_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="stage features made columns"):
         Store(str(tmp_path)).write_table(NAME, pa.table({"x": [1]}), FEATURES)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.schemas import DOCUMENTS, FRONTIER, PAGES
-from tasks.extraction.documents import extract_documents
-from tasks.extraction.repeats import repeated_boilerplate
+from tasks.extraction import documents
+from tasks.extraction.repeats import HostRepeats
 from tasks.extraction.settings import ExtractSettings
 
 pytestmark = pytest.mark.integration
@@ -33,6 +33,12 @@ def pages(*rows: dict) -> pa.Table:
 
 
 A, B, C, D = (f"https://severn.test/{name}" for name in "abcd")
+
+
+def extract_documents(rows: pa.Table, crawled: pa.Table, settings: ExtractSettings) -> pa.Table:
+    return pa.Table.from_batches(
+        documents.extract_documents(rows, crawled.to_batches(), settings), schema=DOCUMENTS.schema
+    )
 
 
 def html(*texts: str) -> str:
@@ -107,24 +113,34 @@ def test_same_text_twice_gives_the_same_table():
     assert extract_documents(*arguments).equals(extract_documents(*arguments))
 
 
+def repeated(lists: list[list[str]], pages: int) -> set[str]:
+    """Return the texts that are marked on any page."""
+    repeats = HostRepeats(pages)
+    for paragraphs in lists:
+        repeats.add(paragraphs)
+    return {text for texts in lists for text, marked in zip(texts, repeats.marks(texts), strict=True) if marked}
+
+
 def test_repeated_lines_counted_by_hand():
     lists = [["a", "b", "b"], ["a", "c"], ["a", "b"], ["a", "b"]]  # the last two are one page under two URLs
-    assert repeated_boilerplate(lists, pages=3) == {"a"}
-    assert repeated_boilerplate(lists, pages=2) == {"a", "b"}
-    assert repeated_boilerplate([["x" * 301, str(i)] for i in range(9)], pages=2) == set()
-    assert repeated_boilerplate([["x" * 300, str(i)] for i in range(9)], pages=9) == {"x" * 300}
+    assert repeated(lists, pages=3) == {"a"}
+    assert repeated(lists, pages=2) == {"a", "b"}
+    assert repeated(lists, pages=0) == set()
+    assert repeated([["x" * 301, str(i)] for i in range(9)], pages=2) == set()
+    assert repeated([["x" * 300, str(i)] for i in range(9)], pages=9) == {"x" * 300}
 
 
-def test_one_page_repeats_nothing():
-    with pytest.raises(ValueError, match="pages must be at least 2, got 1"):
-        repeated_boilerplate([], pages=1)
+@pytest.mark.parametrize("pages", [1, -1])
+def test_one_page_repeats_nothing(pages):
+    with pytest.raises(ValueError, match=f"pages must be 0 or at least 2, got {pages}"):
+        HostRepeats(pages)
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), max_size=6), st.integers(2, 4))
 def test_asking_for_more_pages_marks_less(lists, pages_asked):
-    more, fewer = (repeated_boilerplate(lists, pages=n) for n in (pages_asked, pages_asked + 1))
+    more, fewer = (repeated(lists, n) for n in (pages_asked, pages_asked + 1))
     assert fewer <= more
-    assert repeated_boilerplate(lists + lists, pages=pages_asked) == more
+    assert repeated(lists + lists, pages_asked) == more
 
 
 def test_rights_language_quality_and_personal_data_are_columns():
