@@ -49,6 +49,7 @@ class StageCost:
         fixed: seconds of processor time of a shard, however few articles it has.
         peak_bytes: highest memory of a shard.
         bytes: on disk.
+        full_peak_bytes: memory of a shard at full size; None = not extrapolated.
         core_hours: at full size, opening files included; None = not extrapolated.
         full_bytes: on disk at full size; None = not extrapolated.
     """
@@ -60,6 +61,7 @@ class StageCost:
     fixed: float
     peak_bytes: int
     bytes: int
+    full_peak_bytes: float | None
     core_hours: float | None
     full_bytes: float | None
 
@@ -124,14 +126,23 @@ class Extrapolation:
         return [self._stage(name, taken) for name, taken in self._run["stages"].items()]
 
     def _stage(self, name: str, taken: Mapping[str, Any]) -> StageCost:
-        hours = full_bytes = None
+        hours = full_bytes = full_peak = None
         each, fixed = self._each(name, taken)
         if name not in NOT_EXTRAPOLATED:
             opened = sum(self.opening_hours(dataset.name) for dataset, stages in READERS.items() if name in stages)
             hours = (each * CORPUS_ARTICLES + fixed * self.shards) / 3600 + opened
             full_bytes = self.factor * taken["bytes"]
+            full_peak = self._full_peak(name, taken)
         sample = {field: taken[field] for field in ("rows", "seconds", "processor", "peak_bytes", "bytes")}
-        return StageCost(name, **sample, fixed=fixed, core_hours=hours, full_bytes=full_bytes)
+        return StageCost(
+            name, **sample, fixed=fixed, full_peak_bytes=full_peak, core_hours=hours, full_bytes=full_bytes
+        )
+
+    def _full_peak(self, name: str, taken: Mapping[str, Any]) -> float:
+        """Return the memory of a full shard, to which each article adds what it adds from one sample to the other."""
+        each = (taken["peak_bytes"] - self._smaller["stages"][name]["peak_bytes"]) / (self.articles - self.smaller)
+        missing = CORPUS_ARTICLES / self.shards - self.articles / taken["shards"]
+        return float(taken["peak_bytes"] + max(0.0, each) * taken["shards"] * missing)
 
     def _each(self, name: str, taken: Mapping[str, Any]) -> tuple[float, float]:
         """Return processor seconds for each article and for each shard; neither is below 0."""

@@ -32,8 +32,8 @@ def write_page(
         "# A rehearsal at the web's size",
         f"{CORPUS_ARTICLES:,} articles with {world.ARTICLE_URLS} URLs each, in {shards:,} shards of articles and "
         f"{shards:,} of hosts: planned whole, executed with {sample:,} articles (1 in {extrapolation.factor:,.0f}) on "
-        f"a Dask cluster of {WORKERS} worker processes, and extrapolated by processor time. Measured on {machine}, "
-        f"beside other work. {made}",
+        f"a Dask cluster of {WORKERS} worker processes, and extrapolated by processor time. Measured on {machine}; "
+        f"other work may have run beside it. {made}",
         "## The plan",
         _table(
             ["root", "seconds of a core", "memory, GB", "shards done", "to compute", "waiting"],
@@ -62,6 +62,7 @@ def _stages(extrapolation: Extrapolation, cores: int) -> list[str]:
         [
             stage.name, f"{stage.rows:,}", f"{stage.seconds:.1f}", f"{stage.processor:.1f}",
             f"{stage.fixed:.2f}", f"{stage.peak_bytes / 1e6:,.0f}", f"{stage.bytes / 1e6:,.2f}",
+            "–" if stage.full_peak_bytes is None else f"{stage.full_peak_bytes / 1e6:,.0f}",
             "not extrapolated" if stage.core_hours is None else f"{stage.core_hours:,.1f}",
             "–" if stage.full_bytes is None else f"{stage.full_bytes / 1e9:,.1f}",
         ]
@@ -70,7 +71,7 @@ def _stages(extrapolation: Extrapolation, cores: int) -> list[str]:
     hours = sum(stage.core_hours or 0.0 for stage in stages)
     size = sum(stage.full_bytes or 0.0 for stage in stages)
     headings = ["stage", "rows", "seconds", "core-seconds", "of these a shard", "memory, MB", "disk, MB"]
-    headings += ["whole: core-hours", "disk, GB"]
+    headings += ["whole: memory of a shard, MB", "core-hours", "disk, GB"]
     opening = [
         f"{extrapolation.opening_hours(name):.1f} core-hours and {extrapolation.opening_bytes(name) / _TB:.1f} TB of "
         f"footers for each stage that reads `{name}`"
@@ -163,8 +164,8 @@ def _assumptions(extrapolation: Extrapolation) -> list[str]:
                 "Cost grows in a straight line with articles and shards. Shards of the sample have "
                 f"{extrapolation.articles / WORKERS:g} articles, those of the whole "
                 f"{CORPUS_ARTICLES / extrapolation.shards:,.0f}.",
-                "Memory is that of the sample's shards; `benchmarks/stage_memory.py` measures shards of 1,000 "
-                "articles.",
+                "Memory grows in a straight line with the articles of a shard; what a worker keeps from earlier stages "
+                "is included. `benchmarks/stage_memory.py` measures single stages on shards of 1,000 articles.",
                 "Modules are loaded before a job is measured, once a worker. A core of the cluster is as fast as one "
                 "here; network and object store are not waited for.",
                 "Synthetic words follow Zipf's law; pages are served over loopback, without TLS.",

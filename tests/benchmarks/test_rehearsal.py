@@ -33,7 +33,11 @@ RUN: dict[str, Any] = {
 }
 SMALLER = {
     "articles": RUN["articles"] / 2,
-    "stages": {"frontier": {"processor": 1.8}, "paragraphs": {"processor": 2.8}, "models/ranker": {"processor": 9.0}},
+    "stages": {
+        "frontier": {"processor": 1.8, "peak_bytes": 6 * MIB},
+        "paragraphs": {"processor": 2.8, "peak_bytes": 3 * MIB},
+        "models/ranker": {"processor": 9.0, "peak_bytes": 5 * MIB},
+    },
 }
 FAN_IN = {name: {"seconds_a_file": 0.036, "footer_bytes": 1_000_000} for name in ("frontier", "documents")}
 
@@ -48,6 +52,14 @@ def test_stages_cost_as_many_times_more_as_there_are_articles_and_open_every_fil
     # 1.6 s for 1,580 articles, 1 s for each shard of 100, and 100 readers of 100 files, .036 s each
     assert costs["paragraphs"] == pytest.approx((1_600 / 3_600 + 100 / 3_600 + 0.1, 1_000_000.0))
     assert costs["models/ranker"] == (None, None)
+
+
+def test_memory_grows_with_the_articles_of_a_shard_and_never_shrinks() -> None:
+    peaks = {cost.name: cost.full_peak_bytes for cost in extrapolation().stages()}
+    # Shards of the samples have 395 and 790 articles, those of the whole 15,794: 38 times 395 more, each with 2 MiB
+    assert peaks["paragraphs"] == pytest.approx((5 + 38 * 2) * MIB)
+    assert peaks["frontier"] == pytest.approx(5 * MIB)
+    assert peaks["models/ranker"] is None
 
 
 def test_what_is_asked_of_the_web() -> None:
@@ -72,8 +84,8 @@ def test_the_page_names_every_figure_and_what_was_not_measured() -> None:
     )
     for line in (
         "| empty | 1.0 | 1.00 | 0 | 7 | 9 |",
-        "| frontier | 100 | 2.0 | 3.6 | 0.00 | 5 | 0.00 | 1.0 | 0.0 |",
-        "| models/ranker | 100 | 2.0 | 3.6 | 1.80 | 5 | 0.00 | not extrapolated | – |",
+        "| frontier | 100 | 2.0 | 3.6 | 0.00 | 5 | 0.00 | 5 | 1.0 | 0.0 |",
+        "| models/ranker | 100 | 2.0 | 3.6 | 1.80 | 5 | 0.00 | – | not extrapolated | – |",
         "| 1,000,000 pages a domain | 2.0 | 11.6 | 2 |",
         "| processors | 2 core-hours | 2 a core-hour | 3 |",
         "| GPUs: trainings, decoding | not measured |  | not measured |",
