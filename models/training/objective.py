@@ -3,18 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from models.training.batches import Position
+from models.training.prefetch import Pinnable
 
 # Of Adam, as in the released HT; Ma & Zong 2022 says nothing about its predictor.
 _BETAS, _EPSILON = (0.9, 0.998), 1e-9
 
 
-class TrainingBatch(Protocol):
+class TrainingBatch(Pinnable, Protocol):
     """What the trainer needs to know about a batch of any objective."""
 
     @property
@@ -30,10 +31,6 @@ class TrainingBatch(Protocol):
     @property
     def following(self) -> Position:
         """Position in the data after this batch."""
-        ...
-
-    def pin_memory(self) -> Self:
-        """Return the batch in pinned memory."""
         ...
 
 

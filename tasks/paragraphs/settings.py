@@ -30,9 +30,7 @@ class ParagraphFilterSettings(Settings):
     @field_validator("language")
     @classmethod
     def _can_be_told(cls, value: str | None) -> str | None:
-        if value is not None and value != OF_ARTICLE:
-            check_language(value)
-        return value
+        return value if value in (None, OF_ARTICLE) else check_language(value)
 
 
 class CloneSettings(Settings):

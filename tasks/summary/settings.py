@@ -1,11 +1,11 @@
 """Settings of a summary of one's own pages."""
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
-from tasks.text.language_codes import check_language
+from tasks.text.language_codes import LanguageCode
 
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
 
@@ -14,7 +14,7 @@ class SummarySettings(Settings):
     """How one's own pages are read and summarized."""
 
     words: int = Field(150, ge=20, le=2000, description="words of an extractive summary, at most")
-    language: str | None = Field(
+    language: LanguageCode | None = Field(
         "en",
         description="ISO 639-1 code: paragraphs surely in another language are refused, but for those of plain text, "
         "whose language is what was meant; null = every language is kept",
@@ -26,13 +26,6 @@ class SummarySettings(Settings):
         (),
         description="patterns (*, ?) of host or host:port that may have a private address",
     )
-
-    @field_validator("language")
-    @classmethod
-    def _can_be_told(cls, value: str | None) -> str | None:
-        if value is not None:
-            check_language(value)
-        return value
 
     @property
     def crawl(self) -> CrawlSettings:

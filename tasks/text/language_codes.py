@@ -1,5 +1,9 @@
 """The languages that py3langid tells by their letters; apart from it, because loading its model takes a while."""
 
+from typing import Annotated
+
+from pydantic import AfterValidator
+
 _CODES = """
     ace af am an ar ary arz as az ba bcl be bg bn br bs ca crh cs cy da de dz el en eo es et eu ext fa fi fo fr fuv fy
     ga gcf gcr gd gl gom grc gu gug guw ha hbo he hi hr ht hu hy id ig is it ja jv ka kab kik kk km kn ko ku ky la lb
@@ -9,8 +13,8 @@ _CODES = """
 LANGUAGES = frozenset(_CODES.split())
 
 
-def check_language(code: str) -> None:
-    """Check that a language can be told.
+def check_language(code: str) -> str:
+    """Return the code of a language that can be told.
 
     Raises:
         ValueError: it cannot.
@@ -18,3 +22,8 @@ def check_language(code: str) -> None:
     if code not in LANGUAGES:
         known = ", ".join(sorted(LANGUAGES))
         raise ValueError(f"{code!r} is no language that can be told by its letters: expected one of {known}")
+    return code
+
+
+LanguageCode = Annotated[str, AfterValidator(check_language)]
+"""The type of a setting that is such a code."""
