@@ -200,7 +200,7 @@ def show(weeks: list[Week], history: dict[str, int]) -> None:
     """Print the table of all weeks."""
     stages = ("articles", "frontier", "pages", "documents", "paragraphs", "ranked", "graphs", "examples")
     table = Table(title="shards computed, of all", title_justify="left")
-    for heading in ("week", *stages, "verdict", "champion / challenger", "p", "MB", "s"):
+    for heading in ("week", *stages, "verdict", "champion / challenger", "least p", "MB", "s"):
         table.add_column(heading)
     for week in weeks:
         verdict, computed = week.version.verdict, week.version.computed
@@ -209,12 +209,22 @@ def show(weeks: list[Week], history: dict[str, int]) -> None:
             *("/".join(map(str, computed[stage])) for stage in stages),
             "promoted" if verdict["promoted"] else "refused",
             _scores(week.version),
-            f"{verdict['findings'][0]['p_better']:.2g}" if verdict["findings"] else "-",
+            _least_p(week.version),
             f"{week.bytes / 1e6:.1f}",
             f"{week.seconds:.0f}",
         )
     Console(width=200).print(table)
     print("artifacts: " + ", ".join(f"{count} {key}" for key, count in history.items()))
+
+
+def _least_p(version: Version) -> str:
+    """Return the least p-value of the metric that must improve, and the test split where it was found."""
+    found = [
+        (finding["p_better"], finding["split"])
+        for finding in version.verdict["findings"]
+        if finding["metric"] == METRICS[0]
+    ]
+    return "{:.2g} {}".format(*min(found)) if found else "-"
 
 
 def _scores(version: Version) -> str:
