@@ -244,12 +244,13 @@ class Store:
                         pieces = by_destination(rows, dataset.grouped_by)
                     else:
                         pieces = by_run(rows, dataset, dataset.grouped_by)
-                    for index, (destination, piece) in enumerate(pieces):
+                    for destination, piece in pieces:
                         writer.write_table(piece, row_group_size=max(1, piece.num_rows))
                         if not isinstance(rows, pa.Table):
                             total.update(piece)
                         count += piece.num_rows
-                        groups[destination] = RowGroup(index, piece.num_rows, table_digest(piece, stable))
+                        groups[destination] = RowGroup(len(groups), piece.num_rows, table_digest(piece, stable))
+                        del piece
         return WrittenTable(count, hashing.bytes, hashing.digest.hexdigest(), total.hexdigest(), groups)
 
     def read_batches(self, name: str, sha256: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:

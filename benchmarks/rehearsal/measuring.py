@@ -6,13 +6,16 @@ loaded before a job is measured.
 
 import json
 import resource
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
+
+import psutil
 
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import Shown
@@ -31,7 +34,7 @@ class Taken:
         stage: name of its stage.
         seconds: time from its start to its end.
         processor: seconds of processor time, of its process and of those that it started and that have ended.
-        peak_bytes: highest resident memory of its process during the job, and of the largest one that it started.
+        peak_bytes: highest resident memory of its process during the job, and of those that it started.
     """
 
     stage: str
@@ -47,13 +50,34 @@ def measured(stage: str) -> Iterator[Taken]:
     _CLEAR.write_text("5")  # the highest memory is counted from here on: proc(5)
     started, own, others = time.perf_counter(), _processor(resource.RUSAGE_SELF), _processor(resource.RUSAGE_CHILDREN)
     try:
-        yield taken
+        with _children() as children:
+            yield taken
     finally:
         taken.seconds = time.perf_counter() - started
-        started_processes = _processor(resource.RUSAGE_CHILDREN) - others
-        taken.processor = _processor(resource.RUSAGE_SELF) - own + started_processes
-        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 if started_processes else 0
-        taken.peak_bytes = _peak_bytes() + largest
+        taken.processor = _processor(resource.RUSAGE_SELF) - own + _processor(resource.RUSAGE_CHILDREN) - others
+        taken.peak_bytes = _peak_bytes() + max(children)
+
+
+@contextmanager
+def _children() -> Iterator[list[int]]:
+    """Note every half second how much memory the processes take that this one has started, in bytes.
+
+    What the kernel reports of an ended process (`ru_maxrss`) includes what its parent had when it was started.
+    """
+    noted, ended = [0], threading.Event()
+
+    def note() -> None:
+        while not ended.wait(0.5):
+            with suppress(psutil.NoSuchProcess):
+                noted.append(sum(child.memory_info().rss for child in psutil.Process().children(recursive=True)))
+
+    thread = threading.Thread(target=note, daemon=True)
+    thread.start()
+    try:
+        yield noted
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _processor(who: int) -> float:

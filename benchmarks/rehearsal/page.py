@@ -81,8 +81,8 @@ def _stages(extrapolation: Extrapolation, cores: int) -> list[str]:
         _table(headings, rows),
         f"The whole: **{hours:,.0f} core-hours**, which is {hours / cores:,.0f} hours on {cores} cores if no core "
         f"waits, and **{size / 1e9:,.0f} GB** on disk. *Seconds* are those of the slowest shard, *memory* that of the "
-        "largest process and its largest child, *of these a shard* the core-seconds that a shard costs whatever its "
-        f"size, told from a second sample of {extrapolation.smaller:,} articles.",
+        "largest process and of those that it started, *of these a shard* the core-seconds that a shard costs "
+        f"whatever its size, told from a second sample of {extrapolation.smaller:,} articles.",
         "Included is what only many shards cost, as each shard opens every file of some stages: "
         f"{'; '.join(opening)} (`benchmarks/rehearsal/fan_in.py`).",
         "The vocabulary is made once, whatever the size; so are trainings and report. What trainings and decoding cost "
@@ -165,7 +165,8 @@ def _assumptions(extrapolation: Extrapolation) -> list[str]:
                 f"{extrapolation.articles / WORKERS:g} articles, those of the whole "
                 f"{CORPUS_ARTICLES / extrapolation.shards:,.0f}.",
                 "Memory grows in a straight line with the articles of a shard; what a worker keeps from earlier stages "
-                "is included. `benchmarks/stage_memory.py` measures single stages on shards of 1,000 articles.",
+                "is included. A row group of the sample is half a shard of documents, of the whole a thousandth. "
+                "`benchmarks/stage_memory.py` measures single stages on shards of 1,000 articles.",
                 "Modules are loaded before a job is measured, once a worker. A core of the cluster is as fast as one "
                 "here; network and object store are not waited for.",
                 "Synthetic words follow Zipf's law; pages are served over loopback, without TLS.",
