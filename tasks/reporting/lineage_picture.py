@@ -17,8 +17,10 @@ _ACROSS, _DOWN = 2.0, 0.72  # from a box to the next
 def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
     """Draw stages with shards, rows and digests, and the build at the end; ways that are implied are left out."""
     last = max((origin.depth for origin in origins), default=0) + 1
-    ends = {origin.name for origin in origins} - {name for origin in origins for name in origin.reads}
-    reads = {origin.name: _direct(origin.name, origins) for origin in origins} | {build: ends}
+    read = {name for origin in origins for name in origin.reads}
+    ends = sorted({origin.name for origin in origins} - read)
+    # In an order, because lines are drawn one over the other.
+    reads = {origin.name: sorted(_direct(origin.name, origins)) for origin in origins} | {build: ends}
     labels = {origin.name: _label(origin) for origin in origins} | {build: f"build\n{build}"}
     levels: dict[int, list[str]] = defaultdict(list)
     for origin in origins:

@@ -1,5 +1,8 @@
 """Lineage and index of a build, read from the records of a real store."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from tasks.reporting.lineage import lineage_section
 from tasks.reporting.markdown import artifact
 from tasks.reporting.origins import trace
 from tasks.reporting.overview import index_entries, index_page
+from tests.patience import PATIENCE
 
 
 def articles(*, shard: int) -> pa.Table:
@@ -105,3 +109,25 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
     assert entries[0].shows == "4 rows in 2 shards, 2 refused"
     page = index_page(Build("b1", "", {}, {}, {}, {}), "tiny", entries)
     assert "| [tiny-stage-paragraphs](../key/tiny-stage-paragraphs) |" in page
+
+
+_DRAW = """
+import hashlib
+from tasks.reporting.lineage_picture import lineage_picture
+from tasks.reporting.origins import Origin
+
+names = ("articles", "frontier", "pages", "documents", "features")
+origins = [Origin(name, 1, 1, "0", (), 0, ()) for name in names]
+origins.append(Origin("reports", 0, None, "0", names, 1, ()))
+print(hashlib.sha256(lineage_picture("b", origins)).hexdigest())
+"""
+
+
+def test_a_lineage_is_drawn_the_same_in_every_process() -> None:
+    def drawn(seed: int) -> str:
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        return subprocess.run(
+            [sys.executable, "-c", _DRAW], env=environment, check=True, capture_output=True, text=True, timeout=PATIENCE
+        ).stdout
+
+    assert len({drawn(seed) for seed in range(4)}) == 1
