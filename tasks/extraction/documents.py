@@ -11,7 +11,7 @@ from storage.schemas import DOCUMENTS
 from tasks.engine.failure_logs import working_on
 from tasks.extraction.engines import Extracted
 from tasks.extraction.extractor import Extractor
-from tasks.extraction.packed import PackedPages
+from tasks.extraction.packed import PackedPages, columns_of
 from tasks.extraction.page_columns import page_columns
 from tasks.extraction.settings import ExtractSettings
 
@@ -45,8 +45,7 @@ def extract_documents(
     """
     extracted = _extract_pages(pages, settings)
     none = Extracted(None, (), None, "page_missing")
-    missing = {"title": None, "paragraphs": (), "boilerplate": (), "engine": None, "reason": none.reason}
-    missing |= page_columns(none, "", ())
+    missing = {**columns_of(none, page_columns(none, "", ())), "boilerplate": ()}
     chosen = frontier.select([*_ORDER, "drop_reason"]).sort_by([(column, "ascending") for column in _ORDER])
     article, done = None, set[str]()
     for batch in chosen.to_batches(max_chunksize=_BATCH_ROWS):

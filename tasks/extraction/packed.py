@@ -8,6 +8,12 @@ from tasks.extraction.engines import Extracted
 from tasks.extraction.repeats import HostRepeats
 
 
+def columns_of(page: Extracted, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of DOCUMENTS that a page has by itself, with its `page_columns`."""
+    found = {"title": page.title, "paragraphs": page.paragraphs, "engine": page.engine, "reason": page.reason}
+    return found | facts
+
+
 class PackedPages:
     """What was found in each page, compressed, and the paragraphs that repeat on each host."""
 
@@ -27,8 +33,7 @@ class PackedPages:
         if repeats is None:
             repeats = self._repeats[host] = HostRepeats(self._least)
         repeats.add(page.paragraphs)
-        found = {"title": page.title, "paragraphs": page.paragraphs, "engine": page.engine, "reason": page.reason}
-        self._packed[url] = zlib.compress(json.dumps([host, found | facts]).encode(), 1)
+        self._packed[url] = zlib.compress(json.dumps([host, columns_of(page, facts)]).encode(), 1)
 
     def columns(self, url: str) -> dict[str, Any] | None:
         """Return a page's columns of DOCUMENTS, once all pages are there; None if it is not one of them."""

@@ -17,8 +17,6 @@ class HostRepeats:
     are one page under several URLs, and count once.
     """
 
-    __slots__ = ("__dict__", "_least", "_pages", "_texts")
-
     def __init__(self, pages: int) -> None:
         """Start without pages.
 
