@@ -56,6 +56,28 @@ def test_a_target_longer_than_the_positions_is_refused() -> None:
         model.decode(target(length=25), memory)
 
 
+@pytest.mark.parametrize("preset", ["bart-large", "hed-row-2", "hed-row-4"])  # as one sequence, and by document
+@torch.no_grad()
+def test_padding_past_the_last_position_changes_nothing(preset: str) -> None:
+    """Six tokens fill six positions; the padding of the second paragraph lies past them."""
+    source = SourceBatch(
+        tokens=torch.tensor([[[5, 6, 7, 8], [9, 10, PAD, PAD]]]),
+        ranks=torch.tensor([[0, 1]]),
+        title=torch.zeros(1, 1, dtype=torch.int64),
+        pad=PAD,
+    )
+    narrow = tiny(preset, max_positions=6, source_tokens=6)
+    wide = tiny(preset, max_positions=40, source_tokens=6)
+    weights = {**wide.state_dict(), **narrow.state_dict()}
+    for side in ("encoder", "decoder"):
+        name = f"model.{side}.embed_positions.weight"
+        table = wide.state_dict()[name].clone()
+        table[: len(weights[name])] = weights[name]
+        weights[name] = table
+    wide.load_state_dict(weights)
+    assert torch.equal(logits(narrow, source, target(rows=1, length=4)), logits(wide, source, target(rows=1, length=4)))
+
+
 @KINDS
 def test_checkpointing_changes_no_gradient(preset: str) -> None:
     """Dropout included: the layer that is computed again draws the same masks."""

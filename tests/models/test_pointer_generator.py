@@ -199,6 +199,39 @@ def test_a_search_in_mixed_precision_reads_in_float32(articles: int) -> None:
     torch.testing.assert_close(torch.cat(parts, dim=1), expected, atol=0.1, rtol=0)
 
 
+@torch.no_grad()
+def test_fresh_weights_have_the_sizes_that_are_claimed() -> None:
+    """Xavier's bound a gate, orthogonal recurrences, forget biases of 1, embeddings of about unit length."""
+    torch.manual_seed(0)
+    size, words = 48, 32
+    model = PointerGenerator(
+        PointerGeneratorConfig(vocabulary_size=500, model_size=size, embedding_size=words, coverage=True)
+    )
+    gate_bound = (6 / (words + size)) ** 0.5
+    recurrences = [(model.recurrence.weight[:, :words], model.recurrence.weight[:, words:], model.recurrence.bias)]
+    for suffix in ("", "_reverse"):
+        entering = model.encoder.get_parameter(f"weight_ih_l0{suffix}")
+        recurring = model.encoder.get_parameter(f"weight_hh_l0{suffix}")
+        recurrences.append((entering[:, :words], recurring, entering[:, words]))
+    for entering, recurring, bias in recurrences:
+        for gate in entering.chunk(4):
+            assert 0.95 * gate_bound < gate.abs().max() <= gate_bound
+        for gate in recurring.chunk(4):
+            torch.testing.assert_close(gate @ gate.T, torch.eye(size), atol=1e-5, rtol=0)
+        assert bias.tolist() == [0.0] * size + [1.0] * size + [0.0] * (2 * size)
+    for linear in (model.first_output, model.first_cell, model.feed, model.query, model.gate, model.hidden):
+        bound = (6 / sum(linear.weight.shape)) ** 0.5
+        assert 0.9 * bound < linear.weight.abs().max() <= bound
+        assert not linear.bias.any()
+    assert model.coverage is not None
+    for vector in (model.score, model.coverage):
+        bound = (6 / (2 * size + 1)) ** 0.5
+        assert 0.9 * bound < vector.abs().max() <= bound
+    assert not model.vocabulary.bias.any()
+    assert model.embedding.weight.norm(dim=1).mean().item() == pytest.approx(1.0, abs=0.05)
+    assert model.vocabulary.weight.norm(dim=1).mean().item() == pytest.approx(1.0, abs=0.05)
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from models.training.checkpoints import CheckpointError, Checkpoints, load_checkpoint
+from models.training.checkpoints import CheckpointError, Checkpoints, check_same_run, load_checkpoint
 from models.training.weights import load_weights, save_weights
 
 
@@ -160,3 +160,22 @@ def test_a_step_saved_again_replaces_the_old_one(tmp_path: Path) -> None:
     latest = checkpoints.latest()
     assert latest is not None
     assert (latest.state, latest.score) == ({"again": True}, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({"seed": 1}, {"seed": 2}, r"other settings \(seed\): seed was 1 and is 2"),
+        ({"seed": 1}, {"seed": 1, "copying": True}, r"\(copying\): copying was None and is True"),
+        ({"seed": 1, "dropout": 0.1}, {"seed": 1}, r"\(dropout\): dropout was 0.1 and is None"),
+        ({"b": 1}, {"a": 1}, r"\(a, b\): a was None and is 1"),
+    ],
+)
+def test_a_run_goes_on_only_with_the_settings_it_began_with(before, now, said) -> None:
+    """A setting that only one side has differs too."""
+    with pytest.raises(ValueError, match=said):
+        check_same_run(Path("models/run"), before, now)
+
+
+def test_a_setting_that_is_missing_counts_as_none() -> None:
+    check_same_run(Path("models/run"), {"seed": 1}, {"seed": 1, "copying": None})

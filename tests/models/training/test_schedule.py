@@ -1,8 +1,10 @@
 """Learning rates against numbers worked out by hand."""
 
+from collections.abc import Callable
+
 import pytest
 
-from models.training.schedule import constant, linear, noam
+from models.training.schedule import Schedule, constant, linear, noam
 
 
 def test_noam_peaks_at_the_end_of_warm_up() -> None:
@@ -29,10 +31,25 @@ def test_constant_stays() -> None:
     assert [constant(0.15)(step) for step in (1, 10_000)] == [0.15, 0.15]
 
 
-def test_rates_that_are_not_positive_are_refused() -> None:
-    with pytest.raises(ValueError, match="got 0, 256, 8000"):
-        noam(factor=0, model_size=256, warmup=8000)
-    with pytest.raises(ValueError, match="got -1"):
-        constant(-1)
-    with pytest.raises(ValueError, match="got 1, 0 and 10"):
-        linear(peak=1, warmup=0, steps=10)
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: noam(factor=0, model_size=256, warmup=8000), "got 0, 256, 8000"),
+        (lambda: noam(factor=3, model_size=0, warmup=8000), "got 3, 0, 8000"),
+        (lambda: noam(factor=3, model_size=256, warmup=0), "got 3, 256, 0"),
+        (lambda: constant(0), "got 0"),
+        (lambda: constant(-1), "got -1"),
+        (lambda: linear(peak=0, warmup=1, steps=10), "got 0, 1 and 10"),
+        (lambda: linear(peak=1, warmup=0, steps=10), "got 1, 0 and 10"),
+        (lambda: linear(peak=1, warmup=1, steps=0), "got 1, 1 and 0"),
+    ],
+)
+def test_rates_that_are_not_positive_are_refused(make: Callable[[], Schedule], said: str) -> None:
+    """A rate of 0 would train nothing for hours."""
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+def test_the_smallest_schedules_are_allowed() -> None:
+    assert noam(factor=1e-9, model_size=1, warmup=1)(1) == 1e-9
+    assert linear(peak=1e-9, warmup=1, steps=1)(1) == 1e-9
