@@ -7,14 +7,13 @@ What they say becomes entries of `rights_headers`, beside the headers of the pag
 
 import json
 import logging
-import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
-from urllib.parse import unquote, urlsplit
 
 from tasks.crawl.http import Response
+from tasks.crawl.path_patterns import PathPattern, path_of
 from tasks.crawl.robots import MAX_WILDCARD_RULES, MAX_WILDCARDS, Robots, read_rules
 from tasks.crawl.safety import FetchError
 from tasks.rights.reservations import AI_TXT, TDMREP
@@ -58,8 +57,13 @@ class AiTxt:
     def reader(self) -> Callable[[str], bool]:
         """Parse the rules; return a function that tells whether a URL is reserved."""
         judge = self.rules.judge()
-        # A page whose address has no ending is HTML, of which such a file speaks as *.html.
-        return lambda url: judge(url) is not None or judge(f"{url.partition('?')[0].rstrip('/')}.html") is not None
+
+        def is_reserved(url: str) -> bool:
+            # A page whose address has no ending is HTML, of which such a file speaks as *.html; that of a folder too.
+            page = url.partition("?")[0]
+            return any(judge(form) is not None for form in (url, f"{page}{'index' if page.endswith('/') else ''}.html"))
+
+        return is_reserved
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,11 @@ class TdmRep:
 
     def reader(self) -> Callable[[str], bool]:
         """Parse the rules; return a function that tells whether a URL is reserved."""
-        patterns = [(_pattern(place), reserved) for place, reserved in json.loads(zlib.decompress(self.locations))]
+        patterns = [(PathPattern(place), reserved) for place, reserved in json.loads(zlib.decompress(self.locations))]
 
         def is_reserved(url: str) -> bool:
-            parts = urlsplit(url)
-            path = unquote(f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/")
-            return next((reserved for pattern, reserved in patterns if pattern.match(path)), False)
+            path = path_of(url)
+            return next((reserved for pattern, reserved in patterns if pattern.matches(path)), False)
 
         return is_reserved
 
@@ -99,7 +102,7 @@ def read_file(path: str, answer: Response | FetchError, user_agent: str) -> Rese
     if isinstance(answer, FetchError) or not answer.success or answer.fault is not None:
         return None
     if path == PATHS[0]:
-        rules = read_rules(answer.body, user_agent.partition("/")[0], answer.url)
+        rules = read_rules(answer.body, user_agent, answer.url)
         return AiTxt(rules) if rules.refusal is not None or rules.rules else None
     return _tdmrep(answer.body, answer.url)
 
@@ -112,7 +115,7 @@ def _tdmrep(body: bytes, name: str) -> TdmRep | None:
         return None
     # One rule alone is often written without the list.
     rules = [
-        (rule["location"], rule["tdm-reservation"] in _RESERVED)
+        (rule["location"].encode("utf-8", "replace").decode(), rule["tdm-reservation"] in _RESERVED)
         for rule in (written if isinstance(written, list) else [written])
         if isinstance(rule, dict) and isinstance(rule.get("location"), str) and "tdm-reservation" in rule
     ]
@@ -126,14 +129,3 @@ def _tdmrep(body: bytes, name: str) -> TdmRep | None:
     if not any(reserved for _, reserved in rules):
         return None
     return TdmRep(zlib.compress(json.dumps(rules).encode()))
-
-
-def _pattern(location: str) -> re.Pattern[str]:
-    """Return a location as a regular expression: a prefix of the path, `*` anything, a final `$` the end."""
-    end = location.endswith("$")
-    pieces = [re.escape(unquote(piece)) for piece in re.split(r"\*+", location.removesuffix("$"))]
-    # Each piece is taken where it first occurs: what another place would match, this one matches too.
-    first, *middle = pieces
-    last = middle.pop() if end and middle else None
-    expression = first + "".join(f"(?>.*?{piece})" for piece in middle)
-    return re.compile(expression + ("" if not end else "$" if last is None else f".*{last}$"), re.DOTALL)

@@ -6,16 +6,13 @@ at once; and a file with too many rules to apply in bounded time forbids its ori
 """
 
 import logging
-import math
-import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from protego import Protego
-
-from tasks.crawl.content import settled_type
 from tasks.crawl.http import Response
+from tasks.crawl.path_patterns import PathRules, path_of
+from tasks.crawl.robots_groups import decoded, group_for
 from tasks.crawl.safety import FetchError
 
 logger = logging.getLogger(__name__)
@@ -35,12 +32,7 @@ _ENTRY_BYTES = 500  # of an entry without any rules
 _SAME_FOR_PAGES = frozenset(
     {"dns_error", "dns_timeout", "private_address", "connect_error", "connection_reset", "timeout", "tls_error"}
 )
-# The spellings that the parser accepts.
-_AGENT = re.compile(r"user[- ]?agent(?:\s*:\s*|\s+|$)(.*)", re.IGNORECASE)
-_SITE_WIDE = re.compile(r"(sitemaps?|site-map|host)(\s*:|\s|$)", re.IGNORECASE)
-_RULE = re.compile(
-    r".*:|(dis+al+[oa]w|diasllow|allow|crawl[- ]delay|request[- ]rate|visit[- ]time)(\s|$)", re.IGNORECASE
-)
+_ALLOW, _DISALLOW = "+", "-"  # before the patterns that are kept
 
 Judge = Callable[[str], str | None]
 
@@ -51,13 +43,11 @@ class Robots:
 
     Attributes:
         refusal: reason for refusing every URL of the origin, or None.
-        agent: product token to which the rules are matched.
-        rules: compressed text of the rules that may apply to the agent; empty if everything is allowed.
+        rules: compressed text of the rules for us; empty if everything is allowed.
         delay: seconds between requests by Crawl-delay or Request-rate; 0 without these.
     """
 
     refusal: str | None
-    agent: str
     rules: bytes = b""
     delay: float = 0.0
 
@@ -70,18 +60,13 @@ class Robots:
         """Parse the rules; return a function that returns why a URL must not be fetched, or None if it may be."""
         if self.refusal is not None or not self.rules:
             return lambda _url: self.refusal
-        try:
-            rules = Protego.parse(zlib.decompress(self.rules).decode())
-        except Exception:
-            logger.exception("the rules of a robots.txt cannot be parsed again")
-            return lambda _url: "internal_error"
+        written = zlib.decompress(self.rules).decode("utf-8", "surrogateescape").split("\n")
+        rules = PathRules((line[0] == _ALLOW, line[1:]) for line in written)
 
         def reason(url: str) -> str | None:
-            try:
-                return None if rules.can_fetch(url, self.agent) else "robots_disallowed"
-            except Exception:
-                logger.exception("the rules of robots.txt cannot be applied to %s", url)
-                return "internal_error"
+            path = path_of(url)
+            # The file itself is always allowed (RFC 9309, 2.2.2).
+            return None if path == ROBOTS_PATH or rules.allows(path) else "robots_disallowed"
 
         return reason
 
@@ -89,81 +74,36 @@ class Robots:
 def judge_robots(answer: Response | FetchError, user_agent: str) -> Robots:
     """Return the rules that follow from the answer to a request for robots.txt.
 
-    A success is parsed (a web page instead of robots.txt has no rules). 4xx and redirects that lead nowhere mean that
-    there is no file, so everything is allowed; 429, 5xx, a file that does not arrive, and one with too many rules
-    forbid the origin (RFC 9309, 2.3.1).
+    A success is parsed, whatever its type. 4xx and redirects that lead nowhere mean that there is no file, so
+    everything is allowed; 429, 5xx, a file that does not arrive, and one with too many rules forbid the origin (RFC
+    9309, 2.3.1).
 
     Args:
         answer: last response after redirects, or the error.
         user_agent: product token, with or without version.
     """
-    agent = user_agent.partition("/")[0]
     if isinstance(answer, FetchError):
-        return Robots(answer.reason if answer.reason in _SAME_FOR_PAGES else "robots_unreachable", agent)
+        return Robots(answer.reason if answer.reason in _SAME_FOR_PAGES else "robots_unreachable")
     if answer.status == 429 or answer.status >= 500 or (answer.success and answer.fault is not None):
-        return Robots("robots_unreachable", agent)
+        return Robots("robots_unreachable")
     if not answer.success:
-        return Robots(None, agent)
-    return read_rules(answer.body, agent, answer.url)
+        return Robots(None)
+    return read_rules(answer.body, user_agent, answer.url)
 
 
-def read_rules(body: bytes, agent: str, name: str = "a robots.txt") -> Robots:
+def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robots:
     """Read a robots.txt, at most its first `ROBOTS_BYTES`; warnings call it by its name."""
-    text = body[:ROBOTS_BYTES]
+    text = decoded(body[:ROBOTS_BYTES])
     if len(body) >= ROBOTS_BYTES:
-        text = text.rpartition(b"\n")[0]  # without the last line: a truncated rule could forbid too much
-    if settled_type(None, text) == "text/html":
-        return Robots(None, agent)
-    lines = _own_lines(text.decode("utf-8-sig", "replace").replace("\x00", ""), agent)
-    wildcards = [line.count("*") for line in lines if "*" in line and _AGENT.match(line) is None]
-    if len(lines) > MAX_RULES or len(wildcards) > MAX_WILDCARD_RULES or sum(wildcards) > MAX_WILDCARDS:
+        # Without the last line: a truncated rule could forbid too much.
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    group = group_for(user_agent.partition("/")[0], text)
+    wildcards = [pattern.count("*") for _, pattern in group.rules if "*" in pattern]
+    if len(group.rules) > MAX_RULES or len(wildcards) > MAX_WILDCARD_RULES or sum(wildcards) > MAX_WILDCARDS:
         logger.warning(
             "%s has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d; it is refused",
-            name, len(lines), len(wildcards), sum(wildcards), MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS,
+            name, len(group.rules), len(wildcards), sum(wildcards), MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS,
         )  # fmt: skip
-        return Robots("robots_too_complex", agent)
-    own = "\n".join(lines)
-    try:
-        return Robots(None, agent, zlib.compress(own.encode("utf-8", "replace")), _delay(Protego.parse(own), agent))
-    except Exception:
-        logger.warning("%s cannot be parsed: treated as empty", name, exc_info=True)
-        return Robots(None, agent)
-
-
-def _own_lines(text: str, agent: str) -> list[str]:
-    """Return the lines of all groups that may apply to an agent, without comments.
-
-    A group is some User-agent lines and everything up to the next ones, as in the parser. Groups that name neither `*`
-    nor a part of the agent's token do not apply.
-    """
-    token = agent.lower()
-    kept: list[str] = []
-    names: list[str] = []
-    concerns, ruled = False, True
-    for written in text.splitlines():
-        line = written.partition("#")[0].strip()
-        if not line or _SITE_WIDE.match(line):
-            continue
-        named = _AGENT.match(line)
-        if named is None:
-            ruled = ruled or _RULE.match(line) is not None
-            if concerns:
-                kept.append(line)
-            continue
-        if ruled:
-            names, concerns, ruled = [], False, False
-        names.append(line)
-        name = named[1].lower()
-        concerns = concerns or name == "*" or name.replace("*", "") in token
-        if concerns:
-            kept += names
-            names = []
-    return kept
-
-
-def _delay(rules: Protego, agent: str) -> float:
-    delay = float(rules.crawl_delay(agent) or 0.0)
-    rate = rules.request_rate(agent)
-    if rate is not None and rate.requests:
-        delay = max(delay, rate.seconds / rate.requests)
-    return delay if math.isfinite(delay) else 0.0
+        return Robots("robots_too_complex")
+    lines = "\n".join(f"{_ALLOW if allows else _DISALLOW}{pattern}" for allows, pattern in group.rules)
+    return Robots(None, zlib.compress(lines.encode("utf-8", "surrogateescape")) if lines else b"", group.delay)

@@ -287,7 +287,7 @@ class ShardCrawl:
     def _known_rules(self, origin: _Origin) -> SiteRules | None:
         """Return the rules for an origin's URLs, or None if its robots.txt must be fetched first."""
         if origin.host in self._given_up:
-            return SiteRules(Robots("host_unavailable", ""))
+            return SiteRules(Robots("host_unavailable"))
         return self._rules.get(origin.name) or self._site_reader.without_robots()
 
     def _read_site_file(self, url: str, answer: Answer) -> Callable[[], None]:

@@ -107,7 +107,7 @@ class SiteReader:
 
     def without_robots(self) -> SiteRules | None:
         """Return the rules of an origin of which nothing was read; None if its robots.txt must be read."""
-        return None if self._settings.robots else SiteRules(Robots(None, ""), self._files)
+        return None if self._settings.robots else SiteRules(Robots(None), self._files)
 
     def file(self, path: str, answer: Answer) -> ReservationFile | None:
         """Return what a further file says, or None."""

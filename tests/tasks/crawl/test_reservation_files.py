@@ -44,7 +44,8 @@ AI_CASES: dict[str, tuple[str, list[bool]]] = {
     "us": ("User-Agent: wikisum-builder\nDisallow: /\nUser-Agent: *\nAllow: /\n", [True, True, True]),
     "others": ("User-Agent: GPTBot\nDisallow: /\n", [False, False, False]),
     "another format of that name": ("# A shop\n> It sells hats.\n- Disallow nothing\n", [False, False, False]),
-    "a web page": ("<html><body>User-Agent: *\nDisallow: /\n</body></html>", [False, False, False]),
+    "a web page": ("<html><body>Not found: /ai.txt\n</body></html>", [False, False, False]),
+    "rules in a web page": ("<html><body>User-Agent: *\nDisallow: /\n</body></html>", [True, True, True]),
 }
 
 
@@ -53,6 +54,13 @@ def test_what_ai_txt_reserves(name: str, tmp_path: Path) -> None:
     body, reserved = AI_CASES[name]
     found, _ = signs(tmp_path, {"/ai.txt": text(body)}, ["/stories/1", "/free/a.php", "/news?id=1"])
     assert found == [["ai.txt"] if one else [] for one in reserved]
+
+
+def test_pages_of_html_have_an_ending_a_name_or_a_folder(tmp_path: Path) -> None:
+    found, _ = signs(
+        tmp_path, {"/ai.txt": text("User-Agent: *\nDisallow: *.html\n")}, ["/", "/a/", "/a", "/?b=c", "/a.html"]
+    )
+    assert found == [["ai.txt"]] * 5
 
 
 TDM_CASES: dict[str, tuple[bytes, list[bool]]] = {
@@ -65,6 +73,7 @@ TDM_CASES: dict[str, tuple[bytes, list[bool]]] = {
     "one rule without a list": (answer(b'{"location": "/d", "tdm-reservation": 1}'), [False, False, True]),
     "text for a number": (answer(b'[{"location": "/d", "tdm-reservation": "1"}]'), [False, False, True]),
     "other things": (answer(b'[1, {"location": 1}, {"location": "/"}, {"tdm-reservation": 1}]'), [False] * 3),
+    "half a character": (answer(b'[{"location": "/a\\ud800", "tdm-reservation": 1}]'), [False] * 3),
     "no JSON": (answer(b"<html>Not found</html>"), [False] * 3),
     "nested without end": (answer(b"[" * 200_000), [False] * 3),
     "too many rules": (rules(*[(f"/{number}", 0) for number in range(1_001)]), [True] * 3),

@@ -6,17 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-from protego import Protego
 
-from tasks.crawl.robots import (
-    MAX_RULES,
-    MAX_WILDCARD_RULES,
-    MAX_WILDCARDS,
-    ROBOTS_BYTES,
-    read_rules,
-)
+from tasks.crawl.path_patterns import PathRules
+from tasks.crawl.robots import MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS, ROBOTS_BYTES, read_rules
 from tasks.crawl.site_rules import RulesCache
 from tests.tasks.crawl.loopback_server import HASTY, PAGE, Handler, LoopbackServer, answer, crawl, local_journal
 
@@ -36,7 +28,7 @@ CASES: dict[str, tuple[Handler, str | None, str | None]] = {
     "missing": (text(b"no", "404 Not Found"), None, None),
     "forbidden": (text(b"no", "403 Forbidden"), None, None),
     "a web page": (answer(PAGE), None, None),
-    "a web page that speaks of rules": (answer(b"<html>\nUser-agent: *\nDisallow: /\n</html>"), None, None),
+    "rules in a web page": (answer(b"<html>\nUser-agent: *\nDisallow: /\n</html>"), *["robots_disallowed"] * 2),
     "empty": (text(b""), None, None),
     "binary": (text(bytes(range(256)) * 20), None, None),
     "byte order mark": (text(b"\xef\xbb\xbf" + RULES), None, "robots_disallowed"),
@@ -117,39 +109,6 @@ def test_rule_cut_at_the_limit_is_left_out() -> None:
     assert read_rules(whole, "reader").judge()("http://a.test/only-this-folder") == "robots_disallowed"
 
 
-AGENT_LINES = [
-    "User-agent: *",
-    "User-agent: reader",
-    "user agent Read*",
-    "User-Agent: other # us?",
-    "Useragent:",
-    "user-agent",
-]
-RULE_LINES = [
-    "Disallow: /", "Disallow: /a", "Allow: /a/b", "Disallow: /*b$", "Disalow /c", "Allow /c/d", "Disallow:", "noise",
-    "unknown: x", "Sitemap: http://a.test/s.xml", "sitemap", "Host: a.test", "Crawl-delay: 7", "Request-rate: 1/90", "",
-    "# a comment", "http://a.test/ is ours", "Disallow: /%7Ejoe", "  Allow: /*.html # pages",
-]  # fmt: skip
-PATHS = ["/", "/a", "/a/b", "/a/b/c.html", "/c", "/c/d", "/xb", "/~joe/", "/b?q=1"]
-
-
-@given(
-    st.lists(st.sampled_from(AGENT_LINES + RULE_LINES), max_size=14), st.sampled_from(["reader", "Reader", "wiki-read"])
-)
-@example(["User-agent: reader", "noise", "User-agent: other", "Disallow: /"], "reader")
-@example(["User-agent: reader", "unknown: x", "User-agent: other", "Disallow: /"], "reader")
-def test_rules_for_others_are_left_out_and_no_verdict_changes(lines: list[str], agent: str) -> None:
-    text = "\n".join(lines)
-    whole, own = Protego.parse(text), read_rules(text.encode(), agent)
-    judge = own.judge()
-    for path in PATHS:
-        allowed = whole.can_fetch(f"http://a.test{path}", agent)
-        assert judge(f"http://a.test{path}") == (None if allowed else "robots_disallowed")
-    rate = whole.request_rate(agent)
-    expected = max(whole.crawl_delay(agent) or 0.0, rate.seconds / rate.requests if rate else 0.0)
-    assert own.delay == expected
-
-
 def test_many_rules_for_others_cost_nothing() -> None:
     body = b"User-agent: other\n" + b"Disallow: /*x*y\n" * 20_000 + b"User-agent: reader\nDisallow: /private\n"
     robots = read_rules(body, "reader")
@@ -161,7 +120,7 @@ def test_many_rules_for_others_cost_nothing() -> None:
 @pytest.mark.parametrize(
     ("rule", "most"),
     [
-        (b"Disallow: /%d\n", MAX_RULES - 1),  # the User-agent line is one
+        (b"Disallow: /%d\n", MAX_RULES),
         (b"Disallow: /*%d\n", MAX_WILDCARD_RULES),
         (b"Disallow: /%d" + b"*x" * 1_000 + b"\n", MAX_WILDCARDS // 1_000),
     ],
@@ -192,8 +151,8 @@ def test_robots_is_read_and_applied_in_a_thread_of_its_own(tmp_path: Path, monke
 
         return call
 
-    monkeypatch.setattr(Protego, "parse", noted(Protego.parse))
-    monkeypatch.setattr(Protego, "can_fetch", noted(Protego.can_fetch))
+    monkeypatch.setattr("tasks.crawl.robots.read_rules", noted(read_rules))
+    monkeypatch.setattr(PathRules, "allows", noted(PathRules.allows))
     moved = answer(b"", "301 Moved", Location="http://b.test/private/x")
     with LoopbackServer({"/robots.txt": text(RULES), "/page": answer(), "/moved": moved}) as server:
         urls = [f"http://a.test/{name}" for name in ("page", "moved", "private/a")]

@@ -10,12 +10,12 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from protego import Protego
 from pyarrow.fs import LocalFileSystem
 
 from tasks.articles.articles import merge_articles, read_articles
 from tasks.crawl.frontier import build_frontier
 from tasks.crawl.journal import Journal
+from tasks.crawl.robots import read_rules
 from tasks.crawl.settings import CrawlSettings
 from tasks.engine.shard import Scratch
 from tasks.search.search import search_articles
@@ -146,12 +146,11 @@ def test_oversized_pages_come_in_chunks_or_as_a_bomb(server: MiniwebServer) -> N
 
 def test_robots(server: MiniwebServer) -> None:
     link = some(server, Fate.FORBIDDEN)
-    robots = Protego.parse(ask(server, f"http://{urlsplit(link.url).netloc}/robots.txt").body.decode())
-    assert not robots.can_fetch(link.url, "anyone")
-    assert robots.can_fetch(link.url.replace("/private/", "/entry/"), "anyone")
+    judge = read_rules(ask(server, f"http://{urlsplit(link.url).netloc}/robots.txt").body, "anyone").judge()
+    assert judge(link.url) == "robots_disallowed"
+    assert judge(link.url.replace("/private/", "/entry/")) is None
     assert ask(server, link.url).status == 200  # served all the same: who obeys never sees it
-    academy = Protego.parse(ask(server, "http://academy.miniweb.test/robots.txt").body.decode())
-    assert academy.crawl_delay("anyone") == 0.02
+    assert read_rules(ask(server, "http://academy.miniweb.test/robots.txt").body, "anyone").delay == 0.02
     assert ask(server, "http://journal.miniweb.test/robots.txt").status == 404
 
 
