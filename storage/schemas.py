@@ -105,7 +105,7 @@ SEARCH = Dataset(
 
 CAPTURES = Dataset(
     name="captures",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
@@ -154,7 +154,7 @@ SOUGHT = Dataset(
 
 FRONTIER = Dataset(
     name="frontier",
-    version=2,
+    version=3,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -173,7 +173,7 @@ FRONTIER = Dataset(
 
 PAGES = Dataset(
     name="pages",
-    version=5,
+    version=6,
     schema=pa.schema(
         [
             _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),

@@ -25,9 +25,9 @@ from tasks.rights.reservations import of_other_files
 
 logger = logging.getLogger(__name__)
 
-# Versions of `pages` whose rows can be used: version 4 only lacks the headers on rights, which are then null. To fetch
-# a large corpus again for their sake alone would burden its sites.
-_READABLE = (4, PAGES.version)
+# Versions of `pages` whose rows can be used: version 4 only lacks the headers on rights, which are then null, and 5 may
+# hold parts of pages that were cut. To fetch a large corpus again for their sake alone would burden its sites.
+_READABLE = (4, 5, PAGES.version)
 # RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
 _LOOKED_AT = [

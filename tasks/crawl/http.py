@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
+import brotli
 import requests
 from requests.cookies import RequestsCookieJar
 from urllib3 import BaseHTTPResponse
 from urllib3 import exceptions as faults
+from urllib3.response import GzipDecoderState
 from urllib3.util import Retry
 from urllib3.util.request import ACCEPT_ENCODING
 
 from tasks.crawl.body import Body
+from tasks.crawl.final_response import ChunkSizeError, CutHeadersError
 from tasks.crawl.reasons import http_reason
 from tasks.crawl.safety import FetchError, Guard, GuardedAdapter
 from tasks.crawl.settings import CrawlSettings
@@ -182,7 +185,7 @@ class Client:
         limit = self._settings.max_bytes if max_bytes is None else max_bytes
         with self._in_time():
             answer = self._sent("GET", url, dict(headers or {}))
-            return self._received(url, answer.raw, limit, cut, inspect)
+            return self._received(url, answer, limit, cut, inspect)
 
     def post(self, url: str, body: bytes, *, headers: Mapping[str, str], max_bytes: int) -> Response:
         """Send one POST request and read the answer as `get` does; it must do no harm to send it twice.
@@ -192,7 +195,7 @@ class Client:
         """
         with self._in_time():
             answer = self._sent("POST", url, dict(headers), body)
-            return self._received(url, answer.raw, max_bytes, False, None)
+            return self._received(url, answer, max_bytes, False, None)
 
     @contextlib.contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -221,11 +224,17 @@ class Client:
                 if fault.reason != "connection_reset" or not self._guard.current.reused:
                     raise
 
-    def _received(self, url: str, raw: BaseHTTPResponse, limit: int, cut: bool, inspect: Inspector | None) -> Response:
+    def _received(
+        self, url: str, answer: requests.Response, limit: int, cut: bool, inspect: Inspector | None
+    ) -> Response:
+        raw: BaseHTTPResponse = answer.raw
         headers = {name.lower(): value for name, value in raw.headers.items()}
         body: bytes | Body = b""
         received, fault = 0, None
         try:
+            if raw.status == http.client.PARTIAL_CONTENT and "Range" not in answer.request.headers:
+                raw.close()
+                raise FetchError("partial_content", url)
             if 200 <= raw.status < 300:
                 check = None if inspect is None else lambda start: inspect(raw.status, headers, start)
                 body, received = read_body(raw, limit, cut=cut, check=check)
@@ -269,13 +278,15 @@ def read_body(
             _refuse(check(None), 0)
         while True:
             with named_faults(body.bytes):
-                block = raw.read1(min(_BLOCK, limit + 1), decode_content=decode) or b""
+                block = _next_block(raw, min(_BLOCK, limit + 1), decode)
             body.add(block)
             if not checked and (body.bytes >= 1024 or not block):
                 assert check is not None
                 _refuse(check(body.read(1024)), body.bytes)
                 checked = True
             if not block:
+                if decode and not _has_ended(raw):
+                    raise FetchError("truncated_body", "compressed data", transient=True, received=body.bytes)
                 complete = True
                 return body, body.bytes
             if body.bytes > limit or raw.tell() > 2 * limit + _BLOCK:
@@ -287,6 +298,28 @@ def read_body(
             raw.release_conn()
         else:
             raw.close()
+
+
+def _next_block(raw: BaseHTTPResponse, size: int, decode: bool) -> bytes:
+    try:
+        return raw.read1(size, decode_content=decode) or b""
+    except faults.DecodeError as error:
+        if raw._decoder is None or len(error.args) > 1:  # an error in the data, and the decoder's own as its cause
+            raise
+        return b""  # zstd says so by itself where data end too early: `_has_ended` finds it for all
+
+
+def _has_ended(raw: BaseHTTPResponse) -> bool:
+    """Tell whether compressed data came to their own end, where a body did: a cut one may have any length."""
+    if raw._decoder is None or raw.tell() == 0:
+        return True
+    for decoder in getattr(raw._decoder, "_decoders", [raw._decoder]):
+        stream = decoder._obj  # no public place says it
+        ended = stream.is_finished() if isinstance(stream, brotli.Decompressor) else stream.eof
+        # What follows a gzip member and is none is padding.
+        if not ended and getattr(decoder, "_state", None) != GzipDecoderState.SWALLOW_DATA:
+            return False
+    return True
 
 
 def _refuse(reason: str | None, received: int) -> None:
@@ -324,12 +357,13 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 # The first line that matches any error of the chain decides, so special types come before their base classes.
 _NAMES: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((FetchError,), "", False),
+    ((CutHeadersError,), "truncated_headers", True),
+    ((ChunkSizeError,), "malformed_response", False),
     ((http.client.LineTooLong,), "headers_too_large", False),
     ((TimeoutError, faults.TimeoutError, requests.Timeout), "timeout", True),
     ((ssl.SSLCertVerificationError,), "tls_error", False),
     ((faults.DecodeError,), "bad_encoding", False),
     ((http.client.RemoteDisconnected, ConnectionError, ssl.SSLEOFError), "connection_reset", True),
-    ((faults.InvalidChunkLength,), "malformed_response", False),
     ((faults.IncompleteRead, http.client.IncompleteRead), "truncated_body", True),
     ((ssl.SSLError, faults.SSLError), "tls_error", False),
     ((faults.ProtocolError, http.client.HTTPException, faults.InvalidHeader), "malformed_response", False),

@@ -44,7 +44,10 @@ PAGE_REASONS = {
     "timeout": "connecting, a single read, or the whole response took too long",
     "malformed_response": "what came back is not HTTP",
     "headers_too_large": "a header line or the number of headers passes the limit",
-    "truncated_body": "the body ended before the length or the last chunk that was announced, or an archiver cut it",
+    "truncated_headers": "the answer ended inside its headers",
+    "truncated_body": "the body ended before the length or the last chunk that was announced, or before the end of its "
+    "compressed data, or an archiver cut it",
+    "partial_content": "a part of the page (206) where the whole was asked for",
     "bad_encoding": "the body is not compressed as its Content-Encoding says",
     "too_large": "more decoded bytes than the settings allow",
     "not_html": "a media type that no text is extracted from, or bytes that are no text",

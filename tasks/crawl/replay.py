@@ -1,5 +1,6 @@
 """Answers from an archive: the same `Response` as from the web, read with the same limits."""
 
+import http.client
 import io
 import logging
 import re
@@ -16,8 +17,8 @@ from urllib3 import HTTPHeaderDict, HTTPResponse
 from tasks.crawl.archive import concerns_file, is_truncated, parse_date
 from tasks.crawl.archive_file import DamagedError, OpenArchive
 from tasks.crawl.body import Body
+from tasks.crawl.final_response import FinalResponse
 from tasks.crawl.http import Response, named_faults, read_body
-from tasks.crawl.interim import FinalResponse
 from tasks.crawl.remote_files import records_in
 from tasks.crawl.safety import FetchError
 from tasks.crawl.settings import CrawlSettings
@@ -214,6 +215,8 @@ class Replay(Closing):
         body: bytes | Body = b""
         received, fault = 0, None
         try:
+            if answer.status == http.client.PARTIAL_CONTENT:
+                raise FetchError("partial_content", url)
             body, received = read_body(answer, self._settings.max_bytes, decode=decode)
         except FetchError as error:
             if error.reason == "bad_encoding":

@@ -19,7 +19,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.ssl_ import create_urllib3_context
 
-from tasks.crawl.interim import FinalResponse
+from tasks.crawl.final_response import FinalResponse
 from tasks.crawl.urls import host_matches
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

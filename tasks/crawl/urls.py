@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from urllib.parse import urljoin, urlsplit
 
+import idna
 from requests.exceptions import InvalidURL
 from requests.utils import requote_uri
 from urllib3.exceptions import LocationParseError
@@ -26,6 +27,8 @@ _OTHER_SERVICES = frozenset(
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
 _IPV6 = re.compile(r"\[[0-9a-f:.]+\]")
+# As urllib3 finds it, which parses the result.
+_AUTHORITY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://([^\\/?#]*)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -44,9 +47,9 @@ class BadUrlError(ValueError):
 def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
     """Return the normal form of an absolute URL.
 
-    Scheme and host are lower-case, the host in its IDNA form and without a final dot; default port, fragment and
-    credentials are removed; dot segments are resolved; percent-encoding is upper-case and used only where necessary.
-    A URL that begins with `//` counts as https. Normalising twice changes nothing.
+    Scheme and host are lower-case, the host in its IDNA form, mapped as browsers do (UTS 46), and without a final dot;
+    default port, fragment and credentials are removed; dot segments are resolved; percent-encoding is upper-case and
+    used only where necessary. A URL that begins with `//` counts as https. Normalising twice changes nothing.
 
     Args:
         url: the URL as written.
@@ -67,11 +70,32 @@ def normalise_url(url: str, *, allowed_hosts: Iterable[str] = ()) -> str:
         raise BadUrlError("bad_scheme", url)
     try:
         # Twice, because undoing unnecessary escapes can reveal dot segments, and resolving those can leave escapes.
-        normal = requote_uri(_parsed(requote_uri(_parsed(text, url)), url))
+        normal = requote_uri(_parsed(requote_uri(_parsed(_in_ascii(text), url)), url))
     except (LocationParseError, InvalidURL, UnicodeError) as error:
         raise BadUrlError("bad_url", url) from error
     _check_port(normal, allowed_hosts, url)
     return normal
+
+
+def _in_ascii(url: str) -> str:
+    """Return a URL with its host as browsers ask for it (UTS 46): in ASCII, characters mapped to their plain forms.
+
+    Raises:
+        BadUrlError: the host is no name.
+        idna.IDNAError: a character of it is in no name.
+    """
+    authority = _AUTHORITY.match(url)
+    if authority is None:
+        return url
+    host, colon, port = authority[1].rpartition("@")[2].partition(":")
+    if host.isascii():
+        return url
+    # Label by label, since IDNA 2008 alone refuses names that browsers reach, such as those with symbols.
+    labels = idna.uts46_remap(host, std3_rules=False, transitional=False).removesuffix(".").split(".")
+    name = ".".join(label if label.isascii() else f"xn--{label.encode('punycode').decode()}" for label in labels)
+    if not _HOST.fullmatch(name):  # a character may stand for two, of which one would end the host
+        raise BadUrlError("bad_url", url)
+    return f"{url[: authority.end() - len(host + colon + port)]}{name}{colon}{port}{url[authority.end() :]}"
 
 
 def _parsed(text: str, url: str) -> str:

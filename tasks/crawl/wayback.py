@@ -37,7 +37,7 @@ DEAD = frozenset(
 _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")
 # Faults of an answer that concern the capture, not the archive.
-_OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body"})
+_OF_THE_CAPTURE = frozenset({"too_large", "bad_encoding", "truncated_body", "partial_content"})
 _NO_ANSWER = frozenset({"index_failed", "index_bad_answer", "archive_failed", "archive_bad_answer"})
 
 

@@ -80,6 +80,33 @@ def redirect(to: str, status: str = "302 Found", body: bytes = b"") -> bytes:
     return answer(body, status, Location=to)
 
 
+# Incompressible words, so that half of the compressed page is half of the page.
+LONG_PAGE = b"<html><p>" + random.Random(2).randbytes(3_000).hex().encode() + b"</p></html>"
+COMPRESSED = {
+    "gzip": gzip.compress(LONG_PAGE),
+    "deflate": zlib.compress(LONG_PAGE),
+    "br": brotli.compress(LONG_PAGE),
+    "zstd": zstd.compress(LONG_PAGE),
+}
+TWO_MEMBERS = gzip.compress(PAGE) * 2
+RAW_DEFLATE = zlib.compress(LONG_PAGE, wbits=-15)
+FRAMES = ("closed", "length", "chunks")
+
+
+def framed(data: bytes, encoding: str, how: str) -> bytes:
+    """A page in an encoding, whose end the connection's says, its length, or its chunks."""
+    start = HTML + f"Content-Encoding: {encoding}\r\n".encode()
+    if how == "length":
+        return start + b"Content-Length: %d\r\n\r\n" % len(data) + data
+    if how == "chunks":
+        return start + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(data) + data + b"\r\n0\r\n\r\n"
+    return start + b"Connection: close\r\n\r\n" + data
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
@@ -92,8 +119,21 @@ CASES: dict[str, tuple[Handler, str | None]] = {
     "body longer than its length": (HTML + b"Content-Length: 13\r\n\r\n<html>1</html>and more", None),
     "truncated chunk": (CHUNKED + b"ff\r\n<html>half", "truncated_body"),
     "no last chunk": (CHUNKED + b"6\r\n<html>\r\n", "truncated_body"),
-    "chunk size that is none": (CHUNKED + b"zz\r\n<html>\r\n0\r\n\r\n", "truncated_body"),
-    "negative chunk size": (CHUNKED + b"-5\r\n<html>\r\n0\r\n\r\n", "truncated_body"),
+    "chunk size that is none": (CHUNKED + b"zz\r\n<html>\r\n0\r\n\r\n", "malformed_response"),
+    "negative chunk size": (CHUNKED + b"-5\r\n<html>\r\n0\r\n\r\n", "malformed_response"),
+    "chunk size as Python writes it": (CHUNKED + b"0x6\r\n<html>\r\n0\r\n\r\n", "malformed_response"),
+    "chunk size with an underscore": (CHUNKED + b"0_6\r\n<html>\r\n0\r\n\r\n", "malformed_response"),
+    "chunk longer than its size": (CHUNKED + b"3\r\n<html>\r\n0\r\n\r\n", "malformed_response"),
+    "endless chunk size": (forever(CHUNKED, b"1" * 65_536), "malformed_response"),
+    "chunk extensions": (CHUNKED + b"6 ;a=b;c\r\n<html>\r\n0;last\r\n\r\n", None),
+    "chunks without a last line end": (CHUNKED + b"6\r\n<html>\r\n0\r\n", None),
+    "headers cut in a line": (b"HTTP/1.1 200 OK\r\nContent-Type: text/ht", "truncated_headers"),
+    "headers cut between lines": (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n", "truncated_headers"),
+    "status line cut": (b"HTTP/1.1 200 O", "truncated_headers"),
+    "headers cut, then a page": (first(b"HTTP/1.1 200 OK\r\nContent-Ty"), None),
+    "early hints cut": (b"HTTP/1.1 103 Early Hints\r\nLink: </a>", "truncated_headers"),
+    "headers of an error cut": (b"HTTP/1.1 404 Not Found\r\nContent-", "truncated_headers"),
+    "a part, unasked": (answer(PAGE[:30], "206 Partial Content", Content_Range="bytes 0-29/75"), "partial_content"),
     "length that is no number": (HTML + b"Content-Length: many\r\n\r\n" + PAGE, None),
     "two lengths that differ": (HTML + b"Content-Length: 75\r\nContent-Length: 3\r\n\r\n" + PAGE, "malformed_response"),
     "no length at all": (HTML + b"\r\n" + PAGE, None),
@@ -132,7 +172,25 @@ CASES: dict[str, tuple[Handler, str | None]] = {
     "header without a colon": (b"HTTP/1.1 200 OK\r\nNonsense\r\nContent-Type: text/html\r\n\r\n" + PAGE, None),
     "plain text under gzip": (answer(PAGE, Content_Encoding="gzip"), "bad_encoding"),
     "unknown encoding": (answer(PAGE, Content_Encoding="rot13"), None),
-    "cut gzip": (HTML + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(PAGE)[:-20], None),
+    **{
+        f"cut {name}, {how}": (framed(cut(data), name, how), "truncated_body")
+        for name, data in COMPRESSED.items()
+        for how in FRAMES
+    },
+    **{f"whole {name}, {how}": (framed(data, name, how), None) for name, data in COMPRESSED.items() for how in FRAMES},
+    "cut gzip, then the page": (first(framed(cut(COMPRESSED["gzip"]), "gzip", "length")), None),
+    "gzip without its last bytes": (framed(COMPRESSED["gzip"][:-1], "gzip", "closed"), "truncated_body"),
+    "a member of gzip, half of another": (framed(TWO_MEMBERS[:-9], "gzip", "length"), "truncated_body"),
+    "two members of gzip": (framed(TWO_MEMBERS, "gzip", "length"), None),
+    "padded gzip": (framed(gzip.compress(PAGE) + bytes(30), "gzip", "length"), None),
+    "gzip and a line end": (framed(gzip.compress(PAGE) + b"\r\n", "gzip", "closed"), None),
+    "raw deflate": (framed(RAW_DEFLATE, "deflate", "closed"), None),
+    "cut raw deflate": (framed(cut(RAW_DEFLATE), "deflate", "closed"), "truncated_body"),
+    "br in gzip, cut": (framed(cut(gzip.compress(COMPRESSED["br"])), "br, gzip", "closed"), "truncated_body"),
+    "cut br in gzip": (framed(gzip.compress(cut(COMPRESSED["br"])), "br, gzip", "closed"), "truncated_body"),
+    "damaged gzip": (framed(COMPRESSED["gzip"][:40] + b"\xff" * 900, "gzip", "length"), "bad_encoding"),
+    "damaged zstd": (framed(COMPRESSED["zstd"][:4] + b"\xff" * 40, "zstd", "length"), "bad_encoding"),
+    **{f"nothing under {name}": (framed(b"", name, "length"), "empty_body") for name in COMPRESSED},
     "PDF labelled HTML": (answer(b"%PDF-1.7\n" + bytes(5000)), "not_html"),
     "noise labelled HTML": (answer(random.Random(1).randbytes(200_000)), "not_html"),
     "text, then noise": (answer(b"words, " * 500 + random.Random(1).randbytes(100_000)), "not_html"),

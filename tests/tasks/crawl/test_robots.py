@@ -1,5 +1,6 @@
 """robots.txt after RFC 9309, also where it is none."""
 
+import gzip
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,12 @@ CASES: dict[str, tuple[Handler, str | None, str | None]] = {
     "endless redirects": (lambda e: e.send(answer(b"", "302 F", Location=f"{e.path}?{e.hit}")), None, None),
     "moved": (answer(b"", "301 Moved", Location="http://other.test/rules"), None, "robots_disallowed"),
     "not HTTP": (b"nonsense\r\n\r\n", "robots_unreachable", "robots_unreachable"),
+    "cut headers": (b"HTTP/1.1 200 OK\r\nContent-Ty", "robots_unreachable", "robots_unreachable"),
+    "half of compressed rules": (
+        answer(gzip.compress(RULES)[:-20], Content_Encoding="gzip"),
+        *["robots_unreachable"] * 2,
+    ),
+    "a part of the rules": (text(RULES[:20], "206 Partial Content"), *["robots_unreachable"] * 2),
     "delay that is kept": (text(b"User-agent: *\nCrawl-delay: 0.1\n"), None, None),
     "delay over the limit": (text(b"User-agent: *\nCrawl-delay: 0.2\n"), *["crawl_delay_too_long"] * 2),
     "absurd delay": (text(b"User-agent: *\nCrawl-delay: 1e300\n"), *["crawl_delay_too_long"] * 2),
