@@ -213,7 +213,7 @@ PAGES = Dataset(
 
 DOCUMENTS = Dataset(
     name="documents",
-    version=6,
+    version=7,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "citing article"),
@@ -242,8 +242,8 @@ DOCUMENTS = Dataset(
             _column(
                 "reservations",
                 _STRINGS,
-                "signs that rights are reserved against mining, each with its place, such as `header noai`; empty = "
-                "none was found, which does not mean none",
+                "signs that rights are reserved against mining, each with its place, such as `header noai`, and the "
+                "crawler that it names, `meta noai for gptbot`; empty = none was found, which does not mean none",
             ),
             _column("language", pa.string(), "ISO 639-1 code; null = not sure, or no text"),
             _column(

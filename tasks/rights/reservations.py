@@ -1,10 +1,13 @@
 """Signs that a site reserves its rights against the mining of its texts.
 
 Four kinds are read: the TDM Reservation Protocol (W3C community group report, 2024: header or meta `tdm-reservation`,
-the site's tdmrep.json), the directives `noai` and `noimageai` of `X-Robots-Tag` and of the meta `robots`, the site's
-ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and ai.txt are asked for only where the crawl's
-settings say so (`tasks.crawl.reservation_files`). A page without any of these signs may still reserve its rights
-elsewhere, in its terms of use for example.
+the site's tdmrep.json), the directives `noai`, `noimageai` and `noml` of `X-Robots-Tag`, as a header or as a meta
+element, and of the meta `robots`, the site's ai.txt, and a robots.txt that forbids the page to us. tdmrep.json and
+ai.txt are asked for only where the crawl's settings say so (`tasks.crawl.reservation_files`). A page without any of
+these signs may still reserve its rights elsewhere, in its terms of use for example.
+
+Directives may be for one crawler. They speak of what texts are used for, not of who fetches them, so they are signs
+with its name, such as "header noai for gptbot".
 """
 
 import re
@@ -18,12 +21,14 @@ if TYPE_CHECKING:  # the crawl reads headers and needs no parser of HTML
 AI_TXT, TDMREP = "ai.txt: disallow", "tdmrep.json: 1"
 _FILE_NAMES = tuple(sign.partition(":")[0] for sign in (AI_TXT, TDMREP))
 _NAMES = ("tdm-reservation", "x-robots-tag", "link", *_FILE_NAMES)
-_NO_AI = frozenset({"noai", "noimageai"})
+_NO_AI = frozenset({"noai", "noimageai", "noml"})
 # Directives of X-Robots-Tag that have a value; any other word before a colon names the crawler that is meant.
 _VALUED = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"})
-_SIGNS = ("noai", "imageai", "tdm-reservation", "NoAI", "NOAI")  # of what follows; most pages have none
+_SIGNS = (*_NO_AI, "tdm-reservation")  # of what follows; most pages have none
 _SCOPE = re.compile(r"\s*([\w.*-]+)\s*:(.*)", re.DOTALL)
-_MOST = 1_000  # characters of a stored header; longer ones are cut
+# Names of meta elements that are directives for one crawler, and not keywords or a description.
+_CRAWLER = re.compile(r"[\w.-]*(?:bot|crawler|spider|extended|anthropic-ai)[\w.-]*", re.ASCII)
+_MOST = 1_000  # characters of a header or of a meta element
 _LINK = re.compile(r'<([^<>]*)>[^<>]*?;\s*rel\s*=\s*"?[^",;]*\blicense\b', re.IGNORECASE)
 
 
@@ -50,7 +55,7 @@ def header_reservations(headers: Iterable[str]) -> list[str]:
         if name == "tdm-reservation" and _is_reserved(value):
             found.append("header tdm-reservation")
         elif name == "x-robots-tag":
-            found += [f"header {word}" for word in _no_ai(value)]
+            found += [f"header {directive}" for directive in _no_ai(value)]
         elif name in _FILE_NAMES:
             found.append(name)
     return found
@@ -75,15 +80,19 @@ def page_reservations(source: str, tree: "html.HtmlElement") -> list[str]:
         tree: its tree.
     """
     end = source.find("</head>")  # such elements stand in the head (HTML, 4.2.5)
-    if all(source.find(sign, 0, end if end >= 0 else len(source)) < 0 for sign in _SIGNS):
+    head = source[: end if end >= 0 else len(source)].lower()
+    if not any(sign in head for sign in _SIGNS):
         return []
     found: list[str] = []
-    for meta in tree.xpath("//meta[@name][@content]"):
-        name, content = meta.get("name").strip().lower(), meta.get("content")
+    for meta in tree.xpath("//meta[@content]"):
+        name = (meta.get("name") or meta.get("http-equiv") or "").strip().lower()
+        content = meta.get("content")[:_MOST]
         if name == "tdm-reservation" and _is_reserved(content):
             found.append("meta tdm-reservation")
-        elif name == "robots":
-            found += [f"meta {word}" for word in _no_ai(content)]
+        elif name in ("robots", "x-robots-tag"):
+            found += [f"meta {directive}" for directive in _no_ai(content)]
+        elif _CRAWLER.fullmatch(name):
+            found += [f"meta {directive}" for directive in _no_ai(content, name)]
     return list(dict.fromkeys(found))
 
 
@@ -91,15 +100,22 @@ def _is_reserved(value: str) -> bool:
     return value.strip() == "1"
 
 
-def _no_ai(value: str) -> Iterator[str]:
-    """Yield the directives against AI that are meant for every crawler, each once."""
-    meant = True
+def _no_ai(value: str, crawler: str = "*") -> Iterator[str]:
+    """Yield the directives against AI, each once, such as "noai" and "noai for gptbot".
+
+    Headers of one name are joined by commas: one without a crawler's name then stands after the name of another.
+
+    Args:
+        value: the directives.
+        crawler: name of the crawler that they are for where they name none, lower-case; `*` = all.
+    """
     seen: set[str] = set()
-    for part in value.split(","):
+    for part in value.lower().split(","):
         scope = _SCOPE.fullmatch(part)
-        if scope is not None and scope[1].lower() not in _VALUED:
-            meant, part = scope[1] == "*", scope[2]
-        word = part.strip().lower()
-        if meant and word in _NO_AI and word not in seen:
-            seen.add(word)
-            yield word
+        if scope is not None and scope[1] not in _VALUED:
+            crawler, part = scope.groups()
+        for word in re.split(r"[\s;]+", part):
+            directive = word if crawler == "*" else f"{word} for {crawler}"
+            if word in _NO_AI and directive not in seen:
+                seen.add(directive)
+                yield directive

@@ -13,7 +13,18 @@ from tasks.rights.reservations import header_licences, header_reservations, page
         ({"tdm-reservation": "yes"}, []),  # the protocol knows 0 and 1
         ({"x-robots-tag": "noindex, NoAI, noimageai"}, ["header noai", "header noimageai"]),
         ({"x-robots-tag": "noai, noai"}, ["header noai"]),
-        ({"x-robots-tag": "googlebot: noai, noindex"}, []),  # meant for another crawler
+        ({"x-robots-tag": "noml"}, ["header noml"]),
+        ({"x-robots-tag": "noAI noimageAI"}, ["header noai", "header noimageai"]),
+        ({"x-robots-tag": "noai; noml"}, ["header noai", "header noml"]),
+        ({"x-robots-tag": "noaim, no-ai"}, []),
+        ({"x-robots-tag": "GPTBot: noai, noindex"}, ["header noai for gptbot"]),
+        ({"x-robots-tag": "googlebot: noindex"}, []),
+        ({"x-robots-tag": "googlebot: noindex, noai"}, ["header noai for googlebot"]),  # two headers may be joined so
+        (
+            {"x-robots-tag": "wikisum-builder: noai, otherbot: noml, noindex"},
+            ["header noai for wikisum-builder", "header noml for otherbot"],
+        ),
+        ({"x-robots-tag": "unavailable_after: 25 Jun 2010 15:00:00 PST, noai"}, ["header noai"]),
         ({"x-robots-tag": "googlebot: noindex, *: noai"}, ["header noai"]),
         ({"x-robots-tag": "max-snippet: 20, noai"}, ["header noai"]),
         ({"x-archive-orig-x-robots-tag": "noai"}, ["header noai"]),  # as the Internet Archive keeps it
@@ -40,7 +51,20 @@ def test_only_headers_on_rights_are_kept_and_only_such_as_a_file_can_hold() -> N
          ["meta noimageai", "meta tdm-reservation"]),
         ('<meta name="robots" content="noai"><meta name="robots" content="noai">', ["meta noai"]),
         ('<meta name="robots" content="noarchive"><meta name="tdm-reservation" content="0">', []),
-        ('<meta name="googlebot" content="noai">', []),
+        ('<meta name="robots" content="noAI">', ["meta noai"]),
+        ('<META NAME="Robots" CONTENT="NOINDEX,NOIMAGEAI">', ["meta noimageai"]),
+        ('<meta name="robots" content="noml">', ["meta noml"]),
+        ('<meta name="robots" content="noai noimageai">', ["meta noai", "meta noimageai"]),
+        ('<meta http-equiv="X-Robots-Tag" content="noai, noindex">', ["meta noai"]),
+        ('<meta http-equiv="x-robots-tag" content="gptbot: noai, ccbot: noml">',
+         ["meta noai for gptbot", "meta noml for ccbot"]),
+        ('<meta http-equiv="refresh" content="noai">', []),
+        ('<meta http-equiv="tdm-reservation" content="1">', ["meta tdm-reservation"]),
+        ('<meta name="GPTBot" content="noai">', ["meta noai for gptbot"]),
+        ('<meta name="Google-Extended" content="noindex, noai">', ["meta noai for google-extended"]),
+        ('<meta name="googlebot" content="noindex">', []),
+        ('<meta name="keywords" content="art, noai, noml">', []),
+        ('<meta content="noai">', []),
         ('<meta name="description" content="What noai means">', []),
     ],
 )  # fmt: skip
