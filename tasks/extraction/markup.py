@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 from lxml import etree, html
 
+from tasks.text.tokens import tokens
+
 _PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
@@ -35,7 +37,7 @@ def page_title(tree: html.HtmlElement) -> str | None:
     """Return the title of a page: `<title>`, else `og:title`, else its first `<h1>`; None if it has none."""
     for candidate in (
         tree.xpath("string(//head/title | //body//title[not(ancestor::svg)])"),
-        tree.xpath("string(//meta[@property='og:title']/@content)"),
+        next((meta.get("content", "") for meta in tree.iter("meta") if "og:title" in tokens(meta, "property")), ""),
         tree.xpath("string(//h1)"),
     ):
         title = " ".join(str(candidate).split())

@@ -18,6 +18,7 @@ from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, title_in
 from tasks.sources.encyclopedia.parsoid_citations import cited_in
 from tasks.sources.encyclopedia.parsoid_prose import marked_text
+from tasks.text.tokens import tokens
 
 COLUMNS = ("name", "namespace", "version", "license", "templates", "categories", "article_body")
 
@@ -55,9 +56,9 @@ def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
 def _reason(row: Mapping[str, Any], document: html.HtmlElement) -> str | None:
     if identifier_in(row, "namespace") not in (None, "0"):
         return "other_namespace"
-    if document.find(".//link[@rel='mw:PageProp/redirect']") is not None:
+    if any("mw:PageProp/redirect" in tokens(link, "rel") for link in document.iter("link")):
         return "redirect"
-    marked = document.find(".//meta[@property='mw:PageProp/disambiguation']") is not None
+    marked = any("mw:PageProp/disambiguation" in tokens(meta, "property") for meta in document.iter("meta"))
     return "disambiguation" if marked else None
 
 

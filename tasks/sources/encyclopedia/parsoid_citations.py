@@ -21,6 +21,7 @@ from tasks.sources.dump.citations import (
 )
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.encyclopedia.links import cited_urls, is_source
+from tasks.text.tokens import tokens
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _APART = frozenset(["li", "p", "cite", "dd", "td"])  # a citation does not go beyond one of these
@@ -30,10 +31,11 @@ def cited_in(body: html.HtmlElement, settings: WikitextSettings) -> Iterator[str
     """Yield the URLs that the sections of a page cite, then those of footnotes that only other footnotes cite."""
     notes: dict[str, list[str]] = {}
     for listed in body.iter("ol"):
-        if "mw-references" in (listed.get("class") or "").split():
+        if "mw-references" in tokens(listed, "class"):
             for item in listed.iterchildren("li"):
-                text = item.find(".//span[@class='mw-reference-text']")
-                notes[item.get("id") or ""] = [] if text is None else _Links(settings, {}, listing=True).urls_of(text)
+                # The whole item: its links back into the page are no sources, and the class of its text has changed.
+                urls = _Links(settings, {}, listing=True).urls_of(item)
+                notes |= {note.get("id") or "": urls for note in item.iter("li")}  # with details cited by themselves
     for section in body.iterchildren("section"):
         yield from _section_urls(section, notes, settings, listing=False)
     for urls in notes.values():
@@ -58,7 +60,7 @@ def _heading(section: html.HtmlElement) -> str:
     """Return the heading of a section as in the settings; newer pages have it in a `<div class="mw-heading">`."""
     for child in section:
         heading = child if child.tag in _HEADINGS else None
-        if child.tag == "div" and "mw-heading" in (child.get("class") or "").split():
+        if child.tag == "div" and "mw-heading" in tokens(child, "class"):
             heading = next(child.iterchildren(*_HEADINGS), None)
         if heading is not None:
             return plain_heading(heading.text_content())
@@ -92,9 +94,9 @@ class _Links:
             about, fields = node.get("about"), node.get("data-mw")
             if node.tag in _APART:
                 self._end_citation()
-            if "mw-references" in (node.get("class") or "").split() or (about in templates and fields is None):
+            if "mw-references" in tokens(node, "class") or (about in templates and fields is None):
                 walk.skip_subtree()
-            elif "mw:Extension/ref" in (node.get("typeof") or "").split():
+            elif "mw:Extension/ref" in tokens(node, "typeof"):
                 self._end_citation()
                 self._urls += self._notes.get(_target(node), [])
                 walk.skip_subtree()

@@ -8,6 +8,7 @@ from lxml import html
 
 from tasks.sources.dump.prose import ITEM, raised
 from tasks.sources.dump.templates import GONE
+from tasks.text.tokens import tokens
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.I)
@@ -50,7 +51,7 @@ def _plain(text: str | None) -> str:
 
 def _text(element: html.HtmlElement) -> str:
     """Return the text of an element with the marks of what is left out."""
-    tag, kinds = element.tag, (element.get("typeof") or "").split()
+    tag, kinds = element.tag, tokens(element, "typeof")
     if "mw:Extension/ref" in kinds or any(kind.startswith("mw:File") for kind in kinds):
         return ""
     if tag in _SKIPPED_TAGS:
@@ -72,7 +73,7 @@ def _text(element: html.HtmlElement) -> str:
 
 
 def _is_skipped(element: html.HtmlElement, kinds: list[str]) -> bool:
-    classes = (element.get("class") or "").split()
+    classes = tokens(element, "class")
     if not _SKIPPED_CLASSES.isdisjoint(classes) or any(name.endswith("mbox") for name in classes):
         return True
     if element.get("id") == "coordinates" or _HIDDEN.search(element.get("style") or ""):

@@ -16,7 +16,7 @@ from tasks.sources.encyclopedia.settings import EncyclopediaLayout, Encyclopedia
 from tasks.sources.files import file_with, json_object
 from tasks.sources.source import Article, Partition
 
-FORMAT_VERSION = 1  # rises when the same rows would give other articles
+FORMAT_VERSION = 2  # rises when the same rows would give other articles
 _PARTITION_BYTES = 64_000_000
 _SETTING = "source.encyclopedia.paths"
 _COLUMNS = (*structured.COLUMNS, *parsoid.COLUMNS, *megawika.COLUMNS)  # of Parquet

@@ -10,6 +10,7 @@ from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plai
     [
         ("<head><title> The  River\nSevern </title></head><body><h1>Other</h1>", "The River Severn"),
         ("<title></title><meta property='og:title' content='Severn'><h1>Other</h1>", "Severn"),
+        ("<title></title><meta property='name og:title' content='Severn'><h1>Other</h1>", "Severn"),
         ("<body><h1>The <b>Severn</b></h1><h1>Second</h1>", "The Severn"),
         ("<body><svg><title>icon</title></svg><p>text", None),
         ("<body><p>text", None),

@@ -132,12 +132,12 @@ def mark(note: str) -> str:
     )
 
 
-def footnotes(**notes: str) -> str:
-    """The list of footnotes as {{reflist}} makes it."""
+def footnotes(classes: str = "mw-reference-text reference-text", /, **notes: str) -> str:
+    """The list of footnotes as {{reflist}} makes it; their texts have some classes, today those of the default."""
     items = "".join(
-        f'<li about="#cite_note-{note}" id="cite_note-{note}"><a href="./Page#cite_ref-{note}" rel="mw:referencedBy">'
-        f'<span class="mw-linkback-text">↑ </span></a> <span id="mw-reference-text-cite_note-{note}" '
-        f'class="mw-reference-text">{text}</span></li>'
+        f'<li about="#cite_note-{note}" id="cite_note-{note}"><span class="mw-cite-backlink" rel="mw:referencedBy">'
+        f'<a href="./Page#cite_ref-{note}"><span class="mw-linkback-text">↑ </span></a></span> '
+        f'<span id="mw-reference-text-cite_note-{note}" class="{classes}">{text}</span></li>'
         for note, text in notes.items()
     )
     return (

@@ -103,6 +103,20 @@ def test_the_template_of_an_archived_copy(archived: str, expected: list[str]) ->
     assert list(article(row, archived=archived).references) == expected
 
 
+@pytest.mark.parametrize("classes", ["mw-reference-text", "mw-reference-text reference-text", "reference-text", ""])
+def test_footnotes_whatever_class_their_text_has(classes: str) -> None:
+    notes = {"1": citation(LIVE, url=LIVE), "2": external("http://two.test/")}
+    row = page("Ada", LEAD + mark("2") + mark("1"), footnotes(classes, **notes))
+    assert article(row).references == ("http://two.test/", LIVE)
+
+
+def test_details_of_a_footnote_cite_what_it_cites() -> None:
+    details = '<ol class="mw-subreference-list"><li id="cite_note-3"><span class="reference-text">p. 9</span></li></ol>'
+    notes = {"1": external("http://one.test/"), "2": external("http://two.test/") + details}
+    row = page("Ada", LEAD + mark("3") + mark("1"), footnotes(**notes))
+    assert article(row).references == ("http://two.test/", "http://one.test/")
+
+
 def test_links_of_identifiers_are_no_references() -> None:
     rendered = (
         '<cite class="citation journal cs1">Smith (1990). <a rel="mw:WikiLink" href="./Doi_(identifier)">doi</a>:'
@@ -160,7 +174,9 @@ def test_footnotes_in_a_box_count_where_they_stand() -> None:
         (page("Ada", LEAD), None),
         (page("Ada", LEAD, namespace={"identifier": 14}), "other_namespace"),
         (page("Ada", LEAD, head='<link rel="mw:PageProp/redirect" href="./Bo"/>'), "redirect"),
+        (page("Ada", LEAD, head='<link rel="mw:PageProp/redirect nofollow" href="./Bo"/>'), "redirect"),
         (page("Ada", LEAD, head='<meta property="mw:PageProp/disambiguation"/>'), "disambiguation"),
+        (page("Ada", LEAD, head='<meta property="og:x mw:PageProp/disambiguation"/>'), "disambiguation"),
         (page("Ada", LEAD, templates=[{"name": "Vorlage:Disambiguation"}]), "disambiguation"),
         (page("Ada", LEAD, categories=[{"name": "Category:All disambiguation pages"}]), "disambiguation"),
         (page("Lists of Adas", LEAD), "list"),
