@@ -25,4 +25,6 @@ PERSONAL_DATA: Mapping[str, str] = {
     "emails": "e-mail addresses",
     "phones": "telephone numbers",
     "ip_addresses": "IP addresses",
+    "cards": "numbers of payment cards",
+    "accounts": "numbers of bank accounts (IBAN)",
 }

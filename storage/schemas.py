@@ -264,7 +264,7 @@ DOCUMENTS = Dataset(
 
 GIVEN = Dataset(
     name="given",
-    version=4,
+    version=5,
     schema=DOCUMENTS.schema,
     grouped_by="article_shard",
     reason="reason",

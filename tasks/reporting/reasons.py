@@ -47,7 +47,7 @@ PARAGRAPH_REASONS = {
     "page_reserved": "there is a sign that the rights of its page are reserved against mining",
     "page_language": "its page is not surely in a language asked for",
     "page_quality": "a signal of its page's quality is outside the thresholds asked for",
-    "page_personal_data": "its page has more e-mail addresses, telephone numbers or IP addresses than asked for",
+    "page_personal_data": "its page has more personal data, such as e-mail addresses, than asked for",
     "too_long": "longer than any author's paragraph",
     "no_letters": "no letter in it",
     "too_short": "fewer words than the settings ask for",

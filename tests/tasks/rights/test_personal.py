@@ -1,10 +1,19 @@
 import itertools
+import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.rights.personal import count_personal, find_personal, mask_personal
+
+CASES = json.loads(Path(__file__).with_name("personal_cases.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["text"] for case in CASES])
+def test_what_a_person_would_mask(case: dict[str, str]) -> None:
+    assert mask_personal(case["text"]) == case["masked"]
 
 
 @pytest.mark.parametrize(
@@ -42,10 +51,10 @@ def test_other_numbers_and_signs_are_not_personal(text: str) -> None:
 
 def test_counts_add_up_over_paragraphs() -> None:
     counts = count_personal(["a@b.org, c@d.org", "nothing", "Tel: +33 1 99 00 12 34"])
-    assert counts == {"emails": 2, "phones": 1, "ip_addresses": 0}
+    assert counts == {"emails": 2, "phones": 1, "ip_addresses": 0, "cards": 0, "accounts": 0}
 
 
-@given(st.text(alphabet="ab@.:+()- 0123456789\n", max_size=80))
+@given(st.text(alphabet="abDE@.:+()- 0123456789\n", max_size=80))
 def test_pieces_are_in_order_and_a_masked_text_holds_no_more_of_them(text: str) -> None:
     pieces = find_personal(text)
     assert all(one.end <= two.start for one, two in itertools.pairwise(pieces))

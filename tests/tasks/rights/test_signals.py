@@ -32,7 +32,7 @@ def test_columns_of_a_text() -> None:
     found = text_columns(["Menu", "The river rises on the moors and runs to the sea.", "Write to a@b.org."])
     assert found["language"] == "en"
     assert found["quality"]["words"] == 15
-    assert found["personal"] == {"emails": 1, "phones": 0, "ip_addresses": 0}
+    assert found["personal"] == {"emails": 1, "phones": 0, "ip_addresses": 0, "cards": 0, "accounts": 0}
 
 
 def test_the_longest_paragraphs_tell_the_language() -> None:

@@ -41,6 +41,7 @@ def test_documents_with_text_are_counted() -> None:
         (
             "personal data on the pages",
             [["e-mail addresses", "3", "–"], ["telephone numbers", "1", "–"], ["IP addresses", "0", "–"],
+             ["numbers of payment cards", "0", "–"], ["numbers of bank accounts (IBAN)", "0", "–"],
              ["documents with any of it", "1", "33.3"]],
         ),
     ]  # fmt: skip
