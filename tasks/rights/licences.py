@@ -19,12 +19,25 @@ _GOVERNMENT_URL = re.compile(
 _LONGEST = 2_000  # characters of a licence's name, with the sentences that may stand around it
 _VERSION = r"(?:,?\s*(?:v(?:ersion)?\.?\s*)?(?P<{name}>[1-4]\.\d)(?!\d))"
 _SHORT = re.compile(
-    r"\bCC[\s‐-―-]{0,3}BY(?![A-Za-z])(?P<parts>(?:[\s/‐-―-]{0,3}(?:NC|ND|SA)\b){0,2})(?:[\s-]?(?P<igo>IGO))?"
+    r"\b(?:CC[\s‐-―-]{0,3}BY(?![A-Za-z])|cc[ -]by(?=-(?:nc|nd|sa)\b| [1-4]\.0))"  # else a carbon copy
+    r"(?P<parts>(?:[\s/‐-―-]{0,3}(?:NC|ND|SA|nc|nd|sa)\b){0,2})(?:[\s-]?(?P<igo>IGO))?"
     rf"[\s-]{{0,2}}{_VERSION.format(name='version')}?(?:[\s-](?P<igo_after>IGO)\b)?"
 )
+_PARTS = {  # what a deed's parts are called, in the languages of its translations
+    "nc": r"non[\s-]?commercial|no[\s-]?comercial|n[ãa]o[\s-]?comercial|pas\s+d['’](?:utilisation|usage)\s+commerciale?"
+    r"|nicht[\s-]?kommerziell|keine\s+kommerzielle\s+nutzung|non\s+commerciale|niet[\s-]?commercieel"
+    r"|użycie\s+niekomercyjne",
+    "nd": r"no[\s-]?deriv\w*|sin[\s-]?(?:obras?[\s-]?)?derivadas?|pas\s+de\s+modifications?"
+    r"|keine[\s-]?bearbeitung(?:en)?|non\s+opere\s+derivate|sem[\s-]?deriva\w+|geen[\s-]?afgeleide\s?werken|bez\s+utworów\s+zależnych",
+    "sa": r"share[\s-]?alike|compartir[\s-]?igual|partage\s+(?:dans\s+les\s+mêmes\s+conditions|à\s+l['’]identique)"
+    r"|weitergabe\s+unter\s+gleichen\s+bedingungen|condividi\s+allo\s+stesso\s+modo|compartilha[\s-]?igual"
+    r"|gelijk[\s-]?delen|na\s+tych\s+samych\s+warunkach",
+}
 _LONG = re.compile(
-    r"\bcreative\s+commons:?\s+attribution(?P<parts>(?:[\s/,‐-―-]{0,3}(?:non[\s-]?commercial|no[\s-]?deriv\w*|"
-    rf"share[\s-]?alike)){{0,2}})(?:\s+(?:public\s+)?licen[cs]e)?{_VERSION.format(name='version')}?",
+    r"\bcreative\s+commons(?:[\s-]+(?:licen\w+|lizenz|\(cc\)))?[\s:–-]{1,4}(?:attribution|paternité|reconocimiento"
+    r"|atribución|attribuzione|atribuição|namensnennung|naamsvermelding|uznanie\s+autorstwa)"
+    rf"(?P<parts>(?:[\s/,‐-―-]{{0,3}}(?:{'|'.join(_PARTS.values())})){{0,2}})(?:\s+(?:public\s+)?licen[cs]e)?"
+    rf"{_VERSION.format(name='version')}?",
     re.IGNORECASE,
 )
 _ZERO = re.compile(r"\bCC[\s-]?0\b(?:\s*1\.0)?|\bcreative\s+commons\s+zero\b", re.IGNORECASE)
@@ -32,7 +45,7 @@ _GOVERNMENT = re.compile(rf"\bopen\s+government\s+licen[cs]e{_VERSION.format(nam
 
 # A page whose source has none of these names no licence that is known here; most pages end with this look. What follows
 # "CC0" tells it from the colour of style sheets.
-_SIGN = re.compile(r"CC(?:(?:[ -]|&nbsp;)BY|[ -]?0(?![0-9A-Fa-f;}!]))")
+_SIGN = re.compile(r"CC(?:(?:[ -]|&nbsp;)BY|[ -]?0(?![0-9A-Fa-f;}!]))|cc[ -]by[ -](?:nc|nd|sa|\d)")
 
 
 def may_name_licence(source: str) -> bool:
@@ -86,11 +99,7 @@ def agreed(licences: set[str]) -> str | None:
 
 def _deed(match: re.Match[str]) -> str | None:
     words = match["parts"].lower()
-    parts = [
-        part
-        for part, pattern in (("NC", "nc|commercial"), ("ND", "nd|deriv"), ("SA", "sa|share"))
-        if re.search(pattern, words)
-    ]
+    parts = [part.upper() for part, names in _PARTS.items() if re.search(rf"\b{part}\b|{names}", words)]
     name = "-".join(["BY", *parts])
     if name.lower() not in _DEEDS:
         return None
