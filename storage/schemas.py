@@ -70,12 +70,13 @@ _ARTICLE_COLUMNS = [
     _column("source", pa.string(), "name of the article source"),
     _column("revision", pa.string(), "the source's revision of the article, or null"),
     _column("licence", pa.string(), "licence of the lead text, or null"),
+    _column("page", pa.string(), "number by which the source knows the page, whatever its title; null = not known"),
     _column("drop_reason", pa.string(), "why the article is not used; null = used"),
 ]
 
 INTAKE = Dataset(
     name="intake",
-    version=4,
+    version=5,
     schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
     grouped_by="article_shard",
     reason="drop_reason",
@@ -83,7 +84,7 @@ INTAKE = Dataset(
 
 ARTICLES = Dataset(
     name="articles",
-    version=3,
+    version=4,
     schema=pa.schema(_ARTICLE_COLUMNS),
     reason="drop_reason",
 )

@@ -75,6 +75,7 @@ def intake_articles(
                 "source": source_name,
                 "revision": article.revision,
                 "licence": article.licence,
+                "page": article.page,
                 "drop_reason": drop_reason(article, lead, search_will_follow=search_will_follow),
                 "article_shard": shard_of(id_, article_shards),
             }

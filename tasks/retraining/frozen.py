@@ -5,13 +5,11 @@ would differ for reasons other than the models. So the split is copied once, as 
 registry.
 
 The original article still exists in the corpus and can move to training: its split depends on its title (or its group),
-which can be renamed, or on the source, which may change its split. So a row of training or validation with the id or
-the lead of a frozen article is refused with the reason `frozen_test_article`.
+which can be renamed, or on the source, which may change its split. So a row of training or validation that is a frozen
+article, renamed or edited (`same_article.py`), is refused with the reason `frozen_test_article`.
 """
 
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,14 +17,9 @@ import pyarrow.compute as pc
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import Shards
+from tasks.retraining.same_article import KnownArticles
 
 KEPT_OUT = "frozen_test_article"
-_WORD = re.compile(r"\w+")
-
-
-def lead_words(lead: str) -> str:
-    """Return a lead in the form used for comparison: words in lower case, without punctuation."""
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", lead).casefold()))
 
 
 def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Table:
@@ -39,32 +32,33 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
         frozen: ARTICLES tables of the test articles on which models are judged.
 
     Returns:
-        ARTICLES rows of training and validation with the id or the lead of one of these.
+        ARTICLES rows of training and validation that are one of these articles, in whatever version.
     """
-    ids: set[str] = set()
-    leads: set[str] = set()
-    for (table,) in frozen:
-        ids.update(table["article_id"].to_pylist())
-        leads.update(map(lead_words, table["lead"].to_pylist()))
-    is_frozen = [id_ in ids or lead_words(lead) in leads for id_, lead in _pairs(parts)]
-    refused = parts.filter(pc.and_(pa.array(is_frozen, pa.bool_()), _learned_from(parts))).select(ARTICLES.schema.names)
+    known = KnownArticles(table for (table,) in frozen)
+    learned = parts.filter(_learned_from(parts))
+    is_frozen = [bool(found) for found in known.recognise(learned)]
+    refused = learned.filter(pa.array(is_frozen, pa.bool_())).select(ARTICLES.schema.names)
     column = refused.schema.get_field_index("drop_reason")
     reasons = pa.array([KEPT_OUT] * refused.num_rows, pa.string())
     refused = refused.set_column(column, ARTICLES.schema.field("drop_reason"), reasons).cast(ARTICLES.schema)
     return refused.sort_by([("article_id", "ascending"), ("lead", "ascending")])
 
 
-def leads_learned_from(articles: Iterable[tuple[pa.Table]], wanted: set[str]) -> set[str]:
-    """Return those of the given leads (`lead_words`) that also occur in training or validation.
+def without_learned(candidates: pa.Table, articles: Iterable[tuple[pa.Table]]) -> pa.Table:
+    """Return the candidates of a test split that are no article of training or validation, in whatever version.
 
     Args:
+        candidates: ARTICLES rows of the test split.
         articles: ARTICLES tables of the whole corpus.
-        wanted: the leads.
     """
-    leads: set[str] = set()
-    for (table,) in articles:
-        leads.update(wanted.intersection(lead_words(lead) for _, lead in _pairs(table.filter(_learned_from(table)))))
-    return leads
+    return without(candidates, (table.filter(_learned_from(table)) for (table,) in articles))
+
+
+def without(candidates: pa.Table, seen: Iterable[pa.Table]) -> pa.Table:
+    """Return the ARTICLES rows that are none of those seen."""
+    known = KnownArticles([candidates])
+    found = set[int]().union(*(numbers for table in seen for numbers in known.recognise(table)))
+    return candidates.filter(pa.array([number not in found for number in range(len(known))], pa.bool_()))
 
 
 def freeze_articles(
@@ -77,11 +71,12 @@ def freeze_articles(
         corpus: ARTICLES of all shards.
         shard: number of the shard of the split.
         of: number of its shards.
-        articles: maximum number of articles of the whole split; a stable hash decides which.
+        articles: maximum number of articles of the whole split; a stable hash decides which. Where more than half of
+            the articles drawn are learned from, there are fewer.
         seed: of that hash.
 
     Returns:
-        ARTICLES rows of the test split with a kept paragraph, and with a lead that no article of another split has.
+        ARTICLES rows of the test split with a kept paragraph that are no article of another split, in whatever version.
     """
     tables = [ARTICLES.schema.empty_table()]
     for number in range(shard, len(shards), of):
@@ -89,14 +84,10 @@ def freeze_articles(
         with_paragraphs = pc.unique(paragraphs["article_id"].filter(pc.is_null(paragraphs["drop_reason"])))
         chosen = pc.and_(pc.equal(about["split"], "test"), pc.is_null(about["drop_reason"]))
         tables.append(about.filter(pc.and_(chosen, pc.is_in(about["article_id"], value_set=with_paragraphs))))
-    table = pa.concat_tables(tables)
-    leads = [lead_words(lead) for lead in table["lead"].to_pylist()]
-    learned = leads_learned_from(corpus, set(leads))
-    table = table.filter(pa.array([lead not in learned for lead in leads], pa.bool_()))
-    draws = [stable_hash(seed, "frozen", id_) for id_ in table["article_id"].to_pylist()]
     most = articles // of + (shard < articles % of)
-    lowest = sorted(range(len(draws)), key=draws.__getitem__)[:most]
-    return table.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()
+    # Twice as many as are wanted, since the whole corpus is searched for each and few are learned from.
+    table = without_learned(_drawn(pa.concat_tables(tables), 2 * most, seed), corpus)
+    return table.slice(0, most).sort_by("article_id").combine_chunks()
 
 
 def freeze_paragraphs(articles: pa.Table, shards: Shards, *, shard: int, of: int) -> pa.Table:
@@ -117,11 +108,12 @@ def freeze_paragraphs(articles: pa.Table, shards: Shards, *, shard: int, of: int
     return pa.concat_tables(tables).sort_by(order).combine_chunks()
 
 
+def _drawn(articles: pa.Table, most: int, seed: int) -> pa.Table:
+    """Return some articles in the order of a stable hash."""
+    draws = [stable_hash(seed, "frozen", id_) for id_ in articles["article_id"].to_pylist()]
+    return articles.take(pa.array(sorted(range(len(draws)), key=draws.__getitem__)[:most], pa.int64()))
+
+
 def _learned_from(articles: pa.Table) -> pa.ChunkedArray:
     """Return which rows are used for training or validation."""
     return pc.and_(pc.not_equal(articles["split"], "test"), pc.is_null(articles["drop_reason"]))
-
-
-def _pairs(articles: pa.Table) -> Iterator[tuple[str, str]]:
-    """Yield id and lead of each row."""
-    return zip(articles["article_id"].to_pylist(), articles["lead"].to_pylist(), strict=True)

@@ -138,4 +138,5 @@ def _paths(stage: StageResult) -> list[str]:
 
 def _table(store: Store, stage: StageResult) -> pa.Table:
     shards: Shards = every(stage).loading(0)(store)
-    return pa.concat_tables(table for (table,) in shards)
+    # Splits that were fixed earlier may lack a column that came later.
+    return pa.concat_tables((table for (table,) in shards), promote_options="default")

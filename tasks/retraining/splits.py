@@ -5,7 +5,7 @@ topics better is not rewarded on it. So each week fixes the test articles that h
 those of the last weeks together are the second, rolling test split.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import shard_of, stable_hash
 from tasks.engine.inputs import Shards, StageResult
-from tasks.retraining.frozen import lead_words, leads_learned_from
+from tasks.retraining.frozen import without, without_learned
 
 FROZEN, RECENT = "frozen", "recent"
 POOLED = "pooled"  # the articles of both
@@ -76,21 +76,21 @@ def joined(first: StageResult, *others: StageResult) -> StageResult:
 
 def new_articles(
     now: Collection[tuple[pa.Table]] | Shards,
-    before: Iterable[tuple[pa.Table]],
-    known: Iterable[tuple[pa.Table]],
+    before: Collection[tuple[pa.Table]] | Shards,
+    known: Collection[tuple[pa.Table]] | Shards,
     *,
     articles: int,
     seed: int,
 ) -> pa.Table:
     """Return test articles that were in no split a week ago, sorted by id.
 
-    An article that was used in training and then moved to the test split, by a rename or by its source, is not new:
-    champion and challenger have seen it.
+    An article that was used in training and then moved to the test split, by a rename or by its source, is not new,
+    and neither is one that was edited then: champion and challenger have seen it.
 
     Args:
         now: ARTICLES tables of this week's corpus; read twice.
-        before: ARTICLES tables of the week before.
-        known: ARTICLES tables of the test articles that are fixed already.
+        before: ARTICLES tables of the week before; read twice.
+        known: ARTICLES tables of the test articles that are fixed already; read twice.
         articles: maximum number to return; a stable hash decides which.
         seed: of that hash.
 
@@ -101,15 +101,19 @@ def new_articles(
     for (table,) in now:
         tables.append(table.filter(pc.and_(pc.equal(table["split"], "test"), pc.is_null(table["drop_reason"]))))
     candidates = pa.concat_tables(tables)
-    ids, leads = candidates["article_id"].to_pylist(), [lead_words(lead) for lead in candidates["lead"].to_pylist()]
-    seen_ids, seen_leads = set[str](), leads_learned_from(now, set(leads))
-    for (table,) in chain(before, known):
-        seen = table.filter(pc.is_null(table["drop_reason"]))
-        seen_ids.update(seen["article_id"].to_pylist())
-        seen_leads.update(map(lead_words, seen["lead"].to_pylist()))
-    fresh = [index for index, id_ in enumerate(ids) if id_ not in seen_ids and leads[index] not in seen_leads]
-    lowest = sorted(fresh, key=lambda index: stable_hash(seed, "recent", ids[index]))[:articles]
-    return candidates.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()
+    seen_ids: set[str] = set()  # first, because those of most candidates are seen, and leads take long to compare
+    for table in _kept(before, known):
+        seen_ids.update(table["article_id"].to_pylist())
+    new_ids = pa.array([id_ not in seen_ids for id_ in candidates["article_id"].to_pylist()], pa.bool_())
+    fresh = without_learned(without(candidates.filter(new_ids), _kept(before, known)), now)
+    ids = fresh["article_id"].to_pylist()
+    lowest = sorted(range(len(ids)), key=lambda index: stable_hash(seed, "recent", ids[index]))[:articles]
+    return fresh.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()
+
+
+def _kept(*groups: Iterable[tuple[pa.Table]]) -> Iterator[pa.Table]:
+    """Yield the tables of some groups without refused rows."""
+    return (table.filter(pc.is_null(table["drop_reason"])) for (table,) in chain(*groups))
 
 
 def new_paragraphs(articles: pa.Table, shards: Shards) -> pa.Table:

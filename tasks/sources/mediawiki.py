@@ -247,6 +247,7 @@ def _contents(api: MediaWikiApi, revisions: Sequence[int]) -> Iterator[tuple[int
                             revision=str(revision["revid"]),
                             model=slot.get("contentmodel", "wikitext"),
                             text=slot["content"],
+                            id=str(page["pageid"]) if "pageid" in page else None,
                         ),
                     )
 

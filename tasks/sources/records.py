@@ -18,6 +18,11 @@ FORMAT_VERSION = 1  # rises when the same bytes would give other articles
 T = TypeVar("T")
 
 
+def _numbered(value: object) -> object:
+    """Return a number, as MediaWiki gives revisions and pages, as a string."""
+    return str(value) if type(value) is int else value
+
+
 class Line(BaseModel):
     """The content of a line of a file; unknown fields are ignored."""
 
@@ -54,9 +59,9 @@ class ArticleLine(Line):
     search_results: tuple[str, ...] | None = None
     group: str | None = None
     split: Literal["train", "valid", "test"] | None = None
-    # MediaWiki numbers its revisions.
-    revision: Annotated[str | None, BeforeValidator(lambda value: str(value) if type(value) is int else value)] = None
+    revision: Annotated[str | None, BeforeValidator(_numbered)] = None
     licence: str | None = None
+    page: Annotated[str | None, BeforeValidator(_numbered)] = None
     documents: tuple[DocumentLine, ...] | None = None
 
     @model_validator(mode="after")
@@ -71,6 +76,7 @@ class ArticleLine(Line):
             self.title, self.lead, self.references or (), self.search_results or (), self.split, self.group,
             self.revision, self.licence,
             documents=tuple(line.document(number) for number, line in enumerate(self.documents or (), 1)),
+            page=self.page,
         )  # fmt: skip
 
 

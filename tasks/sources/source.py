@@ -36,6 +36,7 @@ class Article:
         drop_reason: set if the source itself refuses the article (a redirect, a list), else None.
         documents: texts that the source itself provides for the article, in addition to those that are fetched.
         id: what identifies it in its source; None = its title does.
+        page: number by which the source knows it whatever its title, such as MediaWiki's page id; None = not known.
         published_target: the lead is a published summary, the target as it stands; otherwise it may hold remains of a
             page, which are removed.
     """
@@ -51,6 +52,7 @@ class Article:
     drop_reason: str | None = None
     documents: tuple[GivenDocument, ...] = ()
     id: str | None = None
+    page: str | None = None
     published_target: bool = False
 
     @property

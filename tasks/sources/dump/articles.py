@@ -43,6 +43,7 @@ class ArticleReader:
             references=Citations(text, self._settings).urls(),
             revision=page.revision,
             licence=self._settings.licence,
+            page=page.id,
         )
 
     def sections(self, page: Page) -> Iterator[tuple[str, Article]]:
@@ -70,6 +71,7 @@ class ArticleReader:
                 group=page.title,
                 revision=page.revision,
                 licence=self._settings.licence,
+                page=page.id,
                 drop_reason=reason,
             )
             yield path, article

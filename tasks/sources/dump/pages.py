@@ -29,6 +29,7 @@ class Page:
         revision: id of the revision, or None.
         model: content model; only `wikitext` can be read.
         text: its source.
+        id: number of the page, which stays when it is moved to another title, or None.
     """
 
     title: str
@@ -37,6 +38,7 @@ class Page:
     revision: str | None
     model: str
     text: str
+    id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -181,4 +183,5 @@ class _Reader:
             revision=page.get(("revision", "id")),
             model=page.get(("revision", "model"), "wikitext"),
             text=page.get(("revision", "text"), ""),
+            id=page.get(("page", "id")),
         )

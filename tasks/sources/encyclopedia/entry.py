@@ -23,6 +23,7 @@ class Entry:
         reason: why the page is not an article, if the row says so.
         templates: names of its templates, without their namespace.
         categories: names of its categories, without their namespace.
+        page: number of the page, which stays when it is renamed, or None.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Entry:
     reason: str | None = None
     templates: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    page: str | None = None
 
     def article(self, rules: PageRules, licence: str) -> Article:
         """Return the article: whole, or with the reason why it is refused.
@@ -50,6 +52,7 @@ class Entry:
             references=() if reason else tuple(dict.fromkeys(self.references)),
             revision=self.revision,
             licence=self.licence or licence,
+            page=self.page,
             drop_reason=reason,
         )
 
@@ -83,6 +86,12 @@ def identifier_in(row: Mapping[str, Any], column: str) -> str | None:
     holder = row.get(column)
     found = holder.get("identifier") if isinstance(holder, Mapping) else None
     return None if found is None else str(found)
+
+
+def page_in(row: Mapping[str, Any]) -> str | None:
+    """Return the number of the page of a row of Wikimedia Enterprise, else that of its Wikidata entity, or None."""
+    found = row.get("identifier")
+    return identifier_in(row, "main_entity") if found is None else str(found)
 
 
 def licence_in(row: Mapping[str, Any], column: str) -> str | None:

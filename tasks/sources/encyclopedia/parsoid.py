@@ -15,12 +15,13 @@ from typing import Any
 from lxml import etree, html
 
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, title_in
+from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, page_in, title_in
 from tasks.sources.encyclopedia.parsoid_citations import cited_in
 from tasks.sources.encyclopedia.parsoid_prose import marked_text
 from tasks.text.tokens import tokens
 
-COLUMNS = ("name", "namespace", "version", "license", "templates", "categories", "article_body")
+_IDENTIFIERS = ("name", "identifier", "main_entity", "namespace", "version")
+COLUMNS = (*_IDENTIFIERS, "license", "templates", "categories", "article_body")
 
 
 def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
@@ -47,6 +48,7 @@ def parsoid_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entry:
         references=tuple(cited_in(body, settings)),
         revision=identifier_in(row, "version"),
         licence=licence_in(row, "license"),
+        page=page_in(row),
         reason=_reason(row, document),
         templates=tuple(_names(row, "templates")),
         categories=tuple(_names(row, "categories")),

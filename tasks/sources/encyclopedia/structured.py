@@ -18,10 +18,10 @@ from typing import Any
 from tasks.sources.dump.citations import field_urls, plain_heading
 from tasks.sources.dump.prose import ITEM
 from tasks.sources.dump.settings import WikitextSettings
-from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, one_line, title_in
+from tasks.sources.encyclopedia.entry import Entry, identifier_in, licence_in, objects, one_line, page_in, title_in
 from tasks.sources.encyclopedia.links import cited_urls, is_source
 
-COLUMNS = ("name", "abstract", "sections", "references", "version", "license", "namespace")
+COLUMNS = ("name", "identifier", "main_entity", "abstract", "sections", "references", "version", "license", "namespace")
 Part = Mapping[str, Any]
 
 
@@ -43,6 +43,7 @@ def structured_entry(row: Mapping[str, Any], settings: WikitextSettings) -> Entr
         references=(*cited, *(url for found in urls.values() for url in found)),
         revision=identifier_in(row, "version"),
         licence=licence_in(row, "license"),
+        page=page_in(row),
         reason=None if identifier_in(row, "namespace") in (None, "0") else "other_namespace",
     )
 

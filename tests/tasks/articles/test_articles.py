@@ -21,15 +21,15 @@ def intake(*articles: Article, search_will_follow: bool = False) -> pa.Table:
 
 
 def test_a_row_holds_what_the_source_said() -> None:
-    article = Article("Ada", "Lead.", ("u1", "u2"), ("s1",), "valid", "g", "7", "CC0")
+    article = Article("Ada", "Lead.", ("u1", "u2"), ("s1",), "valid", "g", "7", "CC0", page="4711")
     table = intake(article)
     assert table.schema.equals(INTAKE.schema, check_metadata=True)
     id_ = article_id("here", "Ada")
     assert table.to_pylist() == [
         {
             "article_id": id_, "title": "Ada", "lead": "Lead.", "references": ["u1", "u2"], "search_results": ["s1"],
-            "split": "valid", "group": "g", "source": "here", "revision": "7", "licence": "CC0", "drop_reason": None,
-            "article_shard": shard_of(id_, 4),
+            "split": "valid", "group": "g", "source": "here", "revision": "7", "licence": "CC0", "page": "4711",
+            "drop_reason": None, "article_shard": shard_of(id_, 4),
         }
     ]  # fmt: skip
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from storage.schemas import ARTICLES, INTAKE, PARAGRAPHS
 from tasks.articles.articles import merge_articles
-from tasks.retraining.frozen import find_kept_out, freeze_articles, freeze_paragraphs, lead_words
+from tasks.retraining.frozen import find_kept_out, freeze_articles, freeze_paragraphs
 from tests.tasks.ranking.ranker_world import InMemory, articles, paragraphs
 
 
@@ -78,7 +78,7 @@ def intake(*rows: dict[str, object]) -> pa.Table:
     return pa.Table.from_pylist([{"split": "train", "lead": "x", **row} for row in rows], INTAKE.schema)
 
 
-def test_rows_with_the_id_or_the_lead_of_a_frozen_article_are_not_learned_from() -> None:
+def test_rows_that_are_a_frozen_article_in_any_version_are_not_learned_from() -> None:
     frozen = [
         (articles({"article_id": "a", "lead": "Ada was a mathematician.", "split": "test"}),),
         (articles({"article_id": "b", "lead": "The Aa is a river.", "split": "test"}),),
@@ -89,22 +89,19 @@ def test_rows_with_the_id_or_the_lead_of_a_frozen_article_are_not_learned_from()
         {"article_id": "b", "lead": "The Aa is a river.", "split": "valid"},  # to choose a model is to learn from it
         {"article_id": "a", "lead": "Ada was a mathematician.", "split": "test"},  # as it was
         {"article_id": "c", "lead": "ADA was a mathematician", "split": "test"},  # renamed, and tested on still
-        {"article_id": "d", "lead": "The Aa is a river in Latvia."},
+        {"article_id": "d", "lead": "The Aa is a river in Latvia."},  # b, renamed and edited
+        {"article_id": "g", "lead": "Grace was a programmer."},
         {"article_id": "e", "lead": "The Aa is a river.", "drop_reason": "no_sources"},
     )
     refused = find_kept_out(parts, frozen)
     assert refused.schema == ARTICLES.schema
-    assert refused["article_id"].to_pylist() == ["a", "b", "f"]
+    assert refused["article_id"].to_pylist() == ["a", "b", "d", "f"]
     merged = merge_articles(parts, refused).select(["article_id", "split", "drop_reason"]).to_pylist()
     assert [tuple(row.values()) for row in merged] == [
         ("a", "train", "frozen_test_article"), ("a", "test", None), ("b", "valid", "frozen_test_article"),
-        ("c", "test", None), ("d", "train", None), ("e", "train", "no_sources"), ("f", "train", "frozen_test_article"),
+        ("c", "test", None), ("d", "train", "frozen_test_article"), ("e", "train", "no_sources"),
+        ("f", "train", "frozen_test_article"), ("g", "train", None),
     ]  # fmt: skip
     nobody = find_kept_out(parts, [])
     assert nobody.num_rows == 0
     assert merge_articles(parts, nobody).equals(merge_articles(parts))
-
-
-def test_two_leads_are_one_whatever_their_case_marks_and_spaces() -> None:
-    assert lead_words("  The “Aa” is\na RIVER, ﬁve km. ") == "the aa is a river five km"
-    assert lead_words("Ada") != lead_words("Ada II")

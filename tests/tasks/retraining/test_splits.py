@@ -41,6 +41,29 @@ def test_what_was_in_no_split_a_week_ago_is_new() -> None:
     assert new_articles([], [], [], articles=1, seed=1).equals(ARTICLES.schema.empty_table())
 
 
+def test_an_article_that_was_renamed_and_edited_is_not_new() -> None:
+    lead = "The {} is a river in Latvia, {} kilometres long, which rises near {} and has {} mills."
+
+    def cited(*names: str) -> list[str]:
+        return [f"http://{name}.test/" for name in names]
+
+    before = tables(
+        {"article_id": "a", "lead": lead.format("Aa", 112, "Dobele", 14), "references": cited("aa"), "split": "train"},
+        {"article_id": "b", "lead": lead.format("Gauja", 460, "Vecpiebalga", 31), "references": cited("g", "h")},
+    )
+    known = tables({"article_id": "c", "lead": lead.format("Svēte", 123, "Kurmėnai", 9)})
+    now = tables(
+        {"article_id": "d", "lead": lead.format("Aa", 113, "Dobele", 14), "references": cited("aa", "b")},
+        {"article_id": "e", "lead": lead.format("Gauja", 460, "Cēsis", 31), "references": cited("g", "z")},
+        {"article_id": "f", "lead": lead.format("Svēte", 123, "Kurmėnai", 9) + " It is cold."},
+        {"article_id": "g", "lead": lead.format("Ogre", 188, "Madona", 22), "references": cited("ogre")},
+        {"article_id": "h", "lead": lead.format("Salaca", 95, "Mazsalaca", 5), "references": cited("s")},
+        {"article_id": "i", "lead": lead.format("Salaca", 95, "Mazsalaca", 6), "references": cited("s"),
+         "split": "train"},
+    )  # fmt: skip
+    assert new_articles(now, before, known, articles=9, seed=1)["article_id"].to_pylist() == ["g"]
+
+
 def test_only_the_shards_of_new_articles_are_read() -> None:
     ids = [f"{number:016x}" for number in range(20)]
     mine = [id_ for id_ in ids if shard_of(id_, 3) != 1][:4]

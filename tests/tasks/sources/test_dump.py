@@ -50,6 +50,7 @@ def test_a_file_is_a_partition(tmp_path: Path, name: str, pack: Any) -> None:
         references=("http://ada-&-co.test/",),
         revision="101",
         licence="CC BY-SA 4.0",
+        page="1",
     )
     assert (second.title, second.revision) == ("Bo", "102")
 
@@ -142,7 +143,7 @@ def test_the_wiki_names_its_namespaces() -> None:
 def test_of_several_revisions_the_last_counts() -> None:
     xml = page("Ada", "old").replace("  </page>\n", "") + page("Ada", "new", number=7).partition("</id>")[2]
     (found,) = read_pages([(HEAD + xml + TAIL).encode()], location="x")
-    assert found == Page("Ada", 0, False, "107", "wikitext", "new")
+    assert found == Page("Ada", 0, False, "107", "wikitext", "new", "1")
 
 
 @given(st.lists(st.integers(1, 400), max_size=30))

@@ -11,6 +11,7 @@ import pytest
 
 from tasks.sources.choice import check_beginnings, open_source
 from tasks.sources.dump.settings import WikitextSettings
+from tasks.sources.encyclopedia.entry import page_in
 from tasks.sources.encyclopedia.settings import EncyclopediaLayout, EncyclopediaSettings
 from tasks.sources.encyclopedia.source import EncyclopediaSource
 from tasks.sources.settings import SourceSettings
@@ -67,7 +68,7 @@ def test_the_same_rows_in_every_kind_of_file(tmp_path: Path) -> None:
     )
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "d.parquet", row_group_size=1)
     expected = read(encyclopedia(plain))
-    assert expected[0] == Article("Ada", LEAD, ("http://Ada.test/",), revision="1209", licence="CC-BY-SA-4.0")
+    assert expected[0] == Article("Ada", LEAD, ("http://Ada.test/",), revision="1209", licence="CC-BY-SA-4.0", page="7")
     assert [article.title for article in expected] == ["Ada", "Bo", "Cy"]
     for path in (tmp_path / "b.jsonl.gz", archive, tmp_path / "d.parquet"):
         assert read(encyclopedia(path)) == expected
@@ -217,3 +218,9 @@ def test_rows_may_hold_json_in_strings(tmp_path: Path) -> None:
     strings = {name: json.dumps(row[name]) for name in ("sections", "references")}
     pq.write_table(pa.Table.from_pylist([row | strings]), tmp_path / "a.parquet")
     assert read(encyclopedia(tmp_path / "a.parquet")) == read(encyclopedia(write(tmp_path / "a.jsonl", row)))
+
+
+def test_a_page_is_known_by_its_number_or_its_entity() -> None:
+    assert page_in({"identifier": 7, "main_entity": {"identifier": "Q1"}}) == "7"
+    assert page_in({"identifier": None, "main_entity": {"identifier": "Q1"}}) == "Q1"
+    assert page_in({"main_entity": None}) is None

@@ -59,6 +59,7 @@ def test_a_page() -> None:
         references=("http://one.test/", "http://two.test/"),
         revision="31",
         licence="CC-BY-SA-4.0",
+        page="5",
     )
 
 
@@ -211,6 +212,6 @@ def test_html_gives_what_wikitext_gives() -> None:
         + footnotes(**notes),
     )  # fmt: skip
     settings = WikitextSettings(licence="CC-BY-SA-4.0")
-    page_of_dump = Page("Ada", 0, redirect=False, revision="31", model="wikitext", text=wikitext)
+    page_of_dump = Page("Ada", 0, redirect=False, revision="31", model="wikitext", text=wikitext, id="5")
     assert article(row) == ArticleReader(Site(), settings).article(page_of_dump)
     assert article(row).references == (COPY, "http://b.test/", "http://c.test/")

@@ -57,7 +57,7 @@ def test_a_list_of_titles_is_read(tmp_path: Path) -> None:
     with wiki("Ada", "Bo", "Äda") as server:
         articles = read(source(server, listed(tmp_path, "Bo", "Äda", "No page")))
     lead = "Bo is a long enough article about Bo in a test."
-    assert articles[0] == Article("Bo", lead, ("http://bo.test/",), revision="101", licence="CC BY-SA 4.0")
+    assert articles[0] == Article("Bo", lead, ("http://bo.test/",), revision="101", licence="CC BY-SA 4.0", page="101")
     assert [(article.title, article.drop_reason) for article in articles] == [
         ("Bo", None), ("Äda", None), ("No page", "missing_page"),
     ]  # fmt: skip

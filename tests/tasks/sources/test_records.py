@@ -34,11 +34,11 @@ def write(path: Path, *lines: Any) -> Path:
 def test_every_field_is_read_and_others_are_ignored(tmp_path: Path) -> None:
     full = LINE | {
         "search_results": ["http://s.test/"], "group": "g", "split": "test", "revision": 12, "licence": "CC0",
-        "domain": ["ignored"],
+        "page": 7, "domain": ["ignored"],
     }  # fmt: skip
     file = write(tmp_path / "a.jsonl", full, "", LINE | {"group": None, "split": None})
     assert read(records(file)) == [
-        Article("Ada", "Ada was.", ("http://a.test/",), ("http://s.test/",), "test", "g", "12", "CC0"),
+        Article("Ada", "Ada was.", ("http://a.test/",), ("http://s.test/",), "test", "g", "12", "CC0", page="7"),
         Article("Ada", "Ada was.", ("http://a.test/",)),
     ]
 

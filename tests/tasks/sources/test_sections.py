@@ -69,6 +69,7 @@ def test_each_section_of_a_page_is_a_topic_with_its_own_urls(tmp_path: Path) -> 
         group="Ada Ö",
         revision="101",
         licence="CC BY-SA 4.0",
+        page="1",
     )
     assert [(article.title, article.references, article.drop_reason) for article in articles[1:]] == [
         ("Ada Ö (Course & delta / Course)", ("http://c.test/",), None),

@@ -1,0 +1,132 @@
+"""Which articles are one and the same, although one of them was renamed or edited: a frozen test article lives on in
+its source, and must be recognised there before anything learns from it.
+
+It is the same article if id or page are the same, or the leads nearly so. Leads are compared as sets of words in which
+a rare word counts more (inverse document frequency, Spärck Jones 1972): two articles written after one template share
+the template's words, two versions of one article also its names and numbers. What they share is divided by the weight
+of the lighter lead, so that a sentence dropped, added or moved changes little. One edit changes much of a short lead,
+and short leads of one template are much alike: there references decide, which versions share and other articles do not.
+"""
+
+import math
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from tasks.text.ngrams import split_words
+
+# Chosen on mini webs of seeds 1 and 2 and half of the real leads; `benchmarks/edited_articles.py` measures on others.
+_ALIKE = 0.68  # least common share of the lighter lead's weight
+_ALIKE_SHORT = 0.8  # where one of the leads is short
+_ALIKE_CITING = 0.25  # where the articles also cite the same
+_LIGHT = 0.25  # least weight of the lighter lead beside the other, without which a sentence of common words is in any
+_SHORT = 40  # different words, about two sentences
+_CITED = 0.5  # least common share of the references, of the article with fewer
+_REGISTER = 3  # known articles citing a URL from which on it tells nothing: a register, a census
+_SCALE = 1_000  # weights are whole numbers, so that their sums do not depend on the order of a set
+
+
+def lead_words(lead: str) -> str:
+    """Return a lead in the form used for comparison: words in lower case, without punctuation."""
+    return " ".join(split_words(unicodedata.normalize("NFKC", lead).casefold(), "unicode"))
+
+
+@dataclass(frozen=True)
+class _Article:
+    """What is compared of an article: its id and page if known, its lead, and the URLs it cites."""
+
+    names: tuple[tuple[str, str], ...]
+    words: frozenset[str]
+    urls: frozenset[str]
+
+
+class KnownArticles:
+    """Articles that are to be recognised among others.
+
+    Leads are found by their rare words (prefix filtering, Chaudhuri et al. 2006): if two have the share `_ALIKE` of the
+    lighter one's weight in common, they have one of its rarest words in common, of as many as weigh more than the rest
+    may. So the time for one article grows with the number of known ones that share a rare word with it.
+    """
+
+    def __init__(self, tables: Iterable[pa.Table]) -> None:
+        """Take ARTICLES rows, which are numbered from 0 on."""
+        self._articles = [article for table in tables for article in _articles(table)]
+        holders = Counter(word for article in self._articles for word in article.words)
+        count = len(self._articles)
+        self._new_word = round(_SCALE * math.log((count + 1) / 0.5))
+        self._weights = {word: round(_SCALE * math.log((count + 1) / (n + 0.5))) for word, n in holders.items()}
+        citing = Counter(url for article in self._articles for url in article.urls)
+        self._registers = {url for url, n in citing.items() if n >= _REGISTER}
+        self._total = [self._weight(article.words) for article in self._articles]
+        self._by_name: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._by_word: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_rare_word: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_url: defaultdict[str, list[int]] = defaultdict(list)
+        for number, article in enumerate(self._articles):
+            for index, keys in (
+                (self._by_name, article.names),
+                (self._by_word, article.words),
+                (self._by_rare_word, self._rarest(article.words)),
+                (self._by_url, article.urls - self._registers),
+            ):
+                for key in keys:
+                    index[key].append(number)  # type: ignore[index]
+
+    def __len__(self) -> int:
+        """Return the number of known articles."""
+        return len(self._articles)
+
+    def recognise(self, articles: pa.Table) -> Iterator[set[int]]:
+        """Yield for each INTAKE or ARTICLES row the numbers of the known articles that it is."""
+        for article in _articles(articles):
+            yield {number for name in article.names for number in self._by_name.get(name, ())} | self._alike(article)
+
+    def _alike(self, article: _Article) -> set[int]:
+        """Return the known articles whose leads are nearly an article's."""
+        urls = article.urls - self._registers
+        shared = Counter(number for url in urls for number in self._by_url.get(url, ()))
+        candidates = set(shared)
+        for word in article.words:
+            candidates.update(self._by_rare_word.get(word, ()))
+        for word in self._rarest(article.words):
+            candidates.update(self._by_word.get(word, ()))
+        total, found = self._weight(article.words), set()
+        for number in candidates:
+            known = self._articles[number]
+            lighter, heavier = sorted((total, self._total[number]))
+            cited = min(len(urls), len(known.urls - self._registers))
+            if shared[number] and shared[number] >= _CITED * cited:
+                least = _ALIKE_CITING
+            else:
+                least = _ALIKE_SHORT if min(len(article.words), len(known.words)) < _SHORT else _ALIKE
+                if lighter < _LIGHT * heavier:
+                    continue
+            if self._weight(article.words & known.words) >= least * lighter > 0:
+                found.add(number)
+        return found
+
+    def _rarest(self, words: frozenset[str]) -> list[str]:
+        """Return the rarest words of a lead, one of which is in every lead that has the share `_ALIKE` of it."""
+        chosen, left = [], (1 - _ALIKE) * self._weight(words)
+        for word in sorted(words, key=lambda word: (-self._weights.get(word, self._new_word), word)):
+            if left < 0:
+                break
+            chosen.append(word)
+            left -= self._weights.get(word, self._new_word)
+        return chosen
+
+    def _weight(self, words: frozenset[str]) -> int:
+        """Return the weight of a set of words; a word that no known lead has weighs most."""
+        return sum(self._weights.get(word, self._new_word) for word in words)
+
+
+def _articles(table: pa.Table) -> Iterator[_Article]:
+    # The test split may have been frozen before articles had a page.
+    pages = table["page"].to_pylist() if "page" in table.schema.names else [None] * table.num_rows
+    columns = (table[name].to_pylist() for name in ("article_id", "source", "lead", "references"))
+    for id_, source, lead, urls, page in zip(*columns, pages, strict=True):
+        names = [("id", id_)] if page is None else [("id", id_), (f"page of {source}", page)]
+        yield _Article(tuple(names), frozenset(lead_words(lead).split()), frozenset(urls or ()))
