@@ -79,7 +79,7 @@ def tables(session: Session) -> DirectoryResult:
                 "steps": steps_of(config.tables, config.training),
                 "seed": config.seed,
             },
-            version=5,
+            version=6,
         ),
         inputs={
             "scores": every(*scores, *[one.scores for one in evaluated.values()]),

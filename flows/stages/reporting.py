@@ -31,7 +31,7 @@ def report(
             "tasks.reporting.report:write_report",
             settings=config.report,
             arguments={"counts": counts, "config": config, "seed": config.seed},
-            version=7,
+            version=8,
         ),
         inputs={
             "scores": every(baseline_scores, scores, ranking_scores),

@@ -4,6 +4,8 @@ Articles are the unit of resampling: a test split is a sample of the articles on
 are compared on the articles both summarized, so that the difficulty of an article cancels out.
 """
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,6 +20,8 @@ Result = TypeVar("Result")
 _MEASURES = ("value", "precision", "recall")
 _CELLS = 4_000_000  # resampled weights held at once: 32 MB
 _ROUNDING = 1e-12  # sums that differ by less are equal: they were added in another order
+_ENUMERATED = 16  # articles up to which all 2^N signs are tried
+_FINE = 10  # how much smaller than the level the smallest p-value can be, after correction
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,25 @@ class Significance:
     """How uncertainty is estimated.
 
     Attributes:
-        resamples: bootstrap resamples and random sign flips (ROUGE-1.5.5 draws 1,000 too).
+        resamples: bootstrap resamples (ROUGE-1.5.5 draws 1,000 too), and the least number of random sign flips.
         confidence: probability an interval is to cover, 0-1.
     """
 
     resamples: int = 1000
     confidence: float = 0.95
+
+    @property
+    def level(self) -> float:
+        """Largest p-value, after correction, of a difference that is significant."""
+        return 1 - self.confidence
+
+    def flips(self, pairs: int) -> int:
+        """Return how many random sign flips tell whether one of so many pairs differs.
+
+        F flips give no p-value below 1 / (F + 1), and Holm's correction multiplies the smallest by the number of pairs:
+        with 1,000 flips no p-value of 55 pairs could be below .0549.
+        """
+        return max(self.resamples, math.ceil(_FINE * pairs / self.level))
 
 
 SIGNIFICANCE = Significance()
@@ -76,8 +93,11 @@ class Comparison:
         metric: as in the `scores` dataset.
         articles: number of articles on which both were scored.
         difference: mean figure of `better` minus that of `worse`, with its paired bootstrap interval.
-        p_value: two-sided, by approximate randomisation.
+        p_value: two-sided, by randomisation.
         p_adjusted: the same after Holm's correction for all pairs of systems under this metric.
+        differing: number of articles on which the two scores differ.
+        p_least: lowest p_adjusted that so many differing articles and pairs allow, whatever the scores: of the 2^N
+            signs of N differences, at least the data's and the opposite ones are as far from 0.
     """
 
     better: str
@@ -87,6 +107,23 @@ class Comparison:
     difference: Interval
     p_value: float
     p_adjusted: float
+    differing: int
+    p_least: float
+
+
+def too_few_articles(pairs: Sequence[Comparison], level: float) -> str:
+    """Return why none of some pairs can differ significantly, in words for a sentence; empty if one can.
+
+    Args:
+        pairs: comparisons that were corrected together.
+        level: largest p-value, after correction, of a significant difference.
+    """
+    least = min(pairs, key=lambda pair: pair.p_least, default=None)
+    if least is None or least.p_least <= level:
+        return ""
+    most, among = ("at most ", f" among {len(pairs):,} pairs") if len(pairs) > 1 else ("", "")
+    articles = f"{least.differing:,} article{'' if least.differing == 1 else 's'}"
+    return f"scores that differ on {most}{articles} give no p below {least.p_least:.3f}{among}"
 
 
 def summarise_scores(scores: pa.Table, settings: Significance, seed: int) -> list[SystemScore]:
@@ -137,12 +174,16 @@ def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list
                 samples.append(both)
                 columns.append(-differences if swap else differences)
     intervals = _together(samples, columns, lambda stacked: bootstrap(stacked, settings, seed))
-    p_values = _together(samples, columns, lambda stacked: randomisation_test(stacked, settings, seed))
-    adjusted = _adjusted([metric for metric, _, _ in pairs], p_values)
+    metrics = [metric for metric, _, _ in pairs]
+    flips = settings.flips(max(Counter(metrics).values(), default=1))
+    p_values = _together(samples, columns, lambda stacked: randomisation_test(stacked, flips, seed))
+    adjusted = _adjusted(metrics, p_values)
+    differing = [int(np.count_nonzero(np.abs(column) > _ROUNDING)) for column in columns]
+    lowest = _adjusted(metrics, [2.0 ** min(0, 1 - count) for count in differing])
     return [
-        Comparison(better, worse, metric, len(sample), interval, p, p_adjusted)
-        for (metric, better, worse), sample, interval, p, p_adjusted in zip(
-            pairs, samples, intervals, p_values, adjusted, strict=True
+        Comparison(*systems, metric, len(sample), interval, *rest)
+        for (metric, *systems), sample, interval, *rest in zip(
+            pairs, samples, intervals, p_values, adjusted, differing, lowest, strict=True
         )
     ]
 
@@ -173,35 +214,24 @@ def bootstrap(values: Floats, settings: Significance, seed: int) -> list[Interva
     return [Interval(*map(float, column)) for column in zip(values.mean(axis=0), low, high, strict=True)]
 
 
-def randomisation_test(differences: Floats, settings: Significance, seed: int) -> list[float]:
+def randomisation_test(differences: Floats, flips: int, seed: int) -> list[float]:
     """Return the two-sided p-value of each mean paired difference (approximate randomisation, Noreen 1989).
 
     If two systems were equal, either could have produced either summary, so the signs of the differences would be coin
-    flips. p is the share of flips whose mean is at least as far from 0, counting the data as one of them.
+    flips. p is the share of flips whose mean is at least as far from 0, counting the data as one of them; of few
+    articles all signs are tried, which makes it exact (Fisher 1935).
 
     Args:
         differences: [N, K] score of one system minus score of another on each article, for K pairs.
-        settings: number of flips.
+        flips: random sign flips, where not all are tried.
         seed: decides the flips, which are the same for all pairs.
 
     Raises:
         ValueError: there is no article.
     """
-    extreme = np.zeros(differences.shape[1], dtype=np.int64)
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * len(differences)
-    for sums in _flipped_sums(differences, settings.resamples, seed):
-        extreme += (np.abs(sums) >= observed).sum(axis=0)
-    return [float(p) for p in (extreme + 1) / (settings.resamples + 1)]
-
-
-def _flipped_sums(differences: Floats, flips: int, seed: int) -> Iterator[Floats]:
-    """Yield the sums of the differences under random signs, [F, K], until the F add up to `flips`."""
-    articles = len(differences)
-    if articles == 0:
-        raise ValueError("expected at least 1 article for a test, got 0")
-    random = np.random.default_rng(seed)
-    for size in _chunks(flips, articles):
-        yield np.where(random.random((size, articles)) < 0.5, -1.0, 1.0) @ differences
+    (extreme,) = _shares_of_flips(differences, flips, seed, lambda sums: np.abs(sums) >= observed)
+    return extreme
 
 
 def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> list[tuple[float, float]]:
@@ -209,7 +239,7 @@ def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> lis
 
     Args:
         differences: [N, K] score of one system minus score of another on each article, for K pairs.
-        flips: random sign flips.
+        flips: random sign flips, where not all are tried.
         seed: decides the flips, which are the same for all pairs.
 
     Returns:
@@ -219,11 +249,52 @@ def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> lis
         ValueError: there is no article.
     """
     observed, rounding = differences.sum(axis=0), _ROUNDING * len(differences)
-    above, below = np.zeros((2, differences.shape[1]), dtype=np.int64)
-    for sums in _flipped_sums(differences, flips, seed):
-        above += (sums >= observed - rounding).sum(axis=0)
-        below += (sums <= observed + rounding).sum(axis=0)
-    return [(float(a + 1) / (flips + 1), float(b + 1) / (flips + 1)) for a, b in zip(above, below, strict=True)]
+    above, below = _shares_of_flips(
+        differences, flips, seed, lambda sums: sums >= observed - rounding, lambda sums: sums <= observed + rounding
+    )
+    return list(zip(above, below, strict=True))
+
+
+def _shares_of_flips(
+    differences: Floats, flips: int, seed: int, *tests: Callable[[Floats], NDArray[np.bool_]]
+) -> list[list[float]]:
+    """Return for each test and pair the share of sign flips, the data among them, whose sum of differences passes.
+
+    Args:
+        differences: [N, K].
+        flips: random sign flips, where not all 2^N are tried.
+        seed: decides them.
+        tests: get sums of the differences under F signs, [F, K], and return which pass.
+
+    Raises:
+        ValueError: there is no article.
+    """
+    articles, pairs = differences.shape
+    if articles == 0:
+        raise ValueError("expected at least 1 article for a test, got 0")
+    exact = articles <= _ENUMERATED
+    counts = np.full((len(tests), pairs), 0 if exact else 1)
+    for signs in _all_signs(articles) if exact else _random_signs(articles, flips, seed):
+        sums = signs @ differences
+        counts += [test(sums).sum(axis=0) for test in tests]
+    shares = counts / (2**articles if exact else flips + 1)
+    return [list(map(float, row)) for row in shares]
+
+
+def _all_signs(articles: int) -> Iterator[Floats]:
+    """Yield all signs of some articles, [F, N], until the F add up to 2^N."""
+    start = 0
+    for size in _chunks(2**articles, articles):
+        numbers = np.arange(start, start + size)
+        yield np.where(numbers[:, None] >> np.arange(articles) & 1, -1.0, 1.0)
+        start += size
+
+
+def _random_signs(articles: int, flips: int, seed: int) -> Iterator[Floats]:
+    """Yield random signs, [F, N], until the F add up to `flips`."""
+    random = np.random.default_rng(seed)
+    for size in _chunks(flips, articles):
+        yield np.where(random.random((size, articles)) < 0.5, -1.0, 1.0)
 
 
 def holm(p_values: list[float]) -> list[float]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tasks.evaluation.significance import SIGNIFICANCE, Comparison, Interval
+from tasks.evaluation.significance import SIGNIFICANCE, Comparison, Interval, too_few_articles
 from tasks.human_evaluation.agreement import RaterFinding
 from tasks.human_evaluation.answers import OVERALL, Answered, Measure
 from tasks.human_evaluation.marks import QUESTIONS
@@ -57,6 +57,7 @@ def sentence(scores: MeasureScores) -> str:
     mean = _scaled(scores, scores.means[best])[0]
     order = f"{_name(scores.measure)}: {best} is best with {_figure(scores.measure, mean)}"
     told = f"significantly above {', '.join(beaten)}" if beaten else "not significantly above any other"
+    why = too_few_articles(scores.comparisons, SIGNIFICANCE.level)
     rest = [system for system in others if system not in beaten]
     open_ = f", not above {', '.join(rest)}" if beaten and rest else ""
     agreement = "no text was judged twice, so agreement is unknown"
@@ -64,8 +65,8 @@ def sentence(scores: MeasureScores) -> str:
         care = ", which is slight: read it with care" if scores.alpha < _WEAK else ""
         agreement = f"Krippendorff's alpha {scores.alpha:.2f}{care}"
     return (
-        f"{order}, {told}{open_} (p <= {1 - SIGNIFICANCE.confidence:.2f} after Holm's correction, "
-        f"{scores.articles:,} articles); {agreement}."
+        f"{order}, {told}{open_} (p <= {SIGNIFICANCE.level:.2f} after Holm's correction, "
+        f"{scores.articles:,} articles{f'; {why}' if why else ''}); {agreement}."
     )
 
 

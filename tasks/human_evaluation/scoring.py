@@ -54,7 +54,7 @@ class MeasureScores:
 
     def significant(self, pair: Comparison) -> bool:
         """Whether two systems differ after Holm's correction."""
-        return pair.p_adjusted <= 1 - SIGNIFICANCE.confidence
+        return pair.p_adjusted <= SIGNIFICANCE.level
 
 
 def score_judgements(judgements: Sequence[Judgement], seed: int) -> list[MeasureScores]:

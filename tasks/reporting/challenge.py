@@ -11,7 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.evaluation.registry import METRICS, metric_name
-from tasks.evaluation.significance import SIGNIFICANCE, Interval, SystemScore, compare_systems, summarise_scores
+from tasks.evaluation.significance import (
+    SIGNIFICANCE,
+    Comparison,
+    Interval,
+    SystemScore,
+    compare_systems,
+    summarise_scores,
+    too_few_articles,
+)
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Picture, Quote, Section, Table, Text, percent
 from tasks.reporting.markdown import artifact
@@ -48,14 +56,14 @@ class Measure:
         champion: its score with intervals.
         challenger: likewise.
         difference: mean figure of the challenger minus that of the champion, with its paired bootstrap interval.
-        p_value: two-sided, by approximate randomisation; each metric is tested separately.
+        test: whether they differ; each metric is tested separately.
     """
 
     metric: str
     champion: SystemScore
     challenger: SystemScore
     difference: Interval
-    p_value: float
+    test: Comparison
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,7 @@ class Challenge:
     @property
     def significant(self) -> bool:
         """Whether they differ significantly in the headline metric, at 1 - confidence."""
-        return self.decisive.p_value <= 1 - self.confidence
+        return self.decisive.test.p_value <= 1 - self.confidence
 
 
 def compare_contenders(
@@ -162,11 +170,12 @@ def verdict(challenge: Challenge) -> str:
     decisive = challenge.decisive
     low, mean, high = (100 * x for x in (decisive.difference.low, decisive.difference.mean, decisive.difference.high))
     side = "above" if mean >= 0 else "below"
+    why = too_few_articles([decisive.test], 1 - challenge.confidence)
     return (
         f"The challenger ({challenge.challenger}) is {abs(mean):.2f} points of {metric_name(challenge.headline)} "
         f"{side} the champion ({challenge.champion}); {percent(challenge.confidence)} interval of the difference "
         f"{low:+.2f} to {high:+.2f}: {'significant' if challenge.significant else 'not significant'} "
-        f"(p = {decisive.p_value:.3f}).{few_articles(challenge.articles)}"
+        f"(p = {decisive.test.p_value:.3f}{f'; {why}' if why else ''}).{few_articles(challenge.articles)}"
     )
 
 
@@ -214,7 +223,7 @@ def _measures(scores: pa.Table, settings: ReportSettings, seed: int) -> list[Mea
             # 0 - x rather than -x: no minus stands before a 0 then.
             signed = gap if pair.better == _CHALLENGER else Interval(0 - gap.mean, 0 - gap.high, 0 - gap.low)
             both = (scored[_CHAMPION, metric], scored[_CHALLENGER, metric])
-            measures.append(Measure(metric, *both, signed, pair.p_value))
+            measures.append(Measure(metric, *both, signed, pair))
     return measures
 
 
@@ -267,7 +276,7 @@ def _measure_table(challenge: Challenge) -> Table:
         rows.append(
             [Cell(metric_name(measure.metric), strong=deciding), _mean(before, metric.scale, before.mean == best),
              _mean(after, metric.scale, after.mean == best), _mean(measure.difference, metric.scale, deciding, "+"),
-             Cell(f"{measure.p_value:.3f}")]
+             Cell(f"{measure.test.p_value:.3f}")]
         )  # fmt: skip
     articles = counted_articles(challenge.articles)
     caption = f"Figures and difference in points, %, ratios as numbers, with intervals; {articles}"

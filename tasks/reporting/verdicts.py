@@ -1,7 +1,7 @@
 """The result of the scores, in a sentence."""
 
 from tasks.evaluation.registry import metric_name
-from tasks.evaluation.significance import Comparison
+from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import percent
 from tasks.reporting.findings import Ranking
 
@@ -38,11 +38,12 @@ def headline_sentence(ranking: Ranking) -> str:
     difference = pair.difference
     side = "above" if pair.better == best_trained else "below"
     low, high = 100 * difference.low, 100 * difference.high
+    why = too_few_articles(ranking.comparisons, 1 - ranking.confidence)
     return (
         f"{best_trained} is {100 * difference.mean:.2f} points of {metric_name(ranking.headline)} {side} "
         f"{best_baseline} ({percent(ranking.confidence)} interval {low:.2f} to {high:.2f}): "
-        f"{comparison_sentence(pair, ranking)} (p = {pair.p_adjusted:.3f} after Holm's correction)."
-        f"{few_articles(pair.articles)}"
+        f"{comparison_sentence(pair, ranking)} (p = {pair.p_adjusted:.3f} after Holm's correction"
+        f"{f'; {why}' if why else ''}).{few_articles(pair.articles)}"
     )
 
 

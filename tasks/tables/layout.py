@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tasks.evaluation.registry import metric_name
-from tasks.evaluation.significance import Interval
+from tasks.evaluation.significance import Interval, too_few_articles
 from tasks.reporting.blocks import Block, Cell, Section, Table, Text, percent
 from tasks.tables.analyses import ANALYSES
 from tasks.tables.attention import METRIC
@@ -165,8 +165,12 @@ def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
     if not pairs:
         return [Text("No two rows were scored on a common article: nothing to compare.")]
     certain = [pair for pair in pairs if measured.is_significant(pair)]
-    level = percent(1 - measured.significance.confidence)
-    sentence = f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm."
+    level = percent(measured.significance.level)
+    why = too_few_articles(pairs, measured.significance.level)
+    sentence = (
+        f"{len(certain)} of {len(pairs)} pairs of rows differ significantly in {name}, at {level} after Holm"
+        f"{f': {why}' if why else ''}."
+    )
     rows = [
         [Cell(labels[pair.better]), Cell(labels[pair.worse]), _interval(pair.difference, factor, digits),
          Cell(f"{pair.p_adjusted:.3f}")]

@@ -55,7 +55,7 @@ class Measured:
 
     def is_significant(self, pair: Comparison) -> bool:
         """Return whether a difference is significant at 1 - confidence after correction."""
-        return pair.p_adjusted <= 1 - self.significance.confidence
+        return pair.p_adjusted <= self.significance.level
 
 
 def measure(

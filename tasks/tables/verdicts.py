@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tasks.evaluation.registry import metric_name
-from tasks.evaluation.significance import Comparison
+from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import percent
 from tasks.tables.measures import Measured
 from tasks.tables.published import PUBLISHED
@@ -91,10 +91,12 @@ def _difference(measured: Measured, pair: Comparison) -> str:
         name = metric_name(measured.headline)
         return f"{pair.better} and {pair.worse} are level in {name} on {pair.articles:,} articles"
     low, high = 100 * pair.difference.low, 100 * pair.difference.high
+    why = too_few_articles([pair], measured.significance.level)
     return (
         f"{pair.better} is {100 * pair.difference.mean:.2f} points of {metric_name(measured.headline)} above "
         f"{pair.worse} ({percent(measured.significance.confidence)} interval {low:.2f} to {high:.2f}, "
-        f"{'significant' if measured.is_significant(pair) else 'not significant'} on {pair.articles:,} articles)"
+        f"{'significant' if measured.is_significant(pair) else 'not significant'} on {pair.articles:,} articles"
+        f"{f'; {why}' if why else ''})"
     )
 
 

@@ -17,7 +17,9 @@ from tasks.evaluation.significance import (
     compare_systems,
     holm,
     randomisation_test,
+    signed_randomisation_test,
     summarise_scores,
+    too_few_articles,
 )
 
 FEW = Significance(resamples=200)
@@ -68,9 +70,9 @@ def test_an_interval_lies_within_the_values_and_hangs_on_the_seed_alone(values: 
 
 def test_chunks_do_not_change_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.arange(10.0)[:, None]
-    whole = bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)
+    whole = bootstrap(values, FEW, 5), randomisation_test(values - 4, 200, 5)
     monkeypatch.setattr("tasks.evaluation.significance._CELLS", 30)
-    assert (bootstrap(values, FEW, 5), randomisation_test(values - 4, FEW, 5)) == whole
+    assert (bootstrap(values, FEW, 5), randomisation_test(values - 4, 200, 5)) == whole
 
 
 @settings(max_examples=50)
@@ -83,26 +85,66 @@ def test_identical_systems_have_p_of_one(values: list[float]) -> None:
 
 
 def test_p_is_the_share_of_sign_flips_as_extreme() -> None:
-    # Ten differences of 1: |sum| = 10 for 2 of 2^10 flips, >= 8 for 2 * (1 + 10).
-    many = Significance(resamples=40_000)
-    assert randomisation_test(np.ones((10, 1)), many, seed=0) == pytest.approx([2 / 2**10], abs=5e-4)
+    # Ten differences of 1: |sum| = 10 for 2 of 2^10 flips, >= 8 for 2 * (1 + 10). Of few articles all are tried.
+    assert randomisation_test(np.ones((10, 1)), 1, seed=0) == [2 / 2**10]
     nine = np.array([1.0] * 9 + [-1.0])
-    assert randomisation_test(nine[:, None], many, seed=0) == pytest.approx([2 * (1 + comb(10, 1)) / 2**10], abs=2e-3)
+    assert randomisation_test(nine[:, None], 1, seed=0) == [2 * (1 + comb(10, 1)) / 2**10]
+    assert signed_randomisation_test(nine[:, None], 1, seed=0) == [((1 + 10) / 2**10, (2**10 - 1) / 2**10)]
+    # Of twenty, 40,000 are drawn: 2 * (1 + 20 + 190 + 1140) of 2^20 have |sum| >= 14.
+    many = np.array([1.0] * 17 + [-1.0] * 3)
+    exact = 2 * (1 + 20 + 190 + 1140) / 2**20
+    assert randomisation_test(many[:, None], 40_000, seed=0) == pytest.approx([exact], abs=5e-4)
+
+
+@pytest.mark.parametrize(("articles", "p"), [(1, 1.0), (2, 0.5), (5, 1 / 16), (6, 1 / 32), (16, 2**-15)])
+def test_few_articles_have_a_smallest_p(articles: int, p: float) -> None:
+    better = {f"a{n}": 0.5 + n / 100 for n in range(articles)}
+    (pair,) = compare_systems(scores(one=better, two=dict.fromkeys(better, 0.1)), Significance(), seed=0)
+    assert (pair.p_value, pair.p_least, pair.differing) == (p, p, articles)
+    assert (too_few_articles([pair], 0.05) == "") is (p <= 0.05)
+
+
+def test_what_can_never_be_significant_is_said() -> None:
+    five = {f"a{n}": 0.5 + n / 100 for n in range(5)}
+    three = scores(a=five, b=dict.fromkeys(five, 0.1), c={**five, "a0": 0.9})
+    pairs = compare_systems(three, Significance(), seed=0)
+    assert [(pair.better, pair.worse, pair.differing, pair.p_least) for pair in pairs] == [
+        ("a", "b", 5, 3 / 16), ("c", "a", 1, 1.0), ("c", "b", 5, 3 / 16),
+    ]  # fmt: skip
+    assert too_few_articles(pairs, 0.05) == (
+        "scores that differ on at most 5 articles give no p below 0.188 among 3 pairs"
+    )
+    assert too_few_articles([pairs[1]], 0.05) == "scores that differ on 1 article give no p below 1.000"
+    assert too_few_articles([], 0.05) == ""
+
+
+@pytest.mark.parametrize("systems", [2, 11, 30])
+def test_of_many_systems_all_can_differ_significantly(systems: int) -> None:
+    # Forty articles on which each system is always better than the one before.
+    table = scores(**{f"s{n:02}": {f"a{m:02}": n + m / 100 for m in range(40)} for n in range(systems)})
+    pairs = compare_systems(table, Significance(), seed=0)
+    count = systems * (systems - 1) // 2
+    assert len(pairs) == count
+    flips = Significance().flips(count)
+    assert flips == {2: 1000, 11: 11_000, 30: 87_000}[systems]
+    assert {pair.p_value for pair in pairs} == {1 / (flips + 1)}
+    assert max(pair.p_adjusted for pair in pairs) == pytest.approx(count / (flips + 1))
+    assert count / (flips + 1) < 0.05 / 9
 
 
 def test_p_is_never_zero() -> None:
-    assert randomisation_test(np.ones((1000, 1)), FEW, seed=0) == [1 / 201]
+    assert randomisation_test(np.ones((1000, 1)), 200, seed=0) == [1 / 201]
 
 
 def test_p_does_not_hang_on_the_order_of_the_systems() -> None:
     differences = np.random.default_rng(0).normal(0.1, 1, (50, 1))
-    assert randomisation_test(differences, FEW, 3) == randomisation_test(-differences, FEW, 3)
+    assert randomisation_test(differences, 200, 3) == randomisation_test(-differences, 200, 3)
 
 
 def test_a_pair_is_judged_alike_alone_and_among_others() -> None:
     differences = np.random.default_rng(0).normal(0.1, 1, (50, 3))
-    together = randomisation_test(differences, FEW, 3)
-    assert together == [randomisation_test(differences[:, [k]], FEW, 3)[0] for k in range(3)]
+    together = randomisation_test(differences, 200, 3)
+    assert together == [randomisation_test(differences[:, [k]], 200, 3)[0] for k in range(3)]
     alone = [bootstrap(differences[:, [k]], FEW, 3)[0] for k in range(3)]
     for one, other in zip(bootstrap(differences, FEW, 3), alone, strict=True):
         assert (one.mean, one.low, one.high) == pytest.approx((other.mean, other.low, other.high))
@@ -176,4 +218,4 @@ def test_errors() -> None:
     with pytest.raises(ValueError, match="at least 1 article for an interval, got 0"):
         bootstrap(np.zeros((0, 1)), FEW, 0)
     with pytest.raises(ValueError, match="at least 1 article for a test, got 0"):
-        randomisation_test(np.zeros((0, 1)), FEW, 0)
+        randomisation_test(np.zeros((0, 1)), 200, 0)

@@ -60,7 +60,10 @@ def test_a_challenger_that_is_worse_has_a_negative_difference_with_its_ends_in_o
         "The challenger (version 2) is 12.50 points of values F1 below the champion (version 1); 95 % interval of the "
         "difference -25.00 to +0.00: not significant"
     )
-    assert verdict(found).endswith("With only 2 test articles these intervals are rough.")
+    assert verdict(found).endswith(
+        "(p = 1.000; scores that differ on 1 article give no p below 1.000). With only 2 test articles these intervals "
+        "are rough."
+    )
 
 
 def test_examples_are_the_best_the_middle_and_the_worst_of_the_articles_both_have() -> None:

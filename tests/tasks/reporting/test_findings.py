@@ -181,7 +181,7 @@ def test_the_verdict_sets_the_trained_system_against_the_best_baseline_but_the_o
 
     assert headline_sentence(ranking) == (
         "ht is 25.00 points of values F1 above lead (95 % interval 25.00 to 25.00): significant "
-        "(p = 0.006 after Holm's correction)."
+        "(p = 0.005 after Holm's correction)."
     )
 
 
@@ -194,7 +194,20 @@ def test_the_verdict_says_below_and_not_significant_and_that_articles_are_few() 
     assert sentence.startswith(
         "ht is 12.50 points of values F1 below lead (95 % interval 0.00 to 25.00): not significant"
     )
-    assert sentence.endswith("With only 2 test articles these intervals are rough.")
+    assert sentence.endswith(
+        "(p = 1.000 after Holm's correction; scores that differ on 1 article give no p below 1.000). "
+        "With only 2 test articles these intervals are rough."
+    )
+
+
+def test_five_articles_cannot_show_that_even_a_large_difference_is_significant() -> None:
+    lead = {"a": 0.75, "b": 0.75, "c": 0.75, "d": 0.75, "e": 0.5}
+    table = made.scores(lead=lead), made.scores(ht=dict.fromkeys(lead, 0.0))
+    assert headline_sentence(rank_systems(*table, ReportSettings(), seed=1)) == (
+        "ht is 70.00 points of values F1 below lead (95 % interval 60.00 to 75.00): not significant (p = 0.062 after "
+        "Holm's correction; scores that differ on 5 articles give no p below 0.062). With only 5 test articles these "
+        "intervals are rough."
+    )
 
 
 def test_the_verdict_without_a_partner_or_scores_is_a_sentence() -> None:

@@ -204,6 +204,21 @@ def test_the_published_column_stands_beside_ours() -> None:
     assert [cell.text for cell in made.blocks[-1].rows[0]][:2] == ["HT", "HT without multi-head pooling"]  # type: ignore[union-attr]
 
 
+def test_eleven_systems_can_differ_significantly_and_five_articles_cannot_show_it() -> None:
+    # Table 000-2 has eleven rows; each system is better than the one before on every article.
+    systems = [row.system for row in BY_NAME["000-2"].rows]
+    assert len(systems) == 11
+    many = {system: dict.fromkeys(ARTICLES, n / 16) for n, system in enumerate(systems)}
+    assert "55 of 55 pairs of rows differ significantly in ROUGE-L, at 5 % after Holm." in texts(
+        measured(scores(**many)), "000-2"
+    )
+    few = {system: dict.fromkeys(ARTICLES[:5], n / 16) for n, system in enumerate(systems)}
+    assert (
+        "0 of 55 pairs of rows differ significantly in ROUGE-L, at 5 % after Holm: scores that differ on at most 5 "
+        "articles give no p below 1.000 among 55 pairs." in texts(measured(scores(**few)), "000-2")
+    )
+
+
 def test_recalls_and_parameters() -> None:
     found = measured(NOWHERE, ranking=ranking_scores(("a", "test", "ranking", 5, 0.5), ("a", "valid", "ranking", 5, 0)))
     rows = section(BY_NAME["000-1"], found).blocks[0].rows  # type: ignore[union-attr]
