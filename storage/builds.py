@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
@@ -10,12 +11,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from storage.directories import DirectoryRecord
-from storage.errors import StorageError
+from storage.errors import DamagedFieldsError, StorageError
 from storage.recipes import ShardRecord, most_first, worst_of
-from storage.sealed import seal, unseal
+from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
 LATEST = "builds/latest.json"
+_FOLDER = "builds"
+_SET_ASIDE = ".json.damaged"
+_NAME = re.compile(r"\d{8}-\d{6}(-.+)?")  # as `record_build` names them; other files in the folder are other people's
 _log = logging.getLogger(__name__)
 
 
@@ -100,9 +104,15 @@ def summarise(records: Collection[ShardRecord]) -> dict[str, Any]:
 
 def save_build(store: Store, build: Build, *, latest: bool = True) -> None:
     """Write a manifest and, if it is the latest, then point `latest` to it; both writes are atomic."""
-    store.write_bytes(f"builds/{build.name}.json", seal(asdict(build)))
+    assert is_build_name(build.name), build.name
+    store.write_bytes(manifest_path(build.name), seal(asdict(build)))
     if latest:
-        store.write_bytes(LATEST, json.dumps({"build": build.name}).encode())
+        point_to(store, build.name)
+
+
+def point_to(store: Store, name: str) -> None:
+    """Let `latest` name a build."""
+    store.write_bytes(LATEST, seal({"build": name}))
 
 
 def latest_build(store: Store) -> Build | None:
@@ -117,37 +127,83 @@ def latest_build(store: Store) -> Build | None:
     if not store.exists(LATEST):
         return None
     try:
-        return read_build(store, str(json.loads(store.read_bytes(LATEST))["build"]))
-    except (ValueError, KeyError, TypeError, StorageError) as error:
+        return named_by_latest(store)
+    except StorageError as error:
         problem = error
     for name in reversed(build_names(store)):
         try:
             build = read_build(store, name)
         except StorageError:
             continue
-        _log.warning("%s below %s does not name a build (%s): taking the newest, %s", LATEST, store.root, problem, name)
+        _log.warning("%s: taking the newest, %s", problem, name)
         return build
-    raise StorageError(f"{LATEST} below {store.root} names no build that can be read: {problem}") from problem
+    raise StorageError(f"{problem}; nor can another build be read") from problem
+
+
+def named_by_latest(store: Store) -> Build:
+    """Return the build that `latest` names.
+
+    Raises:
+        StorageError: it names none that can be read.
+    """
+    try:
+        return read_build(store, str(unseal(store.read_bytes(LATEST)).get("build")))
+    except (ValueError, StorageError) as error:
+        raise StorageError(f"{LATEST} below {store.root} does not name a build: {error}") from error
+
+
+def is_build_name(text: str) -> bool:
+    """Whether a text is the name of a build: date, time and label."""
+    return _NAME.fullmatch(text) is not None
+
+
+def manifest_path(name: str) -> str:
+    """Return the path of a build's manifest, relative to the root."""
+    return f"{_FOLDER}/{name}.json"
+
+
+def damaged_manifest_path(name: str) -> str:
+    """Return the path of a manifest that was set aside."""
+    return f"{_FOLDER}/{name}{_SET_ASIDE}"
 
 
 def build_names(store: Store) -> list[str]:
     """Return the names of all builds, oldest first."""
-    return sorted(file.removesuffix(".json") for file in store.sizes("builds") if file != LATEST.rpartition("/")[2])
+    return _named(store, ".json")
+
+
+def damaged_build_names(store: Store) -> list[str]:
+    """Return the names of the builds whose manifests were set aside, oldest first."""
+    return _named(store, _SET_ASIDE)
+
+
+def set_aside_manifest(store: Store, name: str) -> None:
+    """Rename a damaged manifest: a person can still look at it, and pruning keeps what it may have named."""
+    store.rename(manifest_path(name), damaged_manifest_path(name))
 
 
 def read_build(store: Store, name: str) -> Build:
     """Return a build by name.
 
     Raises:
-        StorageError: there is no build of that name, or its manifest cannot be read.
+        DamagedFieldsError: its manifest cannot be read, or is that of another build.
+        StorageError: there is no build of that name.
     """
-    file = f"builds/{name}.json"
+    file = manifest_path(name)
     try:
-        if file == LATEST:  # which points to a build, and is none
+        if not is_build_name(name):  # such as the pointer
             raise FileNotFoundError(file)
-        return Build(**unseal(store.read_bytes(file)))
+        build = of_kind(Build, unseal(store.read_bytes(file)))
+        if build.name != name:
+            raise ValueError(f"it is that of {build.name}")
     except FileNotFoundError:
         names = ", ".join(build_names(store)) or "none"
         raise StorageError(f"no build {name!r} below {store.root}; existing builds: {names}") from None
-    except (ValueError, TypeError) as error:
-        raise StorageError(f"builds/{name}.json below {store.root} is not a build manifest: {error}") from error
+    except ValueError as error:
+        raise DamagedFieldsError(f"{file} below {store.root} is not a build manifest: {error}") from error
+    return build
+
+
+def _named(store: Store, ending: str) -> list[str]:
+    stems = (file.removesuffix(ending) for file in store.sizes(_FOLDER) if file.endswith(ending))
+    return sorted(filter(is_build_name, stems))

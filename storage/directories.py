@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from storage.errors import CorruptShardError
-from storage.sealed import seal, unseal
+from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
 _COPY_BYTES = 1 << 20
@@ -62,13 +62,7 @@ class DirectoryRecord:
         Raises:
             ValueError: it is not a record.
         """
-        fields = unseal(data)
-        try:
-            record = cls(**fields)
-            record.files.items(), record.metrics.items()
-        except (TypeError, AttributeError) as error:
-            raise ValueError(f"not the record of a directory: {error}") from error
-        return record
+        return of_kind(cls, unseal(data))
 
 
 def directory_path(name: str, key: str) -> str:
@@ -144,11 +138,24 @@ def find_directory(store: Store, name: str, key: str) -> DirectoryRecord | None:
     if not store.exists(sidecar):
         return None
     try:
-        record = DirectoryRecord.from_json(store.read_bytes(sidecar))
+        record = read_directory_record(store, sidecar)
     except ValueError as error:
         _log.warning("%s cannot be read (%s): its directory counts as missing", sidecar, error)
         return None
     return record if all(store.exists(f"{record.path}/{file}") for file in record.files) else None
+
+
+def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:
+    """Return the record in a file.
+
+    Raises:
+        ValueError: it is not a record, or that of another directory, copied under this name.
+        FileNotFoundError: there is no such file.
+    """
+    record = DirectoryRecord.from_json(store.read_bytes(sidecar))
+    if record_of_directory(record.name, record.key) != sidecar:
+        raise ValueError(f"it is the record of {record.path}")
+    return record
 
 
 def fetch_directory(store: Store, record: DirectoryRecord) -> Path:

@@ -26,5 +26,9 @@ class CorruptShardError(StorageError):
         return f"{self.path} is damaged: {self.problem}"
 
 
+class DamagedFieldsError(StorageError):
+    """A manifest or an entry of the registry is there and cannot be read: damaged, or not written by this project."""
+
+
 class RootBusyError(StorageError):
     """Another build is writing below the same root."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from storage.builds import LATEST
+from storage.builds import is_build_name
 from storage.schemas import DATASETS
 
 _NESTED = ("models", "efficiency")  # FOLDER/NAME/KEY
@@ -46,8 +46,7 @@ def parse_file_name(name: str) -> FileName | None:
     if top in DATASETS:
         return _shard_or_scratch(top, folders[1:], file)
     if top == "builds":
-        build = file.removesuffix(".json")
-        return FileName("build", build) if len(folders) == 1 and build not in ("", file) and name != LATEST else None
+        return _manifest(file) if len(folders) == 1 else None
     depth = 2 if top in _NESTED else 1
     if top not in (*_NESTED, *_FLAT) or len(folders) < depth:
         return None
@@ -68,6 +67,12 @@ def _shard_or_scratch(stage: str, folders: list[str], file: str) -> FileName | N
         return None
     damaged = file.endswith(".damaged")
     return FileName("shard", f"{stage}/{stem}.parquet", record=ending == "json" and not damaged, damaged=damaged)
+
+
+def _manifest(file: str) -> FileName | None:
+    damaged = file.endswith(".damaged")
+    stem, _, ending = file.removesuffix(".damaged").rpartition(".")
+    return FileName("build", stem, damaged=damaged) if ending == "json" and is_build_name(stem) else None
 
 
 def _is_part(text: str, prefix: str) -> bool:

@@ -6,6 +6,10 @@ is kept because it is pinned, because a model version needs it, or because it is
 Files that no manifest names belong to a build that was interrupted or failed, or were left by a killed process. They
 are deleted once `keep` later builds have finished; temporary and damaged files are deleted after one.
 
+A damaged manifest counts as a build of its time, and so does the file of a damaged model version. As long as it would
+be kept, nothing that is older than it is deleted, because it may have named that. Once enough later builds have
+finished it goes as well.
+
 Retraining prunes only what retraining made, because other builds may be kept below the same root.
 
 Only files with names that this project gives are considered; everything else below the root, other roots in its folders
@@ -13,19 +17,32 @@ included, is left alone. The caller holds the root's lock, so that no build is r
 """
 
 import json
+import logging
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime
 
 import pyarrow.fs as pafs
 
-from storage.builds import Build, build_names, latest_build, read_build
-from storage.errors import StorageError
+from storage.builds import (
+    Build,
+    build_names,
+    damaged_build_names,
+    damaged_manifest_path,
+    latest_build,
+    manifest_path,
+    read_build,
+    set_aside_manifest,
+)
+from storage.errors import DamagedFieldsError
 from storage.file_names import FileName, parse_file_name
 from storage.pins import pinned_builds
-from storage.registry import Version, read_champion, read_frozen, read_version, version_numbers
+from storage.registry import Version, read_champion, read_frozen, read_version, version_numbers, version_path
 from storage.store import Store
+
+_log = logging.getLogger(__name__)
+Listing = Mapping[str, pafs.FileInfo]
 
 
 @dataclass(frozen=True)
@@ -38,6 +55,8 @@ class Pruning:
         sizes: file to delete -> its bytes, in the order of deletion.
         kept_bytes: bytes of the files that kept builds and versions need.
         young: files that no manifest names, kept because too few builds have finished since.
+        damaged: manifest or version to keep that cannot be read -> why; nothing older than it is deleted.
+        aside: builds whose damaged manifests are to be set aside.
     """
 
     builds: tuple[str, ...]
@@ -45,6 +64,8 @@ class Pruning:
     sizes: dict[str, int]
     kept_bytes: int
     young: int
+    damaged: dict[str, str] = field(default_factory=dict)
+    aside: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -69,10 +90,16 @@ class _Distinct:
     Attributes:
         names: of its manifests, oldest first.
         build: their content; None for a single manifest that cannot be read.
+        problem: why it cannot be read.
     """
 
     names: tuple[str, ...]
     build: Build | None
+    problem: str = ""
+
+    def damaged_among(self, names: Set[str]) -> bool:
+        """Whether it cannot be read, and is one of these."""
+        return self.build is None and self.names[0] in names
 
 
 def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning:
@@ -88,26 +115,35 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
 
     Raises:
         ValueError: `keep` is less than 1.
-        StorageError: the manifest of a build to keep cannot be read, so its files are unknown.
+        StorageError: the pointer to the champion or the frozen split cannot be read, so what they need is unknown.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
-    every_version = {number: read_version(store, number) for number in version_numbers(store)}
-    versions = _kept_versions(store, keep)
+    listing = store.files()
+    every_version, unread = _read_versions(store)
+    numbers = _kept_versions(store, keep)
+    versions = [every_version[number] for number in numbers if number in every_version]
     builds = _distinct_builds(store)
     of_versions = {version.build for version in every_version.values()}
     counted = [build for build in builds if not retrained or of_versions.intersection(build.names)]
-    names = _kept_builds(store, builds, counted, keep, [every_version[number].build for number in versions])
-    kept = _marked(store, [read_build(store, name) for name in names], [every_version[number] for number in versions])
-    gone = [build.build for build in counted if build.build is not None and not set(names).intersection(build.names)]
+    names = _kept_builds(store, builds, counted, keep, [version.build for version in versions])
+    damaged = {_manifest(listing, build.names[0]): build.problem for build in builds if build.damaged_among(names)}
+    damaged |= {version_path(number): unread[number] for number in numbers if number in unread}
+    held = max((listing[file].mtime for file in damaged if file in listing), default=None)
+    if held is not None:
+        names |= {name for build in builds for name in build.names if listing[_manifest(listing, name)].mtime <= held}
+    readable = [build.build for build in builds if build.build and names.intersection(build.names)]
+    kept = _marked(store, readable, versions)
+    gone = [build.build for build in counted if build.build and not names.intersection(build.names)]
     named = _named(gone, every_version.values())
-    manifests = {name for build in counted for name in build.names} - set(names)
-    unfinished = None if retrained else _finished(store, counted[-keep:][0].names[0] if len(counted) >= keep else None)
-    trash = None if retrained else _finished(store, builds[-1].names[-1] if builds else None)
+    manifests = {name for build in counted for name in build.names} - names
+    oldest = counted[-keep:][0].names[0] if len(counted) >= keep else None
+    unfinished = None if retrained else _finished(listing, oldest)
+    trash = None if retrained else _finished(listing, builds[-1].names[-1] if builds else None)
     sizes: dict[str, int] = {}
     bytes_kept = young = 0
     turn = {}
-    for name, info in store.files().items():
+    for name, info in listing.items():
         file = parse_file_name(name)
         if file is None:
             continue
@@ -118,7 +154,9 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
             unneeded = False
         else:
             bound = trash if file.trash else unfinished
-            unneeded = _needed(file, *named) or (bound is not None and info.mtime is not None and info.mtime <= bound)
+            unneeded = _needed(file, *named) or (bound is not None and info.mtime <= bound)
+            if held is not None and not file.trash and info.mtime <= held:
+                unneeded = False
             young += not unneeded
         if unneeded:
             sizes[name] = info.size
@@ -127,11 +165,19 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
         elif file.kind == "build" or needed:
             bytes_kept += info.size
     ordered = dict(sorted(sizes.items(), key=lambda item: (turn[item[0]], item[0])))
-    return Pruning(tuple(names), tuple(versions), ordered, bytes_kept, young)
+    aside = tuple(file.named for name in damaged if (file := parse_file_name(name)) and not file.damaged)
+    return Pruning(tuple(sorted(names)), tuple(numbers), ordered, bytes_kept, young, damaged, aside)
 
 
 def carry_out(store: Store, pruning: Pruning) -> None:
-    """Delete what `plan_pruning` found, in its order; if killed half-way, everything still named is complete."""
+    """Set damaged manifests aside and delete what `plan_pruning` found, in its order.
+
+    If killed half-way, everything still named is complete.
+    """
+    for file, problem in pruning.damaged.items():
+        _log.warning("%s cannot be read (%s): nothing older than it is deleted while it counts as kept", file, problem)
+    for name in pruning.aside:
+        set_aside_manifest(store, name)
     for name in pruning.sizes:
         store.delete(name)
     if store.is_local:
@@ -146,14 +192,28 @@ def _kept_versions(store: Store, keep: int) -> list[int]:
     return sorted({*numbers[-keep:], *(number for number in needed if number is not None)})
 
 
+def _read_versions(store: Store) -> tuple[dict[int, Version], dict[int, str]]:
+    """Return the versions by number, and why others cannot be read."""
+    versions: dict[int, Version] = {}
+    problems = {}
+    for number in version_numbers(store):
+        try:
+            versions[number] = read_version(store, number)
+        except DamagedFieldsError as error:
+            problems[number] = str(error)
+    return versions, problems
+
+
 def _distinct_builds(store: Store) -> list[_Distinct]:
     """Return all builds, sorted by their newest manifests, oldest first."""
     found: dict[str, _Distinct] = {}
-    for name in build_names(store):
+    for name in sorted({*build_names(store), *(aside := damaged_build_names(store))}):
         try:
+            if name in aside:
+                raise DamagedFieldsError("it was set aside")
             build = read_build(store, name)
-        except StorageError:  # it ages like any other build, and stops pruning only while it has to be kept
-            found[name] = _Distinct((name,), None)
+        except DamagedFieldsError as error:  # it ages like any other build
+            found[name] = _Distinct((name,), None, str(error))
             continue
         content = json.dumps([build.stages, build.models, build.report], sort_keys=True)
         before = found.pop(content, None)
@@ -163,18 +223,23 @@ def _distinct_builds(store: Store) -> list[_Distinct]:
 
 def _kept_builds(
     store: Store, builds: list[_Distinct], counted: list[_Distinct], keep: int, of_versions: list[str]
-) -> list[str]:
+) -> set[str]:
     """Return the names of the manifests that stay.
 
     For each build: its oldest manifest, which says when it finished, its newest, and those needed by name.
     """
     ends = {name for build in counted[-keep:] for name in (build.names[0], build.names[-1])}
     kept = {*ends, *of_versions, *pinned_builds(store)}
-    latest = latest_build(store)
+    latest = latest_build(store) if any(build.build for build in builds) else None
     if latest is not None:
         kept.add(latest.name)
     others = {name for build in builds if build not in counted for name in build.names}
-    return sorted((kept | others) & set(build_names(store)))
+    return (kept | others) & {name for build in builds for name in build.names}
+
+
+def _manifest(listing: Listing, name: str) -> str:
+    """Return the path of a build's manifest, which may have been set aside."""
+    return next(path for path in (manifest_path(name), damaged_manifest_path(name)) if path in listing)
 
 
 def _marked(store: Store, builds: list[Build], versions: list[Version]) -> tuple[set[str], set[str]]:
@@ -202,13 +267,9 @@ def _named(builds: Iterable[Build], versions: Iterable[Version]) -> tuple[set[st
     return files, directories
 
 
-def _finished(store: Store, name: str | None) -> datetime | None:
+def _finished(listing: Listing, name: str | None) -> datetime | None:
     """Return when a manifest was written; None without a manifest: then age is no reason to delete."""
-    if name is None:
-        return None
-    info = store.filesystem.get_file_info(store.path(f"builds/{name}.json"))
-    moment: datetime | None = info.mtime
-    return moment.astimezone(UTC) if moment is not None else None
+    return None if name is None else listing[_manifest(listing, name)].mtime
 
 
 def _needed(file: FileName, files: set[str], directories: set[str]) -> bool:

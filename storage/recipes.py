@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from storage.errors import CorruptShardError
 from storage.schemas import Dataset
-from storage.sealed import seal, unseal
+from storage.sealed import of_kind, seal, unseal
 from storage.store import RowGroup, Store, WrittenTable
 
 JSON = Mapping[str, Any]
@@ -95,9 +95,9 @@ class ShardRecord:
         """
         try:
             fields = unseal(data)
-            written = fields.pop("written")
-            groups = {int(shard): RowGroup(**group) for shard, group in written.pop("groups").items()}
-            return cls(written=WrittenTable(**written, groups=groups), **fields)
+            written = fields["written"]
+            groups = {int(shard): of_kind(RowGroup, group) for shard, group in written["groups"].items()}
+            return of_kind(cls, {**fields, "written": of_kind(WrittenTable, {**written, "groups": groups})})
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a shard record: {error}") from error
 
@@ -134,11 +134,24 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
     if size is None or sidecar.rpartition("/")[2] not in listing:
         return None
     try:
-        record = ShardRecord.from_json(store.read_bytes(sidecar))
+        record = read_record(store, sidecar)
     except ValueError as error:
         _log.warning("%s cannot be read (%s): its shard counts as missing", sidecar, error)
         return None
     return record if record.written.bytes == size else None
+
+
+def read_record(store: Store, sidecar: str) -> ShardRecord:
+    """Return the record in a file.
+
+    Raises:
+        ValueError: it is not a record, or that of another shard, copied under this name.
+        FileNotFoundError: there is no such file.
+    """
+    record = ShardRecord.from_json(store.read_bytes(sidecar))
+    if record_path(record.stage, record.shard, record.key) != sidecar:
+        raise ValueError(f"it is the record of {record.path}")
+    return record
 
 
 def set_aside(store: Store, damage: CorruptShardError) -> None:

@@ -5,20 +5,23 @@ The pointer is one small file, replaced atomically, which also lists all earlier
 one champion, and one can roll back to an earlier one.
 """
 
-import json
+import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from storage.builds import read_build
 from storage.directories import directory_path, find_directory
-from storage.errors import StorageError
+from storage.errors import DamagedFieldsError, StorageError
+from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
 FOLDER = "registry"
 CHAMPION = f"{FOLDER}/champion.json"
 FROZEN = f"{FOLDER}/frozen.json"
 _VERSIONS = f"{FOLDER}/versions"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -99,29 +102,33 @@ def save_version(store: Store, version: Version) -> None:
     Raises:
         StorageError: a version of that number exists already, or the file could not be written.
     """
-    path = _path(version.number)
+    path = version_path(version.number)
     if store.exists(path):
         raise StorageError(f"version {version.number} below {store.root} exists already and never changes")
-    store.write_bytes(path, _json(version))
+    store.write_bytes(path, seal(asdict(version)))
 
 
 def read_version(store: Store, number: int) -> Version:
     """Return a version.
 
     Raises:
-        StorageError: there is no version of that number, or its file cannot be read.
+        DamagedFieldsError: its file cannot be read, or is that of another version.
+        StorageError: there is no version of that number.
     """
+    path = version_path(number)
     try:
-        return _read(store, _path(number), Version)
+        version = _read(store, path, Version)
     except FileNotFoundError:
         numbers = ", ".join(map(str, version_numbers(store))) or "none"
         raise StorageError(f"no version {number} below {store.root}; existing versions: {numbers}") from None
+    if version.number != number:
+        raise DamagedFieldsError(f"{path} below {store.root} is the file of version {version.number}")
+    return version
 
 
 def version_numbers(store: Store) -> list[int]:
     """Return the numbers of all versions, lowest first."""
-    stems = (name.removesuffix(".json") for name in store.sizes(_VERSIONS) if name.endswith(".json"))
-    return sorted(int(stem) for stem in stems if stem.isdigit())
+    return sorted(int(name[:6]) for name in store.sizes(_VERSIONS) if re.fullmatch(r"\d{6}\.json", name))
 
 
 def newest_version(store: Store) -> Version | None:
@@ -131,9 +138,13 @@ def newest_version(store: Store) -> Version | None:
 
 
 def version_of(store: Store, label: str) -> Version | None:
-    """Return the newest version made for a period, or None."""
+    """Return the newest version made for a period, or None; versions that cannot be read are warned of and left out."""
     for number in reversed(version_numbers(store)):
-        version = read_version(store, number)
+        try:
+            version = read_version(store, number)
+        except DamagedFieldsError as error:
+            _log.warning("%s: it is not looked at", error)
+            continue
         if version.label == label:
             return version
     return None
@@ -143,7 +154,7 @@ def read_champion(store: Store) -> Champion | None:
     """Return the pointer, or None before the first champion.
 
     Raises:
-        StorageError: the file cannot be read.
+        DamagedFieldsError: the file cannot be read.
     """
     return _read(store, CHAMPION, Champion) if store.exists(CHAMPION) else None
 
@@ -163,24 +174,28 @@ def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion
     version = read_version(store, number)
     missing = missing_files(store, version)
     if missing:
+        others = ", ".join(str(other) for other in version_numbers(store) if usable(store, other)) or "none"
         raise StorageError(
-            f"version {number} below {store.root} cannot be used: {missing[0]} is gone (pruned). Choose one of "
-            f"{', '.join(str(other) for other in version_numbers(store) if usable(store, other)) or 'none'}"
+            f"version {number} below {store.root} cannot be used: {missing[0]} is gone (pruned) or damaged. Choose one "
+            f"of {others}"
         )
     before = read_champion(store)
     switch = {"version": number, "at": at, "why": why}
     champion = Champion(number, [*(before.history if before else ()), switch])
-    store.write_bytes(CHAMPION, _json(champion))
+    store.write_bytes(CHAMPION, seal(asdict(champion)))
     return champion
 
 
 def usable(store: Store, number: int) -> bool:
-    """Whether all files of a version exist."""
-    return not missing_files(store, read_version(store, number))
+    """Whether a version can be read and all its files exist."""
+    try:
+        return not missing_files(store, read_version(store, number))
+    except DamagedFieldsError:
+        return False
 
 
 def missing_files(store: Store, version: Version) -> list[str]:
-    """Return which of a version's models, vocabulary and build are missing."""
+    """Return which of a version's models, vocabulary and build are missing or cannot be read."""
     missing = [path for path in version.models.values() if find_directory(store, *split_path(path)) is None]
     if not store.exists(version.vocabulary):
         missing.append(version.vocabulary)
@@ -206,19 +221,20 @@ def save_frozen(store: Store, split: FrozenSplit) -> None:
     """
     if store.exists(FROZEN):
         raise StorageError(f"{FROZEN} below {store.root} exists already: the frozen test split never changes")
-    store.write_bytes(FROZEN, _json(split))
+    store.write_bytes(FROZEN, seal(asdict(split)))
 
 
 def read_frozen(store: Store) -> FrozenSplit | None:
     """Return the frozen test split, or None before the first champion.
 
     Raises:
-        StorageError: the file cannot be read.
+        DamagedFieldsError: the file cannot be read.
     """
     return _read(store, FROZEN, FrozenSplit) if store.exists(FROZEN) else None
 
 
-def _path(number: int) -> str:
+def version_path(number: int) -> str:
+    """Return the path of a version's file, relative to the root."""
     return f"{_VERSIONS}/{number:06d}.json"
 
 
@@ -227,10 +243,6 @@ Entry = TypeVar("Entry", Version, Champion, FrozenSplit)
 
 def _read(store: Store, path: str, kind: type[Entry]) -> Entry:
     try:
-        return kind(**json.loads(store.read_bytes(path)))
-    except (ValueError, TypeError) as error:
-        raise StorageError(f"{path} below {store.root} cannot be read: {error}") from error
-
-
-def _json(value: Version | Champion | FrozenSplit) -> bytes:
-    return json.dumps(asdict(value), indent=1, ensure_ascii=False).encode()
+        return of_kind(kind, unseal(store.read_bytes(path)))
+    except ValueError as error:
+        raise DamagedFieldsError(f"{path} below {store.root} cannot be read: {error}") from error

@@ -1,11 +1,14 @@
 """JSON with its own digest: a record in which one byte was flipped is rejected."""
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import MISSING
+from typing import Any, TypeVar
 
 _SEAL = "sha256"
+Kind = TypeVar("Kind")
 
 
 def seal(fields: Mapping[str, Any]) -> bytes:
@@ -15,18 +18,36 @@ def seal(fields: Mapping[str, Any]) -> bytes:
 
 
 def unseal(data: bytes) -> dict[str, Any]:
-    """Return the fields; a record without a digest, as earlier versions wrote it, is not checked.
+    """Return the fields.
 
     Raises:
-        ValueError: it is not a JSON object, or its digest does not match.
+        ValueError: it is not a JSON object, has no seal, or the seal is not that of its fields.
     """
     fields = json.loads(data)
     if not isinstance(fields, dict):
         raise ValueError(f"expected a JSON object, found {type(fields).__name__}")
     expected = fields.pop(_SEAL, None)
-    if expected is not None and expected != _digest(fields):
+    if expected is None:
+        raise ValueError(f"it has no seal (the field {_SEAL})")
+    if expected != _digest(fields):
         raise ValueError(f"its fields do not match its {_SEAL}")
     return fields
+
+
+def of_kind(kind: type[Kind], fields: Mapping[str, Any]) -> Kind:
+    """Return a dataclass made of those of the fields that it has.
+
+    A field that it does not have was written by a newer version, which is no reason to forget the others.
+
+    Raises:
+        ValueError: a field is missing that has no default.
+    """
+    members = dataclasses.fields(kind)  # type: ignore[arg-type]
+    needed = (one.name for one in members if one.default is MISSING and one.default_factory is MISSING)
+    missing = [name for name in needed if name not in fields]
+    if missing:
+        raise ValueError(f"it has no field {missing[0]!r}: expected the fields of a {kind.__name__}")
+    return kind(**{one.name: fields[one.name] for one in members if one.name in fields})
 
 
 def _digest(fields: Mapping[str, Any]) -> str:

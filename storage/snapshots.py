@@ -6,7 +6,6 @@ files that have not changed since the last one are not sent again. Another machi
 """
 
 import hashlib
-import json
 import logging
 import os
 import shutil
@@ -14,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 from storage.directories import directory_path, download, is_leftover
 from storage.errors import StorageError
+from storage.sealed import seal, unseal
 from storage.store import Store
 
 INTERVAL_SECONDS = 30.0
@@ -123,7 +122,7 @@ class _Snapshots:
                 if stored.get(sha256) != path.stat().st_size:
                     with path.open("rb") as file, self.store.writing(f"{self.location}/{sha256}") as sink:
                         shutil.copyfileobj(file, sink)
-            self.store.write_bytes(f"{self.location}/{_MANIFEST}", json.dumps({"files": files}, indent=1).encode())
+            self.store.write_bytes(f"{self.location}/{_MANIFEST}", seal({"files": files}))
             self._sent = checkpoints
             for name in stored.keys() - {*files.values(), _MANIFEST}:
                 self.store.delete(f"{self.location}/{name}")
@@ -173,8 +172,7 @@ class _Snapshots:
 
     def _read_manifest(self) -> dict[str, str]:
         try:
-            manifest: dict[str, Any] = json.loads(self.store.read_bytes(f"{self.location}/{_MANIFEST}"))
-            return dict(manifest["files"])
+            return dict(unseal(self.store.read_bytes(f"{self.location}/{_MANIFEST}"))["files"])
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError) as error:

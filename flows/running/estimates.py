@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from storage.directories import DirectoryRecord, find_directory
-from storage.recipes import ShardRecord
+from storage.recipes import ShardRecord, read_record
 from storage.schemas import ARTICLES, DATASETS, FEATURES, PARAGRAPHS, SEARCH, Dataset
 from storage.store import Store
 from tasks.engine.stage import Run
@@ -72,7 +72,7 @@ def _shard_records(store: Store, stage: str) -> Iterator[ShardRecord]:
     """Yield some records of a stage, of any recipe."""
     for name in sorted(file for file in store.sizes(stage) if file.endswith(".json"))[:_SAMPLE]:
         try:
-            yield ShardRecord.from_json(store.read_bytes(f"{stage}/{name}"))
+            yield read_record(store, f"{stage}/{name}")
         except ValueError:
             continue
 

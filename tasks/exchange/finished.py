@@ -2,7 +2,7 @@
 
 from storage.builds import Build, latest_build, read_build
 from storage.errors import StorageError
-from storage.recipes import ShardRecord
+from storage.recipes import read_record
 from storage.store import Store
 from tasks.engine.inputs import StageResult
 
@@ -32,7 +32,7 @@ def finished_stage(store: Store, build: Build, stage: str) -> StageResult:
     for shard, path in build.stages[stage].items():
         sidecar = path.removesuffix(".parquet") + ".json"
         try:
-            records[int(shard)] = ShardRecord.from_json(store.read_bytes(sidecar))
+            records[int(shard)] = read_record(store, sidecar)
         except FileNotFoundError:
             raise StorageError(f"{sidecar}, which build {build.name} names, is missing below {store.root}") from None
         except ValueError as error:

@@ -61,7 +61,8 @@ def describe_pruning(pruning: Pruning, *, done: bool) -> str:
     head = f"{'pruned' if done else 'would prune'} {len(pruning.sizes):,} files, {pruning.bytes:,} bytes"
     tail = f"kept {pruning.kept_bytes:,} bytes: builds {builds}; versions {versions}"
     young = [f"{pruning.young:,} files of unfinished builds are left alone"] if pruning.young else []
-    return "\n".join([head, *lines, tail, *young])
+    held = [f"{file} cannot be read: nothing older is deleted while it counts as kept" for file in pruning.damaged]
+    return "\n".join([head, *lines, tail, *young, *held])
 
 
 def promote_by_hand(store: Store, number: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from models.presets import sees_sentences
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
-from storage.recipes import ShardRecord
+from storage.recipes import read_record
 from storage.registry import FrozenSplit, Version, newest_version, read_champion, read_version, split_path
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
@@ -96,7 +96,7 @@ def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
     records = {}
     for shard, file in enumerate(files):
         try:
-            records[shard] = ShardRecord.from_json(store.read_bytes(f"{file.removesuffix('.parquet')}.json"))
+            records[shard] = read_record(store, f"{file.removesuffix('.parquet')}.json")
         except (FileNotFoundError, ValueError) as error:
             raise StorageError(
                 f"{file} below {store.root}, which the registry names, has no record: {error}"

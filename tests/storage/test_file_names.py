@@ -26,10 +26,12 @@ KEY, HEX = "0123456789abcdef", "0123456789abcdef" * 2
         (f"reports/{KEY}/report.html", FileName("directory", f"reports/{KEY}")),
         (f"tables/{KEY}.json", FileName("directory", f"tables/{KEY}", record=True)),
         ("builds/20260101-000000-abcdef.json", FileName("build", "20260101-000000-abcdef")),
+        ("builds/20260101-000000-abcdef.json.damaged", FileName("build", "20260101-000000-abcdef", damaged=True)),
         *(
             (name, None)
             for name in (
-                "builds/latest.json", "builds/.json", "builds/pinned/b", "articles/mine.parquet", "notes.txt",
+                "builds/latest.json", "builds/.json", "builds/notes.json",
+                "builds/20260101-000000-a", "builds/pinned/b", "articles/mine.parquet", "notes.txt",
                 f"models/part-00017.{KEY}.parquet", f"articles/part-0017.{KEY}.parquet", f"articles/part-00017.{KEY}",
                 f"articles/part-00017.{KEY[:-1]}g.parquet", f"models/{KEY}.json", f"models/ranker/{KEY}",
                 "models/ranker/readme.md", f"other/.part.{HEX}.tmp", f"articles/..{HEX}.tmp", f"articles/.{HEX}.tmp",

@@ -1,6 +1,5 @@
 """Pruning never takes what a kept build or version needs, and leaves nothing else of ours."""
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -24,6 +23,7 @@ from storage.registry import (
     usable,
     version_numbers,
 )
+from storage.sealed import seal
 from storage.store import Store
 
 pytestmark = pytest.mark.integration
@@ -62,7 +62,7 @@ class Root:
             files = {"model.safetensors": "00", "checkpoints/step-00000001/state.json": "00"}
             record = {"name": name, "key": f"{key:016x}", "files": files, "digest": "", "settings": {}, "inputs": {},
                       "metrics": {}, "seconds": 0.0}  # fmt: skip
-            self.write(f"{path}.json", json.dumps(record).encode())
+            self.write(f"{path}.json", seal(record))
         return path
 
     def build(self, stages: dict[str, dict[str, str]], models: dict[str, str], report: str | None = None) -> str:
@@ -283,8 +283,92 @@ def test_a_manifest_that_cannot_be_read_goes_with_the_old_ones(tmp_path: Path) -
     for key in range(2):
         root.build({"examples": {"0": root.shard("examples", key)}}, {})
     assert list(plan_pruning(root.store, 2).sizes) == ["builds/20250101-000000-abcdef.json"]
-    with pytest.raises(StorageError, match=r"builds/20250101-000000-abcdef\.json below .* is not a build manifest"):
-        plan_pruning(root.store, 3)
+    carry_out(root.store, plan_pruning(root.store, 3))  # it is among the three newest
+    aside = "builds/20250101-000000-abcdef.json.damaged"
+    assert aside in root.files()
+    assert list(plan_pruning(root.store, 2).sizes) == [aside]
+    assert plan_pruning(root.store, 3).sizes == {}
+
+
+@pytest.mark.parametrize("damage", ["flip", "half", "empty", "of another build"])
+def test_what_a_damaged_manifest_may_have_named_is_kept(
+    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = Root(tmp_path)
+    names = [root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in range(2)]
+    path = tmp_path / "builds" / f"{names[1]}.json"
+    data, moment = path.read_bytes(), path.stat().st_mtime
+    other = (tmp_path / "builds" / f"{names[0]}.json").read_bytes()
+    path.write_bytes({"flip": data.replace(b'"config"', b'"confiG"'), "half": data[:40], "empty": b"",
+                      "of another build": other}[damage])  # fmt: skip
+    os.utime(path, (moment, moment))
+    names += [root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in (2, 3)]
+
+    found = plan_pruning(root.store, 3)
+    assert (found.builds, list(found.damaged), found.sizes) == (tuple(names), [f"builds/{names[1]}.json"], {})
+    carry_out(root.store, found)
+    assert f"builds/{names[1]}.json cannot be read" in caplog.text
+    assert path.with_name(f"{names[1]}.json.damaged").exists()
+    assert plan_pruning(root.store, 3).builds == tuple(names)
+
+    root.build({"examples": {"0": root.shard("examples", 4)}}, {})
+    found = plan_pruning(root.store, 2)  # it is no longer among those to keep: everything that old goes with it
+    assert found.damaged == {}
+    assert set(found.sizes) == {
+        f"builds/{names[0]}.json", f"builds/{names[1]}.json.damaged", f"builds/{names[2]}.json",
+        *(f"examples/part-00000.{key:016x}.{ending}" for key in (0, 1, 2) for ending in ("json", "parquet")),
+    }  # fmt: skip
+
+
+def test_a_damaged_manifest_of_others_stops_no_retraining_and_keeps_what_is_older(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    words = root.shard("vocabulary", 0)
+
+    def week(key: int) -> str:
+        name = root.build({"examples": {"0": root.shard("examples", key)}}, {})
+        root.version(name, {}, words)
+        return name
+
+    first = week(0)
+    theirs = root.build({"examples": {"0": root.shard("examples", 50)}}, {})
+    root.store.write_bytes(f"builds/{theirs}.json", b"\0")
+    root.touch(f"builds/{theirs}.json")
+    second, third = week(1), week(2)
+    promote_version(root.store, 3, at="", why="")
+
+    found = plan_pruning(root.store, 1, retrained=True)
+    assert (found.builds, list(found.damaged)) == ((first, theirs, third), [f"builds/{theirs}.json"])
+    assert set(found.sizes) == {
+        f"builds/{second}.json", *(f"examples/part-00000.{1:016x}.{ending}" for ending in ("json", "parquet"))
+    }  # fmt: skip
+
+
+def test_what_a_damaged_version_may_have_named_is_kept(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    words = root.shard("vocabulary", 0)
+    for key in range(3):
+        models = {"models/ranker": root.model("models/ranker", key)}
+        root.version(root.build({}, models), models, words)
+        root.touch(f"registry/versions/{key + 1:06d}.json")
+    promote_version(root.store, 3, at="", why="")
+    root.write("registry/versions/000002.json", b"{}")
+    found = plan_pruning(root.store, 2)
+    assert (found.versions, list(found.damaged)) == ((2, 3), ["registry/versions/000002.json"])
+    assert found.sizes == {}
+    assert "models/ranker" in plan_pruning(root.store, 1).by_folder()
+
+
+def test_files_of_others_among_the_manifests_are_left_alone(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    strangers = ["builds/.DS_Store", "builds/notes.json", "builds/._20260101-000001-abcdef.json",
+                 "builds/pinned/.DS_Store", "registry/versions/2.json", "registry/versions/.DS_Store"]  # fmt: skip
+    for name in strangers:
+        root.write(name, b"\0\1Bud1")
+    names = [root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in range(2)]
+    found = plan_pruning(root.store, 1)
+    carry_out(root.store, found)
+    assert (build_names(root.store), pinned_builds(root.store), found.damaged) == ([names[1]], [], {})
+    assert set(strangers) <= root.files()
 
 
 def test_a_root_in_a_folder_of_the_root_is_left_alone(tmp_path: Path) -> None:

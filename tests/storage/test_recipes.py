@@ -1,5 +1,4 @@
-import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,9 +13,11 @@ from storage.recipes import (
     record_path,
     save_record,
     set_aside,
+    shard_path,
     worst_of,
 )
 from storage.schemas import DATASETS, FEATURES, PAGES, PARAGRAPHS
+from storage.sealed import seal
 from storage.store import Store
 
 KEY = recipe_key("features", 1, {"stem": False}, 0, {"articles": ["d1"]})
@@ -137,11 +138,26 @@ def test_a_dataset_that_blames_nobody_names_nobody() -> None:
     assert drops.worst() == {}
 
 
-def test_a_record_keeps_the_worst_and_one_of_before_names_nobody(tmp_path: Path) -> None:
+def test_a_record_keeps_the_worst(tmp_path: Path) -> None:
     record = replace(saved(Store(str(tmp_path))), worst={"b.example": {"rows": 4, "drops": {"timeout": 2}}})
     assert ShardRecord.from_json(record.to_json()) == record
 
-    fields = json.loads(record.to_json())
-    del fields["worst"], fields["sha256"]
 
-    assert ShardRecord.from_json(json.dumps(fields).encode()).worst == {}
+def test_a_field_of_a_newer_version_is_no_reason_to_forget_a_shard(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    record = saved(store)
+    fields = {**asdict(record), "watts": 7}
+    fields["written"]["colour"] = "red"
+    store.write_bytes(record_path("features", 0, KEY), seal(fields))
+    assert found(store) == record
+
+
+def test_a_shard_copied_under_another_name_is_not_that_shard(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = Store(str(tmp_path))
+    record = saved(store)
+    for shard, key in ((1, KEY), (0, "f" * 16)):
+        store.write_bytes(shard_path("features", shard, key), store.read_bytes(record.path))
+        store.write_bytes(record_path("features", shard, key), record.to_json())
+        assert find_record(store, store.sizes("features"), "features", shard, key) is None
+        assert f"it is the record of {record.path}" in caplog.text
+    assert found(store) == record

@@ -101,7 +101,7 @@ def test_a_version_whose_files_are_not_all_there_is_not_promoted(store: Store, g
     store.delete(gone)
     assert len(missing_files(store, version(2))) == 1
     with pytest.raises(
-        StorageError, match=r"version 2 below .* cannot be used: .* is gone \(pruned\). Choose one of none"
+        StorageError, match=r"version 2 below .* cannot be used: .* is gone \(pruned\) or damaged\. Choose one of none"
     ):
         promote_version(store, 2, at="tuesday", why="better")
     assert store.read_bytes(CHAMPION) == before

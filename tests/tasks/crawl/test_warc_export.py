@@ -140,7 +140,7 @@ def test_corpus_is_built_again_from_its_own_export(tmp_path: Path, capsys: pytes
         name: {str(shard): record.path for shard, record in result.records.items()}
         for name, result in first.stages.items()
     }
-    save_build(first.store, Build("one", "2026-05-06T00:00:00+00:00", {}, stages, {}, {}))
+    save_build(first.store, Build("20260506-000000-one", "2026-05-06T00:00:00+00:00", {}, stages, {}, {}))
     file = tmp_path / "out" / "pages.warc.gz"
     assert main(["--root", str(tmp_path / "first"), "--to", str(file)]) == 0
     said = capsys.readouterr().out
