@@ -1,4 +1,4 @@
-"""Read every file below the root and compare it with its record; the next build computes damaged ones again."""
+"""Read every file below the root and compare it with its record; a build that needs a damaged one computes it again."""
 
 import argparse
 import sys
@@ -19,6 +19,7 @@ from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
 from storage.lock import root_lock
 from storage.store import Store
+from storage.verification import Verification
 from storage.verification import verify as verify_store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 
@@ -42,9 +43,10 @@ def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
     """Do the work of the flow; it can be called outside a flow run. Return file -> damage, and a summary as text.
 
     Raises:
-        StorageError: another run holds the root, or the store does not answer.
+        StorageError: there is no such root, another run holds it, or the store does not answer.
     """
     store = Store(root)
+    store.check_exists()
     with root_lock(store):
         return verify_held(store, dry_run=dry_run)
 
@@ -52,13 +54,22 @@ def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
 def verify_held(store: Store, *, dry_run: bool) -> tuple[dict[str, str], str]:
     """Do the same on a root that the caller holds."""
     result = verify_store(store, repair=not dry_run, progress=lambda now: print(now, file=sys.stderr))
-    lines = [f"{path}: {problem}" for path, problem in sorted(result.damaged.items())]
-    done = "found" if dry_run else "found and set aside: the next build computes it again"
-    lines.append(
-        f"{result.files:,} files, {result.bytes / 1e6:,.1f} MB read in {result.seconds:,.1f} s; "
-        + (f"{len(result.damaged)} damaged, {done}" if result.damaged else "nothing is damaged")
-    )
+    lines = [
+        f"{path}: {problem}" + (f"; {result.advice[path]}" if path in result.advice else "")
+        for path, problem in sorted(result.damaged.items())
+    ]
+    earlier = f" ({result.earlier:,} of them before an interruption)" if result.earlier else ""
+    read = f"{result.files:,} files{earlier}, {result.bytes / 1e6:,.1f} MB read in {result.seconds:,.1f} s; "
+    lines.append(read + _outcome(result, dry_run=dry_run))
     return result.damaged, "\n".join(lines)
+
+
+def _outcome(result: Verification, *, dry_run: bool) -> str:
+    if not result.damaged:
+        return "nothing is damaged"
+    computed = len(result.damaged.keys() - result.advice.keys())
+    aside = f", {computed} of them set aside: a build that needs one computes it again"
+    return f"{len(result.damaged)} damaged" + ("" if dry_run or not computed else aside)
 
 
 def _act(options: argparse.Namespace) -> int:

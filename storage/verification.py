@@ -1,27 +1,33 @@
 """Read every file below a root and compare it with its record, to find damage in files that no run happens to read.
 
-A pass reads what records name: shards, the files of models and reports, and the manifests of builds. It reports its
-speed and the time left. Its progress is kept in a small file at the root, so that an interrupted pass continues where
-it stopped. Damaged files are renamed, as in a run: the next build computes them again.
+A pass reads what records name: shards and the files of models and reports; then what names these: manifests, pins and
+the registry (`storage.naming_files`). It reports its speed and the time left. Its progress is kept in a small file at
+the root, so that a pass that was interrupted less than a day ago continues where it stopped; it then reads again what
+was found damaged, and what was written since. Damaged files are renamed, as in a run: the next build that reads one
+computes it again.
 """
 
 import hashlib
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 
-from storage.builds import LATEST, build_names, latest_build, read_build
-from storage.directories import DirectoryRecord, record_of_directory
-from storage.errors import CorruptShardError, StorageError
+import pyarrow.fs as pafs
+
+from storage.directories import read_directory_record
+from storage.errors import CorruptShardError
 from storage.file_names import parse_file_name
-from storage.recipes import ShardRecord, record_path, set_aside
+from storage.naming_files import check_naming_files
+from storage.recipes import read_record, set_aside
+from storage.sealed import of_kind, seal, unseal
 from storage.store import Store
 
 JOURNAL = ".verification.json"
 _READ_BYTES = 1 << 20
 _REPORT_SECONDS = 5.0
+_CONTINUED_SECONDS = 86_400.0  # an older pass says too little of how its files are now
+_CLOCK_SECONDS = 60.0  # an object store has a clock of its own, and tells whole seconds
 
 
 @dataclass(frozen=True)
@@ -61,14 +67,20 @@ class Verification:
         files: files read.
         bytes: bytes read.
         damaged: file -> what is wrong with it.
+        advice: file of `damaged` that no build computes again -> what was done, or what a person can do.
         seconds: time it took, without interruptions.
+        begun: when it began, in seconds since 1970.
+        earlier: files read before the last interruption.
     """
 
     after: str = ""
     files: int = 0
     bytes: int = 0
     damaged: dict[str, str] = field(default_factory=dict)
+    advice: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    begun: float = 0.0
+    earlier: int = 0
 
 
 def verify(
@@ -80,17 +92,17 @@ def verify(
 
     Args:
         store: the root.
-        repair: rename damaged files, so that the next build computes them again; else only report them.
+        repair: rename damaged files, so that a build computes them again; else only report them.
         workers: number of records checked at the same time.
         progress: called with the progress every few seconds and at the end.
 
     Raises:
         StorageError: the store does not answer; the same call continues from there.
     """
-    listing = {name: info.size for name, info in store.files().items()}
-    records = sorted(name for name in listing if _is_record(name))
+    infos = store.files()
+    listing = {name: info.size for name, info in infos.items()}
     found = _interrupted(store)
-    pending = [name for name in records if name > found.after]
+    pending = _pending(infos, found)
     described = _described(pending, listing)
     of_files, of_bytes = found.files + len(described), found.bytes + sum(listing[file] for file in described)
     started, earlier, reported = time.monotonic(), (found.bytes, found.seconds), 0.0
@@ -104,11 +116,13 @@ def verify(
         for name, outcome in zip(pending, pool.map(lambda name: _check(store, name, listing), pending), strict=True):
             found.files += outcome.files
             found.bytes += outcome.bytes
+            for file in _described([name], found.damaged):  # what an interrupted pass found of it
+                del found.damaged[file]
             for damage in outcome.damage:
                 found.damaged[damage.path] = damage.problem
                 if repair:
                     _set_aside(store, name, damage)
-            found.after = name
+            found.after = max(found.after, name)
             if time.monotonic() - reported > _REPORT_SECONDS:
                 reported = time.monotonic()
                 report()
@@ -118,7 +132,9 @@ def verify(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    found.damaged |= _manifests(store, listing, repair=repair)
+    naming = check_naming_files(store, listing, repair=repair)
+    found.damaged |= {name: finding.problem for name, finding in naming.items()}
+    found.advice |= {name: finding.advice for name, finding in naming.items()}
     found.seconds = round(earlier[1] + time.monotonic() - started, 3)
     of_files, of_bytes = found.files, found.bytes  # the listing also counted files that a killed writer left
     report()
@@ -157,16 +173,12 @@ def _expected(store: Store, name: str) -> dict[str, str]:
     Raises:
         ValueError: it is not a record, or the record of something else.
     """
-    data, file = store.read_bytes(name), parse_file_name(name)
+    file = parse_file_name(name)
     assert file is not None
     if file.kind == "directory":
-        directory = DirectoryRecord.from_json(data)
-        if record_of_directory(directory.name, directory.key) != name:
-            raise ValueError(f"it describes {directory.path}")
+        directory = read_directory_record(store, name)
         return {f"{directory.path}/{file}": sha256 for file, sha256 in directory.files.items()}
-    shard = ShardRecord.from_json(data)
-    if record_path(shard.stage, shard.shard, shard.key) != name:
-        raise ValueError(f"it describes {shard.path}")
+    shard = read_record(store, name)
     return {shard.path: shard.written.sha256}
 
 
@@ -190,28 +202,20 @@ def _set_aside(store: Store, record: str, damage: CorruptShardError) -> None:
     store.delete(record)
 
 
-def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, str]:
-    """Return manifests that cannot be read, or that name what is not there; the pointer to the latest is mended."""
-    damaged = {}
-    for name in build_names(store):
-        try:
-            build = read_build(store, name)
-        except StorageError as error:
-            damaged[f"builds/{name}.json"] = str(error)
-            continue
-        files = [file for stage in build.stages.values() for file in stage.values()]
-        directories = [*build.models.values(), *([build.report] if build.report else [])]
-        missing = [file for file in (*files, *(f"{path}.json" for path in directories)) if file not in listing]
-        if missing:
-            damaged[f"builds/{name}.json"] = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
-    if store.exists(LATEST):
-        try:
-            read_build(store, str(json.loads(store.read_bytes(LATEST))["build"]))
-        except (ValueError, KeyError, TypeError, StorageError) as error:
-            damaged[LATEST] = f"it does not name a build: {error}"
-            if repair and (newest := latest_build(store)) is not None:
-                store.write_bytes(LATEST, json.dumps({"build": newest.name}).encode())
-    return damaged
+def _pending(infos: Mapping[str, pafs.FileInfo], found: Verification) -> list[str]:
+    """Return the records to check: those a pass has not reached, and those of which something may have changed since.
+
+    The latter were found damaged by a pass that only reports, were written since, or lack their file.
+    """
+    records = sorted(name for name in infos if _is_record(name))
+    written = [name for name, info in infos.items() if info.mtime.timestamp() >= found.begun - _CLOCK_SECONDS]
+    doubtful = {stem for name in (*written, *found.damaged) for stem in _stems(name)}
+    whole = {stem for name in infos if not _is_record(name) for stem in _stems(name)}
+    return [
+        name
+        for name in records
+        if name > found.after or (stem := name.removesuffix(".json")) in doubtful or stem not in whole
+    ]
 
 
 def _is_record(name: str) -> bool:
@@ -219,7 +223,7 @@ def _is_record(name: str) -> bool:
     return file is not None and file.record
 
 
-def _described(records: Sequence[str], listing: Mapping[str, int]) -> list[str]:
+def _described(records: Sequence[str], listing: Iterable[str]) -> list[str]:
     """Return the records and the files they describe, judged by their names alone."""
     stems = {record.removesuffix(".json") for record in records}
     return [name for name in listing if any(stem in stems for stem in _stems(name))]
@@ -234,12 +238,17 @@ def _stems(name: str) -> Iterator[str]:
 
 
 def _interrupted(store: Store) -> Verification:
-    """Return the pass that was interrupted, or a new one."""
+    """Return the pass that was interrupted within a day, or a new one."""
+    now = time.time()
     try:
-        return Verification(**json.loads(store.read_bytes(JOURNAL)))
-    except (FileNotFoundError, ValueError, TypeError):
-        return Verification()
+        found = of_kind(Verification, unseal(store.read_bytes(JOURNAL)))
+    except (FileNotFoundError, ValueError):
+        return Verification(begun=now)
+    if not 0 <= now - found.begun <= _CONTINUED_SECONDS:
+        return Verification(begun=now)
+    found.earlier = found.files
+    return found
 
 
 def _save(store: Store, found: Verification, seconds: float) -> None:
-    store.write_bytes(JOURNAL, json.dumps({**asdict(found), "seconds": round(seconds, 3)}).encode())
+    store.write_bytes(JOURNAL, seal({**asdict(found), "seconds": round(seconds, 3)}))

@@ -211,6 +211,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     """Find the articles of a week, register a version; return test split -> titles it is judged on."""
     session = find_week(root, *lines)
     run, store, label = session.run, session.run.store, f"2026-W{number:02d}"
+    name = f"20260101-{number:06d}-{label}"
     articles = run.stages["articles"]
     texts = run.stage(Recipe(schemas.PARAGRAPHS, paragraphs_of), shards=3, inputs={"articles": same(articles)})
     dag_of(session).corpus = Corpus(articles, texts, articles, articles)
@@ -220,12 +221,12 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     files = {week: {name: part.in_order[0].path for name, part in vars(split).items()}
              for week, split in judged.recent.items()}  # fmt: skip
     named = {str(shard): record.path for shard, record in articles.records.items()}
-    save_build(store, Build(label, "", {}, {"articles": named}, {}, {}))
+    save_build(store, Build(name, "", {}, {"articles": named}, {}, {}))
     if number == 1:
         save_frozen(
-            store, FrozenSplit(label, 1, *([r.path for r in part.in_order] for part in vars(judged.frozen).values()))
+            store, FrozenSplit(name, 1, *([r.path for r in part.in_order] for part in vars(judged.frozen).values()))
         )
-    save_version(store, Version(number, "", label, label, None, {}, "", {}, {}, {}, recent=files))
+    save_version(store, Version(number, "", label, name, None, {}, "", {}, {}, {}, recent=files))
     found = {week: only_tested(shards=every(split.articles).loading(0)(store)) for week, split in
              {"frozen": judged.frozen, **judged.recent}.items()}  # fmt: skip
     return {week: sorted(table["title"].to_pylist()) for week, table in found.items()}
@@ -249,7 +250,7 @@ def test_what_comes_in_is_judged_on_until_it_rolls_out_and_is_not_learned_from(
     fourth = [*third, line("G")]
     assert judge_week(tmp_path, 4, *fourth) == {"frozen": ["A", "B"], "2026-W03": ["F"], "2026-W04": ["G"]}
     assert splits(find_week(tmp_path, *fourth))["D"] == ("train", None)  # it has rolled out
-    Store(str(tmp_path)).delete("builds/2026-W04.json")
+    Store(str(tmp_path)).delete("builds/20260101-000004-2026-W04.json")
     assert judge_week(tmp_path, 5, *fourth, line("H")) == {"frozen": ["A", "B"], "2026-W04": ["G"]}
 
 

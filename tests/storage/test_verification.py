@@ -1,17 +1,35 @@
 """Verification finds damage that nobody reads, sets it aside, says how far it is, and goes on after an interruption."""
 
-import json
+import os
+import time
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from storage.builds import LATEST, Build, latest_build, save_build
+from flows.verify import verify_root
+from storage.builds import LATEST, Build, latest_build, named_by_latest, point_to, save_build
 from storage.errors import StorageError
+from storage.pins import pin_build, pin_path
 from storage.recipes import find_record, save_record
+from storage.registry import CHAMPION, FROZEN, FrozenSplit, Version, promote_version, save_frozen, save_version
+from storage.sealed import seal
 from storage.store import Store
-from storage.verification import JOURNAL, VerificationProgress, verify
+from storage.verification import JOURNAL, Verification, VerificationProgress, verify
+from tests.storage.object_store import CREDENTIALS, object_store, uri
 from tests.storage.test_directories import FILE, KEY, NAME, published
 from tests.storage.test_store import documents, record_of
+
+BUILD = "20260101-000001-abcdef"
+MANIFEST = f"builds/{BUILD}.json"
+VERSION = "registry/versions/000001.json"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with object_store() as port:
+        yield port
 
 
 def filled(root: Path) -> Store:
@@ -22,7 +40,11 @@ def filled(root: Path) -> Store:
         save_record(store, record)
     model = published(store)
     stages = {"documents": {str(record.shard): record.path for record in records}}
-    save_build(store, Build("20260101-000001-abcdef", "", {}, stages, {NAME: model.path}, {}))
+    save_build(store, Build(BUILD, "", {}, stages, {NAME: model.path}, {}))
+    pin_build(store, BUILD)
+    save_version(store, Version(1, "", "2026-W01", BUILD, None, {NAME: model.path}, records[0].path, {}, {}, {}))
+    promote_version(store, 1, at="monday", why="the first")
+    save_frozen(store, FrozenSplit(BUILD, 1, [records[0].path], []))
     return store
 
 
@@ -39,7 +61,7 @@ def described(root: Path) -> list[Path]:
 
 def test_a_whole_root_is_found_whole_and_the_progress_says_how_fast(tmp_path: Path) -> None:
     store = filled(tmp_path)
-    read = [path for path in described(tmp_path) if "builds" not in path.parts]
+    read = [path for path in described(tmp_path) if not {"builds", "registry"} & set(path.parts)]
     told: list[VerificationProgress] = []
     found = verify(store, repair=True, progress=told.append)
     size = sum(path.stat().st_size for path in read)
@@ -51,15 +73,15 @@ def test_a_whole_root_is_found_whole_and_the_progress_says_how_fast(tmp_path: Pa
     assert not store.exists(JOURNAL)
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(12))
 def test_one_byte_flipped_in_any_file_is_found(tmp_path: Path, number: int) -> None:
     store = filled(tmp_path)
     path = described(tmp_path)[number]
     name = path.relative_to(tmp_path).as_posix()
     flip(path)
     found = verify(store, repair=False)
-    expected = [name, LATEST] if name.startswith("builds/2") else [name]  # then the pointer names no build either
-    assert list(found.damaged) == expected
+    implied = {MANIFEST: {LATEST, CHAMPION}, VERSION: {CHAMPION}, f"{NAME}/{KEY}.json": {CHAMPION}}
+    assert found.damaged.keys() == {name} | implied.get(name, set()), "what names it is useless too"
 
 
 def test_damage_is_set_aside_so_that_the_next_build_computes_it(tmp_path: Path) -> None:
@@ -69,17 +91,18 @@ def test_damage_is_set_aside_so_that_the_next_build_computes_it(tmp_path: Path) 
     flip(model)
     (tmp_path / LATEST).write_bytes(b"{}")
     found = verify(store, repair=True)
-    assert sorted(found.damaged) == [LATEST, f"documents/{shard.name}", f"{NAME}/{KEY}/{FILE}"]
+    assert sorted(found.damaged) == [LATEST, f"documents/{shard.name}", f"{NAME}/{KEY}/{FILE}", CHAMPION]
+    assert found.advice[LATEST] == f"mended: it names {BUILD}"
     assert [path.name for path in (shard, model) if path.with_name(f"{path.name}.damaged").exists()] == [
         shard.name,
         FILE,
     ]
     key = shard.name.split(".")[1]
     assert find_record(store, store.sizes("documents"), "documents", 1, key) is None
-    assert json.loads((tmp_path / LATEST).read_text()) == {"build": "20260101-000001-abcdef"}
+    assert named_by_latest(store).name == BUILD
     again = verify(store, repair=True).damaged
-    assert list(again) == ["builds/20260101-000001-abcdef.json"], "it names what is to be computed again"
-    assert "which is missing (2 files in all)" in again["builds/20260101-000001-abcdef.json"]
+    assert list(again) == [MANIFEST, CHAMPION], "they name what is to be computed again"
+    assert "which is missing (2 files in all)" in again[MANIFEST]
 
 
 def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
@@ -94,37 +117,170 @@ def test_an_interrupted_pass_goes_on_where_it_was(tmp_path: Path, monkeypatch: p
     store = filled(tmp_path)
     first, second = sorted((tmp_path / "documents").glob("*.parquet"))
     flip(first)
-    reading = Store.reading
-
-    def failing(self: Store, name: str) -> object:
-        if name.endswith(second.name):
-            raise StorageError("the store is away")
-        return reading(self, name)
-
-    with monkeypatch.context() as patched, pytest.raises(StorageError, match="the store is away"):
-        patched.setattr(Store, "reading", failing)
-        verify(store, repair=False, workers=1)
+    for path in described(tmp_path):
+        os.utime(path, (1.7e9, 1.7e9))
+    interrupted(store, monkeypatch, at=FILE, repair=False)
     read: list[str] = []
 
     def noting(self: Store, name: str) -> object:
         read.append(name)
         return reading(self, name)
 
+    reading = Store.reading
     monkeypatch.setattr(Store, "reading", noting)
     found = verify(store, repair=False)
-    assert f"documents/{first.name}" not in read
-    assert (found.files, list(found.damaged)) == (6, [f"documents/{first.name}"])
+    assert read == [f"documents/{first.name}", f"{NAME}/{KEY}/{FILE}"], "the damaged one again, and what is left"
+    assert (found.earlier, found.files, list(found.damaged)) == (4, 8, [f"documents/{first.name}"])
 
 
 def test_a_damaged_pointer_to_the_latest_build_heals(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = filled(tmp_path)
-    for damage in (b"", b"{}", b"garbage", b'{"build": 3}', b'{"build": "none of that name"}', b"[]", b"\xff\xfe"):
+    for damage in (b"", b"{}", seal({"build": 3}), seal({"build": "none of that name"}), b"[]", b"\xff\xfe"):
         store.write_bytes(LATEST, damage)
         build = latest_build(store)
         assert build is not None
-        assert build.name == "20260101-000001-abcdef"
+        assert build.name == BUILD
         assert "does not name a build" in caplog.text
         caplog.clear()
-    store.write_bytes("builds/20260101-000001-abcdef.json", b"{}")
-    with pytest.raises(StorageError, match=r"builds/latest\.json .* names no build that can be read"):
+    store.write_bytes(MANIFEST, b"{}")
+    with pytest.raises(
+        StorageError, match=r"builds/latest\.json below .* does not name a build: .*; nor can another build be read"
+    ):
         latest_build(store)
+
+
+def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, *, at: str, repair: bool) -> None:
+    """Begin a pass that ends before it reads a file."""
+    reading = Store.reading
+
+    def failing(self: Store, name: str) -> object:
+        if name.endswith(at):
+            raise StorageError("the store is away")
+        return reading(self, name)
+
+    with monkeypatch.context() as patched, pytest.raises(StorageError, match="the store is away"):
+        patched.setattr(Store, "reading", failing)
+        verify(store, repair=repair, workers=1)
+    assert store.exists(JOURNAL)
+
+
+def test_damage_done_since_an_interruption_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = filled(tmp_path)
+    first, second = sorted((tmp_path / "documents").glob("*.parquet"))
+    interrupted(store, monkeypatch, at=second.name, repair=False)
+    flip(first)
+    assert list(verify(store, repair=False).damaged) == [f"documents/{first.name}"]
+    interrupted(store, monkeypatch, at=FILE, repair=False)
+    second.unlink()
+    assert f"documents/{second.name}" in verify(store, repair=False).damaged
+
+
+def test_a_pass_of_another_day_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = filled(tmp_path)
+    first, second = sorted((tmp_path / "documents").glob("*.parquet"))
+    old = time.time() - 2 * 86_400
+    for path in described(tmp_path):
+        os.utime(path, (old, old))
+    monkeypatch.setattr("time.time", lambda: old + 3600)
+    interrupted(store, monkeypatch, at=second.name, repair=False)
+    monkeypatch.undo()
+    flip(first)
+    os.utime(first, (old, old))  # as a disk does it
+    found = verify(store, repair=False)
+    assert (list(found.damaged), found.files, found.earlier) == ([f"documents/{first.name}"], 6, 0)
+
+
+def test_damage_that_a_dry_run_found_is_set_aside_by_the_pass_that_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = filled(tmp_path)
+    first, second = sorted((tmp_path / "documents").glob("*.parquet"))
+    flip(first)
+    interrupted(store, monkeypatch, at=second.name, repair=False)
+    assert first.exists()
+    interrupted(store, monkeypatch, at=FILE, repair=False)  # which does not forget it
+    found = verify(store, repair=True)
+    assert f"documents/{first.name}" in found.damaged
+    assert not first.exists()
+    assert first.with_name(f"{first.name}.damaged").exists()
+
+
+@pytest.mark.parametrize(
+    "journal",
+    [
+        b"", b"[]", b"\xff", b'{"after": 3}', b'{"after": "zzz", "files": 6, "bytes": 9, "damaged": {}, "seconds": 1}',
+        seal({"after": "zzz", "begun": 1.0}), seal({"surprise": 1}), seal({"after": "zzz", "begun": 9e12}),
+    ],
+)  # fmt: skip
+def test_a_journal_that_cannot_be_trusted_begins_a_new_pass(tmp_path: Path, journal: bytes) -> None:
+    store = filled(tmp_path)
+    flip(next((tmp_path / "documents").glob("*.parquet")))
+    store.write_bytes(JOURNAL, journal)
+    found = verify(store, repair=False)
+    assert (len(found.damaged), found.files) == (1, 6)
+    assert not store.exists(JOURNAL)
+
+
+def test_a_damaged_manifest_is_set_aside_once_and_said_to_be_no_file_that_a_build_computes(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    save_build(store, Build("20260102-000001-abcdef", "", {}, {}, {}, {}))
+    store.delete(pin_path(BUILD))
+    store.delete(CHAMPION)
+    flip(tmp_path / MANIFEST)
+    _, told = verify_root(str(tmp_path), dry_run=True)
+    assert "set aside" not in told
+    _, told = verify_root(str(tmp_path), dry_run=False)
+    line, last = told.splitlines()
+    assert line.startswith(f"{MANIFEST}: {MANIFEST} below {tmp_path} is not a build manifest: ")
+    assert line.endswith("; set aside; until it is pruned, pruning deletes nothing that is older")
+    assert last.endswith(" s; 1 damaged")
+    assert (tmp_path / f"{MANIFEST}.damaged").exists()
+    assert verify_root(str(tmp_path), dry_run=False)[0] == {}
+
+
+def test_damage_in_the_registry_is_told_with_what_to_do(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    store.write_bytes(FROZEN, seal({"build": BUILD, "seed": 1, "articles": ["articles/gone"], "paragraphs": []}))
+    store.write_bytes(pin_path("20250101-000001-abcdef"), seal({"build": "20250101-000001-abcdef"}))
+    store.write_bytes(pin_path(BUILD), b"")
+    store.write_bytes("registry/versions/000002.json", store.read_bytes(VERSION))
+    found = verify(store, repair=True)
+    assert found.damaged[FROZEN] == "it names articles/gone, which is missing (1 in all)"
+    assert found.damaged[pin_path("20250101-000001-abcdef")] == "there is no such build"
+    assert found.advice[pin_path(BUILD)] == f"pin it again: python -m flows.prune --pin {BUILD}"
+    assert found.damaged["registry/versions/000002.json"].endswith("is the file of version 1")
+    assert found.damaged.keys() == found.advice.keys()
+    assert len(found.damaged) == 4
+    store.write_bytes(CHAMPION, seal({"version": 9, "history": []}))
+    assert "no version 9" in verify(store, repair=True).damaged[CHAMPION]
+
+
+def test_a_mistyped_root_is_refused_and_not_made(tmp_path: Path) -> None:
+    for dry_run in (True, False):
+        with pytest.raises(StorageError, match=r"root '.*/typo' does not exist"):
+            verify_root(str(tmp_path / "typo"), dry_run=dry_run)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_object_store_is_verified_alike(server: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    root = uri(server, uuid.uuid4().hex)
+    with pytest.raises(StorageError, match="does not exist"):
+        verify_root(root, dry_run=True)
+    store = Store(root)
+    record = record_of(store, documents([0, 1]), 0)
+    save_record(store, record)
+    save_build(store, Build(BUILD, "", {}, {"documents": {"0": record.path}}, {}, {}))
+    save_build(store, Build("20260102-000001-abcdef", "", {}, {}, {}, {}))
+    point_to(store, BUILD)
+    assert verify(store, repair=True).damaged == {}
+    store.write_bytes(MANIFEST, b"{}")
+    found = verify(store, repair=True)
+    assert found.advice[LATEST] == "mended: it names 20260102-000001-abcdef"
+    assert sorted(store.sizes("builds")) == ["20260101-000001-abcdef.json.damaged", "20260102-000001-abcdef.json",
+                                             "latest.json"]  # fmt: skip
+    store.write_bytes(JOURNAL, seal({**vars(Verification(after="zzz", begun=time.time() - 60))}))
+    store.write_bytes(record.path, b"short")
+    assert list(verify(store, repair=True).damaged) == [record.path]
+    assert verify(store, repair=True).damaged == {}

@@ -1,0 +1,146 @@
+"""Check the small files that name others: manifests, pins, the pointer to the latest build, and the registry."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from storage.builds import (
+    LATEST,
+    Build,
+    build_names,
+    latest_build,
+    manifest_path,
+    named_by_latest,
+    point_to,
+    read_build,
+    set_aside_manifest,
+)
+from storage.errors import DamagedFieldsError, StorageError
+from storage.pins import pin_path, pinned_builds
+from storage.registry import (
+    CHAMPION,
+    FROZEN,
+    missing_files,
+    read_champion,
+    read_frozen,
+    read_version,
+    version_numbers,
+    version_path,
+)
+from storage.sealed import unseal
+from storage.store import Store
+
+_RESTORE = "nothing computes it again: restore it from a backup"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong with a file.
+
+    Attributes:
+        problem: what is wrong.
+        advice: what was done about it, or what a person can do.
+    """
+
+    problem: str
+    advice: str
+
+
+def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool) -> dict[str, Finding]:
+    """Return what is wrong with the files that name others: file -> finding.
+
+    Args:
+        store: the root, whose lock the caller holds.
+        listing: every file below it.
+        repair: set manifests that cannot be read aside, and let `latest` name the newest build again.
+
+    Raises:
+        StorageError: the store does not answer.
+    """
+    found = {
+        **dict(_manifests(store, listing, repair=repair)),
+        **dict(_pins(store)),
+        **dict(_registry(store, listing)),
+    }
+    if LATEST in listing:
+        try:
+            named_by_latest(store)
+        except StorageError as error:
+            found[LATEST] = Finding(str(error), "the next build writes it again")
+            if repair and build_names(store):
+                newest = latest_build(store)
+                assert newest is not None
+                point_to(store, newest.name)
+                found[LATEST] = Finding(str(error), f"mended: it names {newest.name}")
+    return found
+
+
+def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Iterator[tuple[str, Finding]]:
+    """Yield manifests that cannot be read, or that name what is not there."""
+    for name in build_names(store):
+        try:
+            build = read_build(store, name)
+        except DamagedFieldsError as error:
+            advice = "until it is pruned, pruning deletes nothing that is older"
+            if repair:
+                set_aside_manifest(store, name)
+                advice = f"set aside; {advice}"
+            yield manifest_path(name), Finding(str(error), advice)
+            continue
+        missing = [file for file in _files(build) if file not in listing]
+        if missing:
+            problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
+            yield manifest_path(name), Finding(problem, "run that build again, or prune it")
+
+
+def _files(build: Build) -> list[str]:
+    """Return the files a manifest names: those of shards, and the records of models and report."""
+    directories = [*build.models.values(), *([build.report] if build.report else [])]
+    return [
+        *(file for stage in build.stages.values() for file in stage.values()),
+        *(f"{path}.json" for path in directories),
+    ]
+
+
+def _pins(store: Store) -> Iterator[tuple[str, Finding]]:
+    """Yield pins that are damaged, or whose build is gone."""
+    builds = set(build_names(store))
+    for name in pinned_builds(store):
+        again = f"pin it again: python -m flows.prune --pin {name}"
+        try:
+            pinned = unseal(store.read_bytes(pin_path(name))).get("build")
+        except ValueError as error:
+            yield pin_path(name), Finding(f"it cannot be read: {error}", again)
+            continue
+        if pinned != name:
+            yield pin_path(name), Finding(f"it is the pin of {pinned}", again)
+        elif name not in builds:
+            yield pin_path(name), Finding("there is no such build", f"unpin it: python -m flows.prune --unpin {name}")
+
+
+def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, Finding]]:
+    """Yield damaged versions and pointers, a champion whose files are gone, a frozen split whose files are gone."""
+    for number in version_numbers(store):
+        try:
+            read_version(store, number)
+        except DamagedFieldsError as error:
+            yield version_path(number), Finding(str(error), _RESTORE)
+    try:
+        champion = read_champion(store)
+        if champion is not None and (missing := missing_files(store, read_version(store, champion.version))):
+            yield (
+                CHAMPION,
+                Finding(
+                    f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)",
+                    "restore it from a backup, or promote another version: python -m flows.promote --to NUMBER",
+                ),
+            )
+    except StorageError as error:
+        yield CHAMPION, Finding(str(error), _RESTORE)
+    try:
+        frozen = read_frozen(store)
+    except DamagedFieldsError as error:
+        yield FROZEN, Finding(str(error), _RESTORE)
+        return
+    missing = [file for file in (*frozen.articles, *frozen.paragraphs) if file not in listing] if frozen else []
+    if missing:
+        yield FROZEN, Finding(f"it names {missing[0]}, which is missing ({len(missing)} in all)", _RESTORE)
