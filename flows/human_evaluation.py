@@ -40,6 +40,7 @@ from flows.config import name_of
 from flows.running.graph import tagged
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
+from storage.root_format import check_root
 from storage.store import Store
 from tasks.exchange.finished import finished_build
 from tasks.human_evaluation.preparing import prepare_study
@@ -64,7 +65,7 @@ def _act(options: argparse.Namespace) -> int:
     if options.action == "prepare":
         settings = settings_from(StudySettings, options)
         store = Store(options.root)
-        store.check_exists()
+        check_root(store)
         build = finished_build(store, options.build)
         print(prepare_study(store, build, name_of(build.config, options.root), settings, options.to))
     else:

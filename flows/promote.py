@@ -17,6 +17,7 @@ from prefect import flow
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
+from storage.root_format import check_root
 from storage.store import Store
 from tasks.retraining.settling import promote_by_hand
 
@@ -29,7 +30,7 @@ def promote(root: str, to: int) -> str:
         StorageError: there is no such root or version, the version has been pruned, or another run holds the root.
     """
     store = Store(root)
-    store.check_exists()
+    check_root(store)
     with root_lock(store):
         return promote_by_hand(store, to)
 

@@ -28,6 +28,7 @@ from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
 from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
+from storage.root_format import check_root
 from storage.store import Store
 from tasks.retraining.settling import describe_pruning
 
@@ -51,7 +52,7 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     if dry_run and (pin or unpin):
         raise ValueError("a dry run changes no pins: expected pin and unpin without dry_run")
     store = Store(root)
-    store.check_exists()
+    check_root(store)
     with root_lock(store):
         for name in pin:
             pin_build(store, name)

@@ -22,6 +22,7 @@ from storage.builds import Build
 from storage.directories import DirectoryRecord, find_directory
 from storage.errors import StorageError
 from storage.registry import split_path
+from storage.root_format import check_root
 from storage.store import Store
 from tasks.engine.stage import StagePlan
 from tasks.exchange.finished import finished_build, finished_stage
@@ -38,7 +39,7 @@ def republish(root: str, build: str | None = None) -> str:
         StorageError: there is no such root or build, or one of its files is missing.
     """
     store = Store(root)
-    store.check_exists()
+    check_root(store)
     found = finished_build(store, build)
     corpus = name_of(found.config, root)
     with tagged(corpus):
@@ -64,7 +65,7 @@ def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
 
 def _act(options: argparse.Namespace) -> int:
     store = Store(options.root)
-    store.check_exists()
+    check_root(store)
     build = finished_build(store, options.build)  # mistakes are answered before a server is started
     use_prefect_api()
     print(republish(options.root, build.name))

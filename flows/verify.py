@@ -18,6 +18,7 @@ from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.errors import CorruptShardError
 from storage.lock import root_lock
+from storage.root_format import check_root
 from storage.store import Store
 from storage.verification import Verification
 from storage.verification import verify as verify_store
@@ -46,7 +47,7 @@ def verify_root(root: str, *, dry_run: bool) -> tuple[dict[str, str], str]:
         StorageError: there is no such root, another run holds it, or the store does not answer.
     """
     store = Store(root)
-    store.check_exists()
+    check_root(store)
     with root_lock(store):
         return verify_held(store, dry_run=dry_run)
 

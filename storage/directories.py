@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import re
 import shutil
 import tempfile
 import uuid
@@ -33,7 +34,10 @@ class DirectoryRecord:
         inputs: name of each input -> digests of what was read of it.
         metrics: figures that the function which filled the directory returned.
         seconds: time it took; the sum over all sessions of a resumed run, where that is known.
-        code: version and git commit of the code that made it; for people, not part of key or digest.
+        code: version and git commit of the code that made it, and versions of libraries; for people, not part of key or
+            digest.
+        version: in its recipe; 0 = not recorded.
+        notes: what else decided its content, such as the digest of the weights that a training started from.
     """
 
     name: str
@@ -45,6 +49,8 @@ class DirectoryRecord:
     metrics: Mapping[str, Any]
     seconds: float
     code: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -97,6 +103,8 @@ def publish_directory(
     metrics: Mapping[str, Any],
     seconds: float,
     code: Mapping[str, str] | None = None,
+    version: int = 0,
+    notes: Mapping[str, str] | None = None,
 ) -> DirectoryRecord:
     """Upload a folder's files where the root is remote, then write the record that makes it done.
 
@@ -113,6 +121,8 @@ def publish_directory(
         metrics: figures to keep in the record.
         seconds: time it took.
         code: version and git commit of the code that made it.
+        version: in the recipe.
+        notes: what else decided its content.
 
     Raises:
         StorageError: a file could not be written.
@@ -127,7 +137,9 @@ def publish_directory(
             with path.open("rb") as file, store.writing(f"{directory_path(name, key)}/{relative}") as sink:
                 shutil.copyfileobj(file, sink)  # in pieces: checkpoints may be too large for memory
     digest = hashlib.sha256(json.dumps([files[file] for file in published]).encode()).hexdigest()[:32]
-    record = DirectoryRecord(name, key, files, digest, settings, inputs, metrics, seconds, code or {})
+    record = DirectoryRecord(
+        name, key, files, digest, settings, inputs, metrics, seconds, code or {}, version, notes or {}
+    )
     store.write_bytes(record_of_directory(name, key), record.to_json())
     return record
 
@@ -143,6 +155,15 @@ def find_directory(store: Store, name: str, key: str) -> DirectoryRecord | None:
         _log.warning("%s cannot be read (%s): its directory counts as missing", sidecar, error)
         return None
     return record if all(store.exists(f"{record.path}/{file}") for file in record.files) else None
+
+
+def newest_directory(store: Store, name: str) -> DirectoryRecord | None:
+    """Return the newest record of a model or report, of whatever recipe; None if there is none that can be read."""
+    infos = {file: info for file, info in store.infos(name).items() if re.fullmatch(r"[0-9a-f]{16}\.json", file)}
+    for file in sorted(infos, key=lambda file: (infos[file].mtime_ns, file), reverse=True):
+        with contextlib.suppress(ValueError):
+            return read_directory_record(store, f"{name}/{file}")
+    return None
 
 
 def read_directory_record(store: Store, sidecar: str) -> DirectoryRecord:

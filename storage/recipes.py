@@ -9,6 +9,7 @@ import hashlib
 import heapq
 import json
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.fs as pafs
 
 from storage.errors import CorruptShardError
 from storage.schemas import Dataset
@@ -60,7 +62,9 @@ class ShardRecord:
         notes: what else a reader should know, such as the name of the model used.
         worst: value of the dataset's `blamed` column -> its `rows` and its `drops` by reason, for the values with the
             most refused rows; empty where the dataset names no such column.
-        code: version and git commit of the code that made it; for people, not part of the key.
+        code: version and git commit of the code that made it, and versions of libraries; for people, not part of the
+            key.
+        title: name of the stage, if several share a dataset.
     """
 
     stage: str
@@ -76,6 +80,7 @@ class ShardRecord:
     notes: Mapping[str, str] = field(default_factory=dict)
     worst: Mapping[str, JSON] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
 
     @property
     def path(self) -> str:
@@ -139,6 +144,23 @@ def find_record(store: Store, listing: Mapping[str, int], stage: str, shard: int
         _log.warning("%s cannot be read (%s): its shard counts as missing", sidecar, error)
         return None
     return record if record.written.bytes == size else None
+
+
+def newest_records(store: Store, infos: Mapping[str, pafs.FileInfo], stage: str, shard: int) -> Iterator[ShardRecord]:
+    """Yield the records of a shard's finished files, of whatever recipe, newest first.
+
+    Args:
+        store: where the stage's files are.
+        infos: the stage's files (`Store.infos`).
+        stage: stage name.
+        shard: shard number.
+    """
+    sizes = {name: info.size for name, info in infos.items()}
+    names = [name for name in infos if re.fullmatch(rf"part-{shard:05d}\.[0-9a-f]+\.json", name)]
+    for name in sorted(names, key=lambda name: (infos[name].mtime_ns, name), reverse=True):
+        record = find_record(store, sizes, stage, shard, name.split(".")[1])
+        if record is not None:
+            yield record
 
 
 def read_record(store: Store, sidecar: str) -> ShardRecord:

@@ -144,10 +144,14 @@ class Store:
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Return the files of a folder (not of folders below it): name -> size in bytes."""
+        return {name: info.size for name, info in self.infos(folder).items()}
+
+    def infos(self, folder: str) -> dict[str, pafs.FileInfo]:
+        """Return the same files: name -> size and time."""
         selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
         with self._naming(folder, "listed"):
             infos = self.filesystem.get_file_info(selector)
-        return {info.base_name: info.size for info in infos if info.type == pafs.FileType.File}
+        return {info.base_name: info for info in infos if info.type == pafs.FileType.File}
 
     def files(self) -> dict[str, pafs.FileInfo]:
         """Return every file below the root: name -> size and time."""

@@ -17,6 +17,7 @@ from flows.running.session import Session, holding, planning_session, walk_finis
 from flows.running.temporary_server import has_prefect_api, use_prefect_api
 from flows.verify import verify_held
 from storage.errors import CorruptShardError, StorageError
+from storage.root_format import prepare_root
 from storage.store import Store
 from tasks.engine.stage import StageFailedError
 
@@ -80,7 +81,7 @@ def checked(config: BuildConfig, wiring: Callable[[Session], Any]) -> Iterator[S
     """
     check_machine(config)
     store = Store(config.root)
-    store.check_writable()
+    prepare_root(store)
     with holding(store):
         yield _planned(config, wiring)
 

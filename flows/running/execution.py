@@ -282,6 +282,12 @@ class PrefectExecutor:
                 log.info("%s: %d of %d, about %.0f s left", stage, len(outcomes), len(jobs), remaining)
         return outcomes
 
+    def begin(self, planned: StagePlan) -> None:
+        """Log how many shards of a stage are computed now, and why; nothing outside a flow run."""
+        if current_flow_run() is not None:
+            missing, shards, why = planned.missing, planned.shards, planned.reason
+            get_run_logger().info("%s: computing %d of %d shards: %s", planned.stage, missing, shards, why)
+
     def show(self, planned: StagePlan, after: Sequence[Shown]) -> Shown | None:
         """Show a finished stage as cached; return its task run, or that of the jobs that have just made it."""
         shown, self._shown = self._shown, None

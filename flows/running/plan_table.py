@@ -1,4 +1,4 @@
-"""The output of `--dry-run`: stages, their finished and missing shards, and the cost of the missing ones."""
+"""The output of `--dry-run`: stages, their finished and missing shards, and why and at what cost these are computed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -37,14 +37,30 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     for plan in run.plans:
         counts = [str(count) if count else "-" for count in (plan.shards, plan.done, plan.missing, plan.waiting)]
         costs = estimates[plan.stage]
-        table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
+        table.add_row(
+            plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2), escape(plan.reason)
+        )
     console.width = max(console.width, 110)
     console.print(table)
+    for line in _reasons(run):
+        console.print(escape(line), highlight=False, soft_wrap=True)
     archive = archive_line(run, config.crawl.common_crawl)
     others = [_hours_line(estimates), _search_line(run, config.search), archive, _labels_line(run)]
     for line in [*others, *host_lines(run, config.crawl)]:
         if line is not None:
             console.print(escape(line), highlight=False, style="dim", soft_wrap=True)
+
+
+def _reasons(run: Run) -> list[str]:
+    """Return a line for each reason to compute something, with the stages that it holds for, in the order of the walk.
+
+    Of a stage with several missing shards it is the reason of the first.
+    """
+    stages: dict[str, list[str]] = {}
+    for plan in run.plans:
+        if plan.reason:
+            stages.setdefault(plan.reason, []).append(plan.stage)
+    return [f"{', '.join(names)}: {reason}" for reason, names in stages.items()]
 
 
 def _hours_line(estimates: Mapping[str, Estimate]) -> str:

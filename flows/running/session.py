@@ -14,6 +14,7 @@ from flows.running.graph import current_flow_run, tagged
 from flows.running.machine import check_machine
 from storage.builds import Build
 from storage.lock import root_lock
+from storage.root_format import check_format, prepare_root
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult
 from tasks.engine.progress import ProgressLog
@@ -111,7 +112,7 @@ def session(config: BuildConfig) -> Iterator[Session]:
         return
     check_machine(config)
     store = Store(config.root)
-    store.check_writable()
+    prepare_root(store)
     with ExitStack() as stack:
         if not _holding.get():
             stack.enter_context(root_lock(store, _WAIT_FOR_ROOT_SECONDS))
@@ -133,9 +134,14 @@ def _check_same(inner: BuildConfig, outer: BuildConfig) -> None:
 
 
 def planning_session(config: BuildConfig, *, keeps_answers: bool = False) -> Session:
-    """Return a session that computes nothing and writes nothing, except for what `keeps_answers` allows."""
-    executor = PrefectExecutor(config.engine, config.name)
-    return Session(config, executor, Run(Store(config.root), executor, planning=True), keeps_answers=keeps_answers)
+    """Return a session that computes nothing and writes nothing, except for what `keeps_answers` allows.
+
+    Raises:
+        StorageError: this version does not read the root's format.
+    """
+    executor, store = PrefectExecutor(config.engine, config.name), Store(config.root)
+    check_format(store)
+    return Session(config, executor, Run(store, executor, planning=True), keeps_answers=keeps_answers)
 
 
 def walk_finished(config: BuildConfig, wiring: Callable[[Session], T]) -> T:

@@ -13,11 +13,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 from pydantic import ValidationError
 
 from storage.errors import CorruptShardError
-from storage.recipes import ShardRecord, find_record
+from storage.recipes import ShardRecord, newest_records
 from storage.schemas import PAGES
 from storage.store import Store
 from tasks.crawl.settings import CrawlSettings
@@ -173,7 +172,7 @@ def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shar
         shard: host shard.
         host_shards: number of host shards.
     """
-    for record in _records(store, shard):
+    for record in newest_records(store, store.infos(PAGES.name), PAGES.name, shard):
         if not _comparable(record, settings, host_shards):
             logger.info("%s was made with other settings of the crawl: its pages are not reused", record.path)
             continue
@@ -185,18 +184,6 @@ def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shar
         logger.info("%d pages of %s are reused or requested conditionally", len(earlier), record.path)
         return earlier
     return None
-
-
-def _records(store: Store, shard: int) -> Iterator[ShardRecord]:
-    """Yield the records of a host shard, newest first."""
-    selector = pafs.FileSelector(store.path(PAGES.name), allow_not_found=True)
-    infos = [info for info in store.filesystem.get_file_info(selector) if info.type == pafs.FileType.File]
-    sizes = {info.base_name: info.size for info in infos}
-    records = [info for info in infos if re.fullmatch(rf"part-{shard:05d}\.[0-9a-f]+\.json", info.base_name)]
-    for info in sorted(records, key=lambda info: (info.mtime_ns, info.base_name), reverse=True):
-        record = find_record(store, sizes, PAGES.name, shard, info.base_name.split(".")[1])
-        if record is not None:
-            yield record
 
 
 def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) -> bool:

@@ -1,5 +1,9 @@
-"""Version of the running code, kept in records so that people can see what made a file. It is not part of any key."""
+"""Versions of the running code and of libraries, kept in records so that people can see what made a file.
 
+They are not part of any key: a new version of a library recomputes nothing by itself.
+"""
+
+import platform
 import subprocess
 from contextlib import suppress
 from functools import cache
@@ -8,15 +12,40 @@ from pathlib import Path
 
 _PROJECT = Path(__file__).parents[2]
 _SECONDS = 10.0
+# Another version of one of these may give another text, token, number or weight.
+_LIBRARIES = (
+    "beautifulsoup4",
+    "charset-normalizer",
+    "justext",
+    "lxml",
+    "mwparserfromhell",
+    "numpy",
+    "py3langid",
+    "pyarrow",
+    "pypdf",
+    "readability-lxml",
+    "rensa",
+    "rouge-score",
+    "scikit-learn",
+    "scipy",
+    "sentencepiece",
+    "spacy",
+    "tld",
+    "tokenizers",
+    "torch",
+    "trafilatura",
+    "transformers",
+)
 
 
 @cache
 def running_code(project: Path = _PROJECT) -> dict[str, str]:
-    """Return the package's `version` and, in a checkout, the git `commit`, with "-dirty" where files are changed.
+    """Return the package's `version`, the git `commit` of a checkout (with "-dirty" where files are changed), and the
+    versions of `python` and of the libraries that decide what a stage makes, each by its name.
 
-    Unknown fields are left out: if the package is not installed, the folder is not a checkout, or git is missing.
+    Unknown fields are left out: if a package is not installed, the folder is not a checkout, or git is missing.
     """
-    code = {}
+    code = {"python": platform.python_version(), **_versions()}
     with suppress(metadata.PackageNotFoundError):
         code["version"] = metadata.version("wikisum")
     top = _git(project, "rev-parse", "--show-toplevel")
@@ -25,6 +54,14 @@ def running_code(project: Path = _PROJECT) -> dict[str, str]:
         if commit:
             code["commit"] = commit
     return code
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def _git(project: Path, *arguments: str) -> str:

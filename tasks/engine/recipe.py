@@ -52,8 +52,11 @@ class Recipe:
 
     def key(self, shard: int, digests: Mapping[str, list[str]]) -> str:
         """Return the key of a shard, given argument name -> digests of its inputs."""
-        fields = {**recipe_fields(self.settings, self.arguments_of(shard)), **self.notes}
-        return recipe_key(self.name, self.made_version, fields, shard, digests)
+        return recipe_key(self.name, self.made_version, {**self.fields(shard), **self.notes}, shard, digests)
+
+    def fields(self, shard: int) -> dict[str, Any]:
+        """Return the settings and arguments of a shard, JSON-able."""
+        return recipe_fields(self.settings, self.arguments_of(shard))
 
 
 def recipe_fields(settings: Settings | None, arguments: Mapping[str, Any]) -> dict[str, Any]:

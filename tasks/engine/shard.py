@@ -119,6 +119,7 @@ def make_shard(job: Job) -> ShardRecord:
         notes=job.notes,
         worst=drops.worst(),
         code=running_code(),
+        title=job.called,
     )
     save_record(store, record)
     if job.scratch:
@@ -155,6 +156,8 @@ def make_directory(job: Job) -> DirectoryRecord:
         metrics=metrics,
         seconds=round(time.monotonic() - started, 3),
         code=running_code(),
+        version=job.version,
+        notes=job.notes,
     )
     discard_snapshot(store, job.stage, job.key)
     return record

@@ -15,6 +15,7 @@ from storage.directories import DirectoryRecord, find_directory
 from storage.errors import CorruptShardError
 from storage.recipes import ShardRecord, find_record, set_aside
 from storage.store import Store
+from tasks.engine.changes import NEVER, reason_of_directory, reason_of_shard
 from tasks.engine.failure_logs import describe
 from tasks.engine.inputs import DirectoryResult, Input, StageResult
 from tasks.engine.recipe import Recipe
@@ -22,6 +23,7 @@ from tasks.engine.shard import Job, make_directory, make_shard
 
 T = TypeVar("T")
 _REPAIRS = 3  # of one file; more often, the disk is at fault
+_EXPLAINED = 3  # missing shards of which earlier records are looked for
 Outcome = ShardRecord | DirectoryRecord | BaseException
 
 
@@ -33,6 +35,10 @@ class Executor(Protocol):
 
         The UI draws the jobs `after` their inputs, each given as `show` returned it.
         """
+        ...
+
+    def begin(self, planned: "StagePlan") -> None:
+        """Say that what is missing of a stage or directory will be computed now, and why."""
         ...
 
     def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
@@ -56,6 +62,9 @@ class InlineExecutor:
             except Exception as error:  # noqa: BLE001 - one failed shard must not stop the others; the stage reports it
                 outcomes[job.name] = error
         return outcomes
+
+    def begin(self, planned: "StagePlan") -> None:
+        """Say nothing."""
 
     def show(self, planned: "StagePlan", after: Sequence[Any]) -> Any:
         """Show nothing."""
@@ -99,12 +108,14 @@ class StagePlan:
         shards: number of shards; 0 if it is not known before an upstream stage is done.
         done: number of shards that are done already.
         waiting: number of shards that cannot be checked yet, because an upstream stage is not done.
+        reason: why the first shard that is not done has to be computed; "" = every one is done.
     """
 
     stage: str
     shards: int
     done: int
     waiting: int
+    reason: str = field(default="", compare=False)
 
     @property
     def missing(self) -> int:
@@ -161,26 +172,31 @@ class Run:
             StageFailedError: some shards could not be made.
         """
         name = name or recipe.name
-        listing = self.store.sizes(recipe.name)
+        infos = self.store.infos(recipe.name)
+        listing = {file: info.size for file, info in infos.items()}
         records: dict[int, ShardRecord] = {}
         jobs: list[Job] = []
+        reason, explained = "", 0
         for shard in range(shards):
-            digests = _digests(inputs, shard)
-            if digests is None:
-                continue
-            key = recipe.key(shard, digests)
-            record = find_record(self.store, listing, recipe.name, shard, key)
-            if record is None:
-                jobs.append(self._job(recipe, shard, key, inputs, digests, context, scratch=scratch, title=name))
-            else:
+            found = _digests(inputs, shard)
+            digests = _known(found)
+            key = None if digests is None else recipe.key(shard, digests)
+            record = None if key is None else find_record(self.store, listing, recipe.name, shard, key)
+            if record is not None:
                 records[shard] = record
+                continue
+            if explained < _EXPLAINED and reason in ("", NEVER):  # of another shard there may be an earlier file
+                reason = reason_of_shard(self.store, infos, recipe, shard, key, found, inputs, name)
+                explained += 1
+            if key is not None and digests is not None:
+                jobs.append(self._job(recipe, shard, key, inputs, digests, context, scratch=scratch, title=name))
         done = len(records)
-        plan = StagePlan(name, shards, done, shards - done - len(jobs))
+        plan = StagePlan(name, shards, done, shards - done - len(jobs), reason)
         self.plans.append(plan)
         shown = None
         if not self.planning:
             after = _shown(inputs)
-            records.update(self._make(make_shard, name, jobs, shards, after))
+            records.update(self._make(make_shard, plan, jobs, after))
             shown = self.executor.show(plan, after)
         result = StageResult(recipe.name, range(shards), dict(sorted(records.items())), shown)
         self.stages[name] = result
@@ -198,10 +214,12 @@ class Run:
         Raises:
             StageFailedError: it could not be made.
         """
-        name, digests = recipe.name, _digests(inputs, 0)
+        name, found = recipe.name, _digests(inputs, 0)
+        digests = _known(found)
         key = None if digests is None else recipe.key(0, digests)
         record = None if key is None else find_directory(self.store, name, key)
-        plan = StagePlan(name, 1, int(record is not None), int(key is None))
+        reason = "" if record is not None else reason_of_directory(self.store, recipe, key, found, inputs)
+        plan = StagePlan(name, 1, int(record is not None), int(key is None), reason)
         self.plans.append(plan)
         shown = None
         if not self.planning:
@@ -209,7 +227,7 @@ class Run:
             if record is None:
                 assert key is not None and digests is not None, f"{name} reads an input that is not made yet"
                 job = self._job(recipe, 0, key, inputs, digests, context)
-                record = self._make(make_directory, name, [job], 1, after)[0]
+                record = self._make(make_directory, plan, [job], after)[0]
             shown = self.executor.show(plan, after)
         self.directories[name] = DirectoryResult(name, record, shown)
         return self.directories[name]
@@ -265,23 +283,28 @@ class Run:
         )
 
     def _make(
-        self, make: Callable[[Job], Any], stage: str, jobs: Sequence[Job], total: int, after: Sequence[Any]
+        self, make: Callable[[Job], Any], plan: StagePlan, jobs: Sequence[Job], after: Sequence[Any]
     ) -> dict[int, Any]:
         if not jobs:
             return {}
+        self.executor.begin(plan)
         outcomes = self.executor.run(make, jobs, after)
         errors = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, BaseException)}
         for error in errors.values():
             if isinstance(error, CorruptShardError):
                 set_aside(self.store, error)
         if errors:
-            raise StageFailedError(stage, errors, total)
+            raise StageFailedError(plan.stage, errors, plan.shards)
         return {job.shard: outcomes[job.name] for job in jobs}
 
 
-def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str]] | None:
-    """Return argument name -> digests of a shard's inputs; None if a stage that it reads is not done."""
-    found = {argument: source.digests(shard) for argument, source in inputs.items()}
+def _digests(inputs: Mapping[str, Input], shard: int) -> dict[str, list[str] | None]:
+    """Return argument name -> digests of a shard's inputs; None for an input of which a stage is not done."""
+    return {argument: source.digests(shard) for argument, source in inputs.items()}
+
+
+def _known(found: Mapping[str, list[str] | None]) -> dict[str, list[str]] | None:
+    """Return the digests if all are known."""
     known = {argument: digests for argument, digests in found.items() if digests is not None}
     return known if len(known) == len(found) else None
 

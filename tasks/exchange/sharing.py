@@ -7,6 +7,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
+from storage.root_format import check_root
 from storage.store import Store
 from tasks.exchange.hub import HubTarget
 from tasks.exchange.shared_corpus.exporting import export_corpus
@@ -55,7 +56,7 @@ def share(sharing: Sharing, *, dry_run: bool = False, tell: Callable[[str], None
     if sharing.push is not None and "://" in sharing.to:
         raise ValueError(f"--push uploads a local folder, --to is {sharing.to}: expected a folder of this machine")
     store, target = Store(sharing.root), Store(sharing.to)
-    store.check_exists()
+    check_root(store)
     hub = None
     if sharing.push is not None:
         hub = HubTarget(sharing.push, "dataset" if sharing.model is None else "model")

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from storage.builds import latest_build
 from storage.errors import StorageError
 from storage.registry import FOLDER
+from storage.root_format import check_root
 from storage.schemas import ARTICLES
 from storage.store import Store
 
@@ -56,7 +57,7 @@ class Corpus:
         Raises:
             StorageError: there is no build with articles below the root.
         """
-        store.check_exists()
+        check_root(store)
         build = latest_build(store)
         if build is None or not build.stages.get("articles"):
             raise StorageError(f"{store.root!r} has no build with articles: expected the root of a finished build")

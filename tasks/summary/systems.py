@@ -13,6 +13,7 @@ from storage.builds import latest_build
 from storage.directories import DirectoryRecord, fetch_directory, find_directory
 from storage.errors import StorageError
 from storage.registry import FOLDER, split_path
+from storage.root_format import check_root
 from storage.store import Store
 from tasks.paragraphs.settings import ParagraphSettings
 from tasks.ranking.settings import RankingSettings
@@ -75,7 +76,7 @@ def find_system(model: str | None) -> System:
     if (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
         return _of_folder(folder)
     store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))
-    store.check_exists()
+    check_root(store)
     champion = champion_models(store)
     if champion is not None:
         records = {name: result.record for name, result in champion.models.items()}

@@ -299,8 +299,11 @@ def test_what_a_damaged_manifest_may_have_named_is_kept(
     path = tmp_path / "builds" / f"{names[1]}.json"
     data, moment = path.read_bytes(), path.stat().st_mtime
     other = (tmp_path / "builds" / f"{names[0]}.json").read_bytes()
-    path.write_bytes({"flip": data.replace(b'"config"', b'"confiG"'), "half": data[:40], "empty": b"",
-                      "of another build": other}[damage])  # fmt: skip
+    path.write_bytes(
+        {"flip": data.replace(b'"config"', b'"confiG"'), "half": data[:40], "empty": b"", "of another build": other}[
+            damage
+        ]
+    )
     os.utime(path, (moment, moment))
     names += [root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in (2, 3)]
 
@@ -315,9 +318,11 @@ def test_what_a_damaged_manifest_may_have_named_is_kept(
     found = plan_pruning(root.store, 2)  # it is no longer among those to keep: everything that old goes with it
     assert found.damaged == {}
     assert set(found.sizes) == {
-        f"builds/{names[0]}.json", f"builds/{names[1]}.json.damaged", f"builds/{names[2]}.json",
+        f"builds/{names[0]}.json",
+        f"builds/{names[1]}.json.damaged",
+        f"builds/{names[2]}.json",
         *(f"examples/part-00000.{key:016x}.{ending}" for key in (0, 1, 2) for ending in ("json", "parquet")),
-    }  # fmt: skip
+    }
 
 
 def test_a_damaged_manifest_of_others_stops_no_retraining_and_keeps_what_is_older(tmp_path: Path) -> None:
@@ -339,8 +344,9 @@ def test_a_damaged_manifest_of_others_stops_no_retraining_and_keeps_what_is_olde
     found = plan_pruning(root.store, 1, retrained=True)
     assert (found.builds, list(found.damaged)) == ((first, theirs, third), [f"builds/{theirs}.json"])
     assert set(found.sizes) == {
-        f"builds/{second}.json", *(f"examples/part-00000.{1:016x}.{ending}" for ending in ("json", "parquet"))
-    }  # fmt: skip
+        f"builds/{second}.json",
+        *(f"examples/part-00000.{1:016x}.{ending}" for ending in ("json", "parquet")),
+    }
 
 
 def test_what_a_damaged_version_may_have_named_is_kept(tmp_path: Path) -> None:
@@ -360,8 +366,14 @@ def test_what_a_damaged_version_may_have_named_is_kept(tmp_path: Path) -> None:
 
 def test_files_of_others_among_the_manifests_are_left_alone(tmp_path: Path) -> None:
     root = Root(tmp_path)
-    strangers = ["builds/.DS_Store", "builds/notes.json", "builds/._20260101-000001-abcdef.json",
-                 "builds/pinned/.DS_Store", "registry/versions/2.json", "registry/versions/.DS_Store"]  # fmt: skip
+    strangers = [
+        "builds/.DS_Store",
+        "builds/notes.json",
+        "builds/._20260101-000001-abcdef.json",
+        "builds/pinned/.DS_Store",
+        "registry/versions/2.json",
+        "registry/versions/.DS_Store",
+    ]
     for name in strangers:
         root.write(name, b"\0\1Bud1")
     names = [root.build({"examples": {"0": root.shard("examples", key)}}, {}) for key in range(2)]

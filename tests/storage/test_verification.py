@@ -115,7 +115,7 @@ def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
 
 def test_an_interrupted_pass_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = filled(tmp_path)
-    first, second = sorted((tmp_path / "documents").glob("*.parquet"))
+    first = min((tmp_path / "documents").glob("*.parquet"))
     flip(first)
     for path in described(tmp_path):
         os.utime(path, (1.7e9, 1.7e9))
@@ -208,10 +208,16 @@ def test_damage_that_a_dry_run_found_is_set_aside_by_the_pass_that_goes_on(
 @pytest.mark.parametrize(
     "journal",
     [
-        b"", b"[]", b"\xff", b'{"after": 3}', b'{"after": "zzz", "files": 6, "bytes": 9, "damaged": {}, "seconds": 1}',
-        seal({"after": "zzz", "begun": 1.0}), seal({"surprise": 1}), seal({"after": "zzz", "begun": 9e12}),
+        b"",
+        b"[]",
+        b"\xff",
+        b'{"after": 3}',
+        b'{"after": "zzz", "files": 6, "bytes": 9, "damaged": {}, "seconds": 1}',
+        seal({"after": "zzz", "begun": 1.0}),
+        seal({"surprise": 1}),
+        seal({"after": "zzz", "begun": 9e12}),
     ],
-)  # fmt: skip
+)
 def test_a_journal_that_cannot_be_trusted_begins_a_new_pass(tmp_path: Path, journal: bytes) -> None:
     store = filled(tmp_path)
     flip(next((tmp_path / "documents").glob("*.parquet")))
@@ -278,8 +284,11 @@ def test_an_object_store_is_verified_alike(server: int, monkeypatch: pytest.Monk
     store.write_bytes(MANIFEST, b"{}")
     found = verify(store, repair=True)
     assert found.advice[LATEST] == "mended: it names 20260102-000001-abcdef"
-    assert sorted(store.sizes("builds")) == ["20260101-000001-abcdef.json.damaged", "20260102-000001-abcdef.json",
-                                             "latest.json"]  # fmt: skip
+    assert sorted(store.sizes("builds")) == [
+        "20260101-000001-abcdef.json.damaged",
+        "20260102-000001-abcdef.json",
+        "latest.json",
+    ]
     store.write_bytes(JOURNAL, seal({**vars(Verification(after="zzz", begun=time.time() - 60))}))
     store.write_bytes(record.path, b"short")
     assert list(verify(store, repair=True).damaged) == [record.path]

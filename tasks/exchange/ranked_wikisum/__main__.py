@@ -17,6 +17,7 @@ from storage.builds import Build, latest_build
 from storage.errors import StorageError
 from storage.lock import root_lock
 from storage.recipes import ShardRecord
+from storage.root_format import check_root, prepare_root
 from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.engine.settings import Settings
@@ -92,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _import(options: argparse.Namespace) -> None:
     settings = ImportSettings(**_given(options, ImportSettings))
     store = Store(options.root)
-    store.check_writable()
+    prepare_root(store)
     started = time.monotonic()
     with root_lock(store):
         other = latest_build(store)
@@ -118,6 +119,7 @@ def _save(run: Run, settings: ImportSettings, latest: Build | None) -> str:
 def _export(options: argparse.Namespace) -> None:
     settings = ExportSettings(**_given(options, ExportSettings))
     store, target = Store(options.root), Store(options.folder)
+    check_root(store)
     build = finished_build(store, options.build)
     target.check_writable()
     shards = len(build.stages.get("examples", {}))

@@ -1,7 +1,9 @@
 """Records say which code made them; keys and data do not depend on it."""
 
 import json
+import platform
 import subprocess
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,10 @@ def test_records_name_the_code_and_nothing_else_changes(tmp_path: Path, monkeypa
     assert files["one"] == files["two"]
     monkeypatch.setattr(shard, "running_code", lambda: {"commit": "three"})
     assert build(tmp_path / "one")[1] == []
+
+
+def test_the_libraries_that_decide_content_stand_beside_the_code() -> None:
+    code = running_code()
+    for name in ("torch", "trafilatura", "sentencepiece", "scikit-learn"):
+        assert code[name] == metadata.version(name)
+    assert code["python"] == platform.python_version()
