@@ -8,6 +8,7 @@ at a time, and changes are detected per pair of shards, because every row group 
 import hashlib
 import io
 import os
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -26,6 +27,7 @@ from storage.row_groups import by_destination, by_run, by_size, check_schema
 from storage.schemas import Dataset
 from storage.writing import HashingSink, whole_file
 
+_ALMOST_URI = re.compile(r"[a-z][a-z0-9+.-]+:/|(s3|gs|gcs|hdfs|abfss?|file):", re.IGNORECASE)
 _READ_BYTES = 1 << 20
 _BUFFER_BYTES = 4 << 20
 _BATCH_ROWS = 256
@@ -77,7 +79,8 @@ class Store:
         """Take a folder path or a URI; nothing is read or written yet.
 
         Raises:
-            StorageError: it is empty, or the URI's scheme is unknown, its options are wrong, or it holds a password.
+            StorageError: it is empty, or the URI's scheme is unknown, its options are wrong, or it holds a password; or
+                it is a folder that looks like a URI, or one of a user whom this machine does not know.
         """
         if not root.strip():
             raise StorageError(f"root is {root!r}: expected a folder or a URI such as s3://bucket/folder")
@@ -86,13 +89,18 @@ class Store:
                 "the root's URI holds a password, which would end up in logs and manifests: expected it in the "
                 "environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in ~/.aws/credentials"
             )
+        if "://" not in root and _ALMOST_URI.match(root):
+            raise StorageError(
+                f"root is {root!r}: expected two slashes in a URI such as s3://bucket/folder, or {'./' + root!r} for a "
+                "folder of that name"
+            )
         self.root = root
         try:
             if "://" in root:
                 self.filesystem, self.base = pafs.FileSystem.from_uri(root)
             else:
                 self.filesystem, self.base = pafs.LocalFileSystem(), str(Path(root).expanduser().resolve())
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowInvalid, OSError, RuntimeError) as error:  # the last of `expanduser`
             raise StorageError(
                 f"root {root!r} cannot be opened: {error}. Expected a folder or a URI such as s3://bucket/folder"
             ) from error

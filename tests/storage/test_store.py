@@ -219,6 +219,20 @@ def test_an_unknown_scheme_is_named() -> None:
         Store("nfs2://x/y")
 
 
+@pytest.mark.parametrize("root", ["s3:/bucket/x", "S3:bucket/x", "gs:/b", "file:/tmp/x", "nfs:/x"])
+def test_a_folder_that_was_meant_as_a_uri_is_named(root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StorageError, match=f"root is '{root}': expected two slashes in a URI such as s3://bucket"):
+        Store(root)
+    assert Store(f"./{root}").base == str(tmp_path / root)
+    assert Store("run:3").base == str(tmp_path / "run:3")
+
+
+def test_a_home_of_nobody_is_named() -> None:
+    with pytest.raises(StorageError, match="root '~no-such-user/x' cannot be opened: Could not determine home"):
+        Store("~no-such-user/x")
+
+
 def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     store = Store(str(tmp_path))
     store.write_bytes("a/file", b"old")
