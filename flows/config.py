@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import yaml
 from pydantic import Field, field_validator, model_validator
 
 from flows.running.settings import EngineSettings, NotificationSettings
+from flows.running.settings_file import read_settings
 from models.presets import PRESETS as SUMMARIZERS
 from models.presets import Recipe, check_predictable, find_preset
 from tasks.across.settings import AcrossSettings
@@ -132,7 +132,7 @@ class BuildConfig(Settings):
         file = PRESETS / f"{preset}.yaml"
         if not file.exists():
             return given  # the field's own validation lists the presets
-        under = yaml.safe_load(file.read_text()) or {}
+        under = read_settings(file).values
         root = given.get("root", cls.model_fields["root"].default)
         given = {**given, "name": name_of({**given, "preset": preset}, str(root))}
         settings = merge(under, given)

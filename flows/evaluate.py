@@ -1,9 +1,17 @@
 """Summarize the test split with every system, score the summaries, and write the report (Liu & Lapata 2019, sec. 5)."""
 
+import sys
+
+from flows.running.options import read_command
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    command = read_command("python -m flows.evaluate")
+
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import dag_of
+from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.splits import check_splits
@@ -24,4 +32,11 @@ def published(session: Session) -> str:
     dag, run = dag_of(session), session.run
     check_splits(run.store, dag.articles)
     report = dag.report
-    return "" if run.planning else session.publish_report(report)
+    if run.planning:
+        return ""
+    session.keep_results(report.record)
+    return session.publish_report(report)
+
+
+if __name__ == "__main__":
+    sys.exit(main(command, evaluate, published))

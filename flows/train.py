@@ -1,11 +1,11 @@
-"""Train the ranker (Liu & Lapata 2019, sec. 3.1) or the summarizer (sec. 3.2)."""
+"""Train the ranker (Liu & Lapata 2019, sec. 3.1), the summarizer (sec. 3.2), or both: the default."""
 
 import sys
 
 from flows.running.options import read_command
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.train")
+    command = read_command("python -m flows.train", words=("ranker", "summarizer"))
 
 from prefect import flow
 
@@ -18,15 +18,23 @@ from tasks.engine.inputs import DirectoryResult
 
 
 @flow(name="train-ranker", flow_run_name="train-ranker-{config.name}", on_failure=[notify], on_crashed=[notify])
-def train_ranker(config: BuildConfig = DEFAULT) -> None:
-    """Train the paragraph ranker on the corpus, building missing stages first."""
-    walk_flow(config, ranker)
+def train_ranker(config: BuildConfig = DEFAULT) -> str:
+    """Train the paragraph ranker on the corpus, building missing stages first; return its folder as text.
+
+    Raises:
+        ValueError: the paragraphs were imported ranked.
+    """
+    return walk_flow(config, trained_ranker)
 
 
 @flow(name="train-summarizer", flow_run_name="train-summarizer-{config.name}", on_failure=[notify], on_crashed=[notify])
-def train_summarizer(config: BuildConfig = DEFAULT) -> None:
-    """Rank, compute graphs, and train the summarizer, building missing stages first."""
-    walk_flow(config, summarizer)
+def train_summarizer(config: BuildConfig = DEFAULT) -> str:
+    """Rank, compute graphs, and train the summarizer, building missing stages first, the ranker among them.
+
+    Returns:
+        Its folder, as text.
+    """
+    return walk_flow(config, trained_summarizer)
 
 
 def ranker(session: Session) -> DirectoryResult | None:
@@ -39,5 +47,34 @@ def summarizer(session: Session) -> DirectoryResult:
     return dag_of(session).summarizer
 
 
+def trained_ranker(session: Session) -> str:
+    """Train the ranker; return its folder as text."""
+    model = ranker(session)
+    if model is None:
+        imported = session.config.imported
+        raise ValueError(
+            f"imported.folder is {imported and imported.folder!r}, whose paragraphs are ranked already, so that there "
+            "is no ranker to train: expected a corpus of your own"
+        )
+    return _kept(session, model)
+
+
+def trained_summarizer(session: Session) -> str:
+    """Train the summarizer, and before it the ranker that it needs; return its folder as text."""
+    return _kept(session, summarizer(session))
+
+
+def _kept(session: Session, model: DirectoryResult) -> str:
+    if model.record is None:  # only planned
+        return ""
+    session.keep_results()
+    metrics = model.record.metrics
+    validation = [f"{name.replace('_', ' ')} {value}" for name, value in metrics.items() if "validation" in name]
+    figures = ", ".join([f"{metrics['parameters']:,} parameters", *validation])
+    return f"{session.run.store.path(model.record.path)}: {figures}"
+
+
 if __name__ == "__main__":
-    sys.exit(main(command, train_summarizer, summarizer))
+    # The summarizer's walk trains the ranker on its way, as far as it is missing.
+    alone = command.words == ("ranker",)
+    sys.exit(main(command, *((train_ranker, trained_ranker) if alone else (train_summarizer, trained_summarizer))))

@@ -32,20 +32,24 @@ _EXAMPLES = (
 _ALL = "all"
 
 
-def print_help(program: str, settings: type[Settings], asked: Sequence[str], console: Console) -> None:
+def print_help(
+    program: str, settings: type[Settings], asked: Sequence[str], console: Console, *, usage: str | None = None
+) -> None:
     """Print the first screen, or the help of the requested sections.
 
     Args:
         program: name of the command.
         settings: every option.
         asked: sections, single settings, or `all`; none = the first screen.
+        console: prints it.
+        usage: the command with what may stand before its options; None = nothing may.
 
     Raises:
         ValueError: there is no such section or setting; the message lists similar names.
     """
-    fields = dict(options(settings))
+    fields, presets = dict(options(settings)), _presets(settings)
     if not asked:
-        _print_first_screen(program, fields, console)
+        _print_first_screen(program, usage or program, fields, presets, console)
         return
     for name in asked:
         wanted = name.removeprefix("--").replace("-", "_")
@@ -57,7 +61,7 @@ def print_help(program: str, settings: type[Settings], asked: Sequence[str], con
         if not matches:
             raise ValueError(f"--help {name}: no such section or setting{_similar_names(wanted, _sections(fields))}")
         for candidate in matches:
-            _print_setting(candidate, fields[candidate], console)
+            _print_setting(candidate, fields[candidate], presets, console)
 
 
 def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -83,6 +87,11 @@ def check_names(settings: type[Settings], arguments: Sequence[str]) -> None:
         name = argument[2:].partition("=")[0].replace("-", "_")
         if name not in sections and name.removeprefix("no_") not in sections:
             raise ValueError(f"{argument.partition('=')[0]}: no such setting{_similar_names(name, sections)}")
+
+
+def similar_options(settings: type[Settings], word: str) -> str:
+    """Return a hint with the options that a word on the command line may stand for."""
+    return _similar_names(word.lstrip("-").partition("=")[0].replace("-", "_"), _sections(dict(options(settings))))
 
 
 def _section(annotation: Any) -> type[Settings] | None:
@@ -115,19 +124,30 @@ def _rank(name: str) -> tuple[bool, str]:
     return not any(name in names for names in _FIRST.values()), name
 
 
-def _print_first_screen(program: str, fields: dict[str, FieldInfo], console: Console) -> None:
-    console.print(f"usage: {program} \\[--SETTING VALUE ...]\n", highlight=False)
+def _presets(settings: type[Settings]) -> dict[str, Settings]:
+    """Return the settings of each preset; the default one is the first."""
+    field = settings.model_fields["preset"]
+    names = dict.fromkeys([field.default, *_choices(field)])
+    return {name: settings.model_validate({"preset": name}) for name in names}
+
+
+def _print_first_screen(
+    program: str, usage: str, fields: dict[str, FieldInfo], presets: dict[str, Settings], console: Console
+) -> None:
+    console.print(f"usage: {escape(usage)} \\[--SETTING VALUE ...]\n", highlight=False)
+    preset = next(iter(presets))
     for title, names in _FIRST.items():
         console.print(f"[bold]{title}[/bold]", highlight=False)
         for name in names:
             field = fields[name]
             choices = " | ".join(_choices(field)) or (field.description or "").split(";")[0]
+            value = _shown(name, field, presets[preset])
             console.print(
-                f"  --{_dashed(name):<22} {escape(choices)} [dim]\\[{escape(_default(field))}][/dim]",
+                f"  --{_dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
                 highlight=False, no_wrap=True, overflow="ellipsis",
             )  # fmt: skip
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
-    console.print("[dim]In brackets: the default, unless the preset or you change it.[/dim]", highlight=False)
+    console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]", highlight=False)
     console.print("[bold]examples[/bold]", highlight=False)
     for arguments, comment in _EXAMPLES:
         console.print(
@@ -138,8 +158,11 @@ def _print_first_screen(program: str, fields: dict[str, FieldInfo], console: Con
     console.print(Padding(listed, (0, 0, 0, 2)), highlight=False)
 
 
-def _print_setting(name: str, field: FieldInfo, console: Console) -> None:
-    console.print(f"--{_dashed(name)} [dim]\\[{escape(_default(field))}][/dim]", highlight=False, soft_wrap=True)
+def _print_setting(name: str, field: FieldInfo, presets: dict[str, Settings], console: Console) -> None:
+    default, *others = {preset: _shown(name, field, settings) for preset, settings in presets.items()}.items()
+    differing = ", ".join(f"{value} with {preset}" for preset, value in others if value != default[1])
+    values = f"{default[1]}; {differing}" if differing else default[1]
+    console.print(f"--{_dashed(name)} [dim]\\[{escape(values)}][/dim]", highlight=False, soft_wrap=True)
     choices = _choices(field)
     text = (field.description or "") + (f" ({' | '.join(choices)})" if choices else "")
     console.print(Padding(escape(text), (0, 0, 0, 4)), highlight=False)
@@ -149,8 +172,13 @@ def _choices(field: FieldInfo) -> list[str]:
     return [choice for choice in typing.get_args(field.annotation) if isinstance(choice, str)]
 
 
-def _default(field: FieldInfo) -> str:
-    value = field.get_default(call_default_factory=True, validated_data={})
+def _shown(name: str, field: FieldInfo, settings: Settings) -> str:
+    """Return the value of a setting, as one writes it."""
+    value: Any = settings
+    for part in name.split("."):
+        value = getattr(value, part, PydanticUndefined)
+    if value is PydanticUndefined:  # of a section that is off
+        value = field.get_default(call_default_factory=True, validated_data={})
     if value is PydanticUndefined:
         return "off until given"  # only sections that are off have fields without a default
     if value is None:

@@ -1,19 +1,21 @@
 """The command line, read before anything heavy is imported: the fields of BuildConfig as options, help, mistakes."""
 
 import sys
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import Field
-from pydantic_settings import CliSettingsSource
+from pydantic import Field, ValidationError
+from pydantic_settings import CliSettingsSource, SettingsError
 from rich.console import Console
 from rich.markup import escape
 
 from flows.config import BuildConfig, merge
-from flows.running.help import check_names, print_help
+from flows.running.help import check_names, print_help, similar_options
 from flows.running.mistakes import explain
+from flows.running.settings_file import SettingsFile, read_settings
 
 
 class CommandLine(BuildConfig):
@@ -24,6 +26,9 @@ class CommandLine(BuildConfig):
     verify: bool = Field(False, description="first read every file below the root; what is damaged is computed again")
 
 
+_OWN = frozenset(CommandLine.model_fields) - frozenset(BuildConfig.model_fields)  # of the command line alone
+
+
 @dataclass(frozen=True)
 class Command:
     """The command line, read and checked.
@@ -31,47 +36,53 @@ class Command:
     Attributes:
         program: name of the command.
         options: every option.
+        words: what stood before the options.
     """
 
     program: str
     options: CommandLine
+    words: tuple[str, ...] = ()
 
     @property
     def config(self) -> BuildConfig:
         """The configuration of the build."""
-        own = set(CommandLine.model_fields) - set(BuildConfig.model_fields)
-        return BuildConfig.model_validate(self.options.model_dump(exclude=own, exclude_unset=True))
+        return BuildConfig.model_validate(self.options.model_dump(exclude=set(_OWN), exclude_unset=True))
 
 
-def read_command(program: str) -> Command:
+def read_command(program: str, words: Sequence[str] = ()) -> Command:
     """Read the command line of this process; `--help` and mistakes are answered here, and end it.
 
     Args:
         program: name of the command, for the usage line.
+        words: what may stand before the options, for a command that can do a part of its work.
 
     Raises:
         SystemExit: help was printed (0), or settings are wrong (2).
     """
-    arguments = sys.argv[1:]
+    count = next((number for number, one in enumerate(sys.argv[1:]) if one not in words), len(sys.argv) - 1)
+    chosen, arguments = tuple(sys.argv[1 : 1 + count]), sys.argv[1 + count :]
     try:
         if not {"-h", "--help"}.isdisjoint(arguments):
             topics = [argument for argument in arguments if argument not in ("-h", "--help")]
-            print_help(program, CommandLine, topics, Console())
+            usage = f"{program} [{'|'.join(words)}]" if words else program
+            print_help(program, CommandLine, topics, Console(), usage=usage)
             sys.exit(0)
-        return Command(program, parse(program, arguments))
-    except (ValueError, FileNotFoundError) as error:
+        return Command(program, parse(program, arguments, words), chosen)
+    except ValueError as error:
         errors = Console(stderr=True, soft_wrap=True)
-        errors.print(f"[red]{program}: settings are wrong[/red]\n{escape(explain(error))}", highlight=False)
+        message = explain(error) if isinstance(error, ValidationError) else str(error)
+        errors.print(
+            f"[red]{program}: settings are wrong[/red]\n{escape(textwrap.indent(message, '  '))}", highlight=False
+        )
         sys.exit(2)
 
 
-def parse(program: str, arguments: list[str]) -> CommandLine:
+def parse(program: str, arguments: list[str], words: Sequence[str] = ()) -> CommandLine:
     """Read options and the file they name.
 
     Raises:
-        ValidationError: a setting has a bad value.
-        FileNotFoundError: the file does not exist.
-        ValueError: there is no such setting, or the file is not YAML or does not contain settings.
+        ValueError: there is no such option, a setting has a bad value, or the file cannot be read, is not YAML or does
+            not contain settings; the message has a line per mistake.
     """
     source: CliSettingsSource[Any] = CliSettingsSource(
         CommandLine,  # type: ignore[arg-type]  # any pydantic model will do; the stub asks for BaseSettings
@@ -81,31 +92,50 @@ def parse(program: str, arguments: list[str]) -> CommandLine:
         cli_avoid_json=True,
         cli_hide_none_type=True,
         cli_parse_none_str="null",  # as in YAML
+        cli_exit_on_error=False,  # argparse would print every option before the mistake
     )
     check_names(CommandLine, arguments)
-    values = source(args=arguments)()
-    file = values.get("config")
-    under: dict[str, Any] = {}
-    if file is not None:
-        under = _settings_in(file)
-    return CommandLine.model_validate(merge(under, values))
-
-
-def _settings_in(file: str) -> dict[str, Any]:
-    path = Path(file)
-    if not path.is_file():
-        raise FileNotFoundError(f"--config {file}: no such file")
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"--config {file}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
-    except yaml.YAMLError as error:
-        raise ValueError(f"--config {file}: expected YAML, but {' '.join(str(error).split())}") from error
-    if settings is None:  # an empty file
-        return {}
-    if not isinstance(settings, dict):
+        values = source(args=arguments)()
+    except SettingsError as error:
+        raise ValueError(_what_is_wrong(str(error), words)) from error
+    file = _file_of(values.get("config"))
+    try:
+        return CommandLine.model_validate(merge(file.values, values))
+    except ValidationError as error:
+        raise ValueError(explain(error, lambda place: None if _holds(values, place) else file.line(place))) from error
+
+
+def _what_is_wrong(message: str, words: Sequence[str]) -> str:
+    """Return the library's message in words for people, with the options that are meant."""
+    message = message.removeprefix("error parsing CLI: ")
+    unknown = message.partition("unrecognized arguments: ")[2]
+    if not unknown:
+        return message
+    first = unknown.split()[0]
+    if first in words:
+        return f"{unknown}: expected before the options"
+    return f"{unknown}: expected {', '.join([*words, '--SETTING VALUE'])}{similar_options(CommandLine, first)}"
+
+
+def _file_of(name: str | None) -> SettingsFile:
+    if name is None:
+        return SettingsFile("", {}, {})
+    try:
+        file = read_settings(name)
+    except ValueError as error:
+        raise ValueError(f"--config {error}") from error
+    for own in _OWN & file.values.keys():
         raise ValueError(
-            f"--config {file}: expected names of settings and their values, got a {type(settings).__name__}: "
-            f"{repr(settings)[:80]}"
+            f"--config {file.line([own])}: {own} is an option of the command line alone, expected settings of the build"
         )
-    return settings
+    return file
+
+
+def _holds(values: Any, place: Sequence[str | int]) -> bool:
+    """Whether the value at a place was given on the command line."""
+    for part in place:
+        if not isinstance(values, dict) or part not in values:
+            return not isinstance(values, dict)
+        values = values[part]
+    return True

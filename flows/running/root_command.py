@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -95,7 +96,7 @@ def settings_from(settings: type[S], options: argparse.Namespace) -> S:
             {name: _value(fields[name].default, text) for name, text in vars(options).items() if name in fields}
         )
     except ValidationError as error:
-        raise ValueError(f"settings are wrong\n{explain(error)}") from error
+        raise ValueError(f"settings are wrong\n{textwrap.indent(explain(error), '  ')}") from error
 
 
 def _value(default: Any, text: str) -> str | tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, tagged
 from flows.running.machine import check_machine
 from storage.builds import Build
+from storage.directories import DirectoryRecord
 from storage.lock import root_lock
 from storage.root_format import check_format, prepare_root
 from storage.store import Store
@@ -47,13 +48,23 @@ class Session:
     connect_to: Mapping[str, str] = field(default_factory=dict)
     keeps_answers: bool = True
     _walked: dict[Callable[..., Any], Any] = field(default_factory=dict)
+    _walking: list[Callable[..., Any]] = field(default_factory=list)  # the outermost wiring first
 
     def once(self, wiring: Callable[["Session"], T]) -> T:
         """Return the result of `wiring`, which is walked only once per session."""
         if wiring not in self._walked:
-            self._walked[wiring] = wiring(self)
+            self._walking.append(wiring)
+            try:
+                self._walked[wiring] = wiring(self)
+            finally:
+                self._walking.pop()
         result: T = self._walked[wiring]
         return result
+
+    def keep_results(self, report: DirectoryRecord | None = None) -> None:
+        """Name what the walk has made in a manifest, so that pruning keeps it; within another walk, that one does."""
+        if len(self._walking) == 1:
+            self.run.record_build(self.config.manifest(), report, latest=False)
 
     def progress(self, name: str) -> ProgressLog:
         """Return what shows the progress of a task of this name in the UI."""

@@ -6,18 +6,29 @@ its key. A field declared with `tuning` only decides how fast or how politely th
 changing it recomputes nothing.
 """
 
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 # A valid value of an HTTP header: one line of printable ASCII.
 HEADER_TEXT = r"^[\x20-\x7e]*$"
 
 
 class Settings(BaseModel):
-    """A frozen section of settings; an unknown field is an error."""
+    """A frozen section of settings; an unknown field is an error, and so are infinity and NaN."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse `true` where a number is expected: it would count as 1."""
+        if isinstance(value, bool) and info.field_name is not None:
+            annotation = cls.model_fields[info.field_name].annotation
+            kinds = {annotation, *get_args(annotation)}
+            if bool not in kinds and not kinds.isdisjoint({int, float}):
+                raise ValueError("expected a number")
+        return value
 
     def recipe(self) -> dict[str, Any]:
         """Return the JSON-able fields that decide a shard's content, nested sections included."""
