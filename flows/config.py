@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from flows.running.settings import EngineSettings, NotificationSettings
 from flows.running.settings_file import read_settings
+from models.generation_config import length_penalty
 from models.presets import PRESETS as SUMMARIZERS
 from models.presets import Recipe, check_predictable, find_preset
 from tasks.across.settings import AcrossSettings
@@ -139,8 +140,11 @@ class BuildConfig(Settings):
         recipe = recipe_of(settings)
         summarizer = settings.get("summarizer")
         if isinstance(summarizer, dict) and summarizer.get("pretrained") is not None:
-            # How a checkpoint is fine-tuned comes from its paper; the preset's figures are for fresh weights.
-            return merge(merge(under, recipe), given)
+            # How a checkpoint is fine-tuned comes from its paper, and what that leaves open from its folder; the
+            # preset's figures are for fresh weights.
+            stated = length_penalty(str(summarizer["pretrained"]))
+            folder = {} if stated is None else {"decoding": {"length_exponent": stated}}
+            return merge(merge(merge(under, folder), recipe), given)
         return merge(recipe, settings)
 
     @field_validator("root")

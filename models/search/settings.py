@@ -14,9 +14,10 @@ class SearchSettings:
 
     Attributes:
         beam: K, hypotheses kept for an article.
-        normalisation: divisor of a log-probability: "wu" ((5 + |y|) / 6)^alpha, "average" |y|
-            (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17), "none" 1. |y| counts the end token.
+        normalisation: divisor of a log-probability: "wu" ((5 + |y|) / 6)^alpha, "average" |y|^length_exponent
+            (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, eq. 17: exponent 1), "none" 1. |y| counts the end token.
         alpha: exponent of the Wu length penalty; 0 = no penalty.
+        length_exponent: exponent of the length under "average": `lenpen` of fairseq, `length_penalty` of transformers.
         min_length: minimum number of tokens of a summary, without the end token.
         max_length: maximum number of tokens of a summary, without the end token; a hypothesis of this length must end,
             and the log-probability of its end token counts unless `as_transformers` is set.
@@ -33,6 +34,7 @@ class SearchSettings:
     beam: int = 5
     normalisation: LengthNormalisation = "wu"
     alpha: float = 0.4
+    length_exponent: float = 1.0
     min_length: int = 20
     max_length: int = 400
     block_ngrams: int = 0
@@ -60,7 +62,7 @@ class SearchSettings:
         """Return the divisor of the log-probability of a hypothesis of `length` tokens, the end token included."""
         if self.normalisation == "wu":
             return float(((5 + length) / 6) ** self.alpha)
-        return float(length) if self.normalisation == "average" else 1.0
+        return float(length**self.length_exponent) if self.normalisation == "average" else 1.0
 
 
 @dataclass(frozen=True)

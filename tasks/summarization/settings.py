@@ -276,6 +276,12 @@ class DecodingSettings(Settings):
         "(Ma & Zong 2020), nothing",
     )
     alpha: float = Field(0.4, ge=0, description="exponent of Wu's length penalty (Liu & Lapata 2019, sec. 4: .4)")
+    length_exponent: float = Field(
+        1.0,
+        ge=0,
+        description="exponent of the length of normalisation average (Ma & Zong 2020: 1); of a checkpoint that is "
+        "fine-tuned the length_penalty that its folder states, bart-large-cnn's is 2",
+    )
     min_length: int = Field(20, ge=0, description="fewest tokens of a summary (released HT: 20)")
     max_length: int = Field(400, ge=1, description="most tokens of a summary (released HT: 400)")
     block_ngrams: int = Field(
@@ -341,8 +347,8 @@ class DecodingSettings(Settings):
     def recipe(self) -> dict[str, Any]:
         """Return the fields that decide what is written; those that came later only where they are set."""
         fields = super().recipe()
-        for name in ("as_transformers", "min_sentence_probability"):
-            if not fields[name]:
+        for name in ("as_transformers", "min_sentence_probability", "length_exponent"):
+            if fields[name] == type(self).model_fields[name].default:
                 del fields[name]
         return fields
 
@@ -375,7 +381,7 @@ class DecodingSettings(Settings):
             ValueError: min_length is above max_length.
         """
         names = (
-            "beam", "normalisation", "alpha", "min_length", "max_length", "block_ngrams", "block_recent",
-            "as_transformers",
+            "beam", "normalisation", "alpha", "length_exponent", "min_length", "max_length", "block_ngrams",
+            "block_recent", "as_transformers",
         )  # fmt: skip
         return SearchSettings(**{name: getattr(self, name) for name in names})

@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -109,6 +112,7 @@ def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> 
     assert tuned.decoding.recipe()["as_transformers"] is True
     assert "as_transformers" not in fresh.decoding.recipe()  # so that what was decoded before is found
     assert tuned.tokenizer_folder == ("folder", "summarizer.pretrained")
+    assert (tuned.decoding.length_exponent, hie.decoding.length_exponent) == (1.0, 2.0)
     long = BuildConfig.model_validate({"preset": "records", "summarizer": {**loaded, "preset": "hed"}})
     assert (long.summarizer.max_target_tokens, long.decoding.max_length) == (1024, 1024)
     own = BuildConfig.model_validate(
@@ -117,6 +121,39 @@ def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> 
     )  # fmt: skip
     assert (own.training.learning_rate, own.decoding.beam) == (1e-4, 2)
     assert own.tokenizer_folder == ("other", "vocabulary.folder")
+
+
+@pytest.mark.parametrize(
+    ("files", "exponent"),
+    [
+        ({"config.json": {}}, 1.0),
+        ({"config.json": {"length_penalty": 2.0}}, 2.0),
+        ({"config.json": {"length_penalty": 2.0}, "generation_config.json": {"length_penalty": 0.8}}, 0.8),
+        ({"config.json": {"length_penalty": 2.0}, "generation_config.json": {"num_beams": 4}}, 2.0),
+    ],
+)
+def test_a_checkpoint_is_searched_with_the_length_penalty_of_its_folder(
+    tmp_path: Path, files: dict[str, dict[str, float]], exponent: float
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    summarizer = {"preset": "bart-large", "pretrained": str(tmp_path)}
+    config = BuildConfig.model_validate({"preset": "records", "summarizer": summarizer})
+    assert config.decoding.length_exponent == config.decoding.search().length_exponent == exponent
+    assert ("length_exponent" in config.decoding.recipe()) == (exponent != 1)
+    own = BuildConfig.model_validate(
+        {"preset": "records", "summarizer": summarizer, "decoding": {"length_exponent": 0.5}}
+    )
+    assert own.decoding.length_exponent == 0.5
+    fresh = BuildConfig.model_validate({"preset": "records", "summarizer": {"preset": "bart-large"}})
+    assert fresh.decoding.length_exponent == 1.0
+
+
+@pytest.mark.parametrize("penalty", ["long", -1, True])
+def test_a_length_penalty_that_is_none_is_named(tmp_path: Path, penalty: object) -> None:
+    (tmp_path / "generation_config.json").write_text(json.dumps({"length_penalty": penalty}))
+    with pytest.raises(ValidationError, match=f"expected length_penalty in .*from 0, got {penalty!r}: set decoding"):
+        BuildConfig.model_validate({"summarizer": {"preset": "bart-large", "pretrained": str(tmp_path)}})
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_positions_are_repeated_as_led_repeats_them(folder: Path) -> None:
 
 # With the last, a search that stops as ours does by default would miss a summary.
 @pytest.mark.parametrize("seed", [*range(6), 67])
-@pytest.mark.parametrize(("normalisation", "penalty"), [("none", 0.0), ("average", 1.0)])
+@pytest.mark.parametrize(("normalisation", "penalty"), [("none", 0.0), ("average", 1.0), ("average", 2.0)])
 def test_the_search_writes_what_generate_writes(tmp_path: Path, seed: int, normalisation: Any, penalty: float) -> None:
     theirs, batch = peer(seed), source(seed)
     theirs.final_logits_bias[0, [BEGIN, PAD, UNKNOWN]] = -1e4  # our search never writes them
@@ -120,7 +120,13 @@ def test_the_search_writes_what_generate_writes(tmp_path: Path, seed: int, norma
     forced = {"forced_bos_token_id": BEGIN, "forced_eos_token_id": END}
     expected = theirs.generate(**inputs(batch), num_beams=4, early_stopping=False, **rules, **forced)
     settings = SearchSettings(
-        beam=4, normalisation=normalisation, min_length=4, max_length=20, block_ngrams=3, as_transformers=True
+        beam=4,
+        normalisation=normalisation,
+        length_exponent=penalty,
+        min_length=4,
+        max_length=20,
+        block_ngrams=3,
+        as_transformers=True,
     )
     found = beam_search(loaded(tmp_path), batch, settings, begin=END, end=END, unknown=UNKNOWN, first=BEGIN)
     texts = [[token for token in row if token not in (BEGIN, PAD, END)] for row in expected.tolist()]
