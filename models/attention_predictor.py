@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
-from models.layers.config import Norm, check_heads, configured
+from models.layers.config import Norm, check_dropouts, check_heads, configured
 from models.layers.encoder import EncoderLayer
 from models.layers.packing import Packing
 from models.layers.precision import widened
@@ -60,6 +60,7 @@ class AttentionPredictorConfig:
 
     def __post_init__(self) -> None:
         check_heads(self.heads, self.model_size)
+        check_dropouts(self)
 
 
 class AttentionPredictor(nn.Module):

@@ -45,6 +45,11 @@ class LibrarySummarizer(Summarizer):
         model: nn.Module = getattr(self, self.prefix)
         return model
 
+    @property
+    def has_own_outputs(self) -> bool:
+        """Whether `logits` has a matrix of its own, and not that of the words."""
+        return getattr(self.config, "own_outputs", False)
+
     @abstractmethod
     def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
         """Return the encoder's states [B, S, D] of tokens."""
@@ -121,7 +126,7 @@ class LibrarySummarizer(Summarizer):
 
     def tie(self) -> None:
         """Make the embeddings of encoder and decoder the shared ones, once weights were assigned."""
-        words = self.projection()[0]
+        words = self.library.get_submodule("shared").weight
         for stack in ("encoder", "decoder"):
             self.library.get_submodule(f"{stack}.embed_tokens").weight = words
 
@@ -179,7 +184,7 @@ class Led(LibrarySummarizer):
 
 
 class T5(LibrarySummarizer):
-    """T5, and what LongT5 has in common with it."""
+    """T5 or T5 1.1, by its configuration, and what LongT5 has in common with them."""
 
     config: T5Config
     prefix = "model"
@@ -193,6 +198,15 @@ class T5(LibrarySummarizer):
         super().__init__()
         self.config = config
         self.model = self._model()
+        self.lm_head = nn.Linear(config.model_size, config.vocabulary_size, bias=False) if config.own_outputs else None
+        if config.gated:
+            with torch.no_grad():
+                # The library draws words of deviation 1, for outputs that do not share them: the first loss would be
+                # 100 nats a token and more, as nothing here divides the logits.
+                if self.lm_head is None:
+                    self.model.get_parameter("shared.weight").mul_(config.model_size**-0.5)
+                else:
+                    self.lm_head.weight.normal_(std=config.model_size**-0.5)
 
     def _model(self) -> nn.Module:
         check_library("t5")
@@ -215,14 +229,14 @@ class T5(LibrarySummarizer):
             yield attention.get_submodule("k"), attention.get_submodule("v")
 
     def outputs(self, states_RTD: Tensor) -> Tensor:
-        """Return what `projection` turns into logits: of T5 the states divided by the square root of D."""
-        return states_RTD / math.sqrt(self.config.model_size)
+        """Return what `projection` turns into logits: of T5 the states divided by the square root of D, of 1.1 not."""
+        return states_RTD if self.config.gated else states_RTD / math.sqrt(self.config.model_size)
 
     def projection(self) -> tuple[Tensor, None]:
         """Return weight [V, D] of `logits`, which has no bias."""
-        words = self.model.get_submodule("shared").weight
-        assert isinstance(words, Tensor)
-        return words, None
+        outputs = self.model.get_submodule("shared") if self.lm_head is None else self.lm_head
+        assert isinstance(outputs.weight, Tensor)
+        return outputs.weight, None
 
 
 class LongT5(T5):
@@ -235,12 +249,4 @@ class LongT5(T5):
         from transformers import LongT5Model
 
         model: nn.Module = LongT5Model(longt5_config(self.config))
-        with torch.no_grad():
-            # The library draws words of deviation 1, for outputs that do not share them: the first loss would be 100
-            # nats a token and more, as nothing here divides the logits.
-            model.get_parameter("shared.weight").mul_(self.config.model_size**-0.5)
         return model
-
-    def outputs(self, states_RTD: Tensor) -> Tensor:
-        """Return what `projection` turns into logits: the states as they are."""
-        return states_RTD

@@ -74,7 +74,7 @@ class LedConfig(TransformerConfig):
 
 @dataclass(frozen=True)
 class T5Config(TransformerConfig):
-    """The size of T5; the defaults are those of t5-base.
+    """The size of T5 or, if `gated`, of T5 1.1 and Flan-T5; the defaults are those of t5-base.
 
     Attributes:
         begin: id from which the decoder starts.
@@ -87,6 +87,9 @@ class T5Config(TransformerConfig):
         decoder_layers: layers of the decoder.
         source_tokens: maximum number of tokens read of an article, best documents first.
         dropout: of embeddings, sub-layer outputs, attention weights and inner feed-forward layers.
+        gated: whether feed-forward layers are gated by GELU (Shazeer 2020) and the states before the outputs are not
+            scaled, as in T5 1.1.
+        own_outputs: whether the outputs have a matrix of their own, as in T5 1.1, and not that of the words.
         document_begin: whether each document begins with the vocabulary's mark of a source, where it has one.
     """
 
@@ -100,6 +103,8 @@ class T5Config(TransformerConfig):
     decoder_layers: int = 12
     source_tokens: int = 512
     dropout: float = 0.1
+    gated: bool = False
+    own_outputs: bool = False
     document_begin: bool = False
 
     def __post_init__(self) -> None:
@@ -112,7 +117,7 @@ class LongT5Config(T5Config):
     """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base.
 
     Attributes:
-        feed_forward_size: hidden size of feed-forward layers, which are gated.
+        feed_forward_size: hidden size of feed-forward layers.
         source_tokens: maximum number of tokens read of an article, best documents first.
         radius: tokens that a token sees on either side (Guo et al. 2022, sec. 3.1.1).
         global_block: tokens whose mean is one global token, which all tokens see (Guo et al. 2022, sec. 3.1.2).
@@ -120,6 +125,7 @@ class LongT5Config(T5Config):
 
     feed_forward_size: int = 2048
     source_tokens: int = 4096
+    gated: bool = True
     radius: int = 127
     global_block: int = 16
 
@@ -157,10 +163,10 @@ def led_config(config: LedConfig) -> Any:
 
 
 def t5_config(config: T5Config) -> Any:
-    """Return the library's configuration of a T5 (its release of 2019, not 1.1: one matrix of words, ReLU)."""
+    """Return the library's configuration of a T5."""
     from transformers import T5Config as Theirs
 
-    return Theirs(**_t5_sizes(config), feed_forward_proj="relu")
+    return Theirs(**_t5_sizes(config))
 
 
 def longt5_config(config: LongT5Config) -> Any:
@@ -171,9 +177,7 @@ def longt5_config(config: LongT5Config) -> Any:
         **_t5_sizes(config),
         local_radius=config.radius,
         global_block_size=config.global_block,
-        feed_forward_proj="gated-gelu",
         encoder_attention_type="transient-global",
-        tie_word_embeddings=False,  # to the library: outputs are not scaled; the embeddings are shared all the same
     )
 
 
@@ -187,6 +191,9 @@ def _t5_sizes(config: T5Config) -> dict[str, Any]:
         "num_decoder_layers": config.decoder_layers,
         "num_heads": config.heads,
         "dropout_rate": config.dropout,
+        "feed_forward_proj": "gated-gelu" if config.gated else "relu",
+        # To the library: whether outputs are scaled. Whether they share the words' matrix is `own_outputs`.
+        "tie_word_embeddings": not config.gated,
         "pad_token_id": config.pad,
         "eos_token_id": config.end,
         "decoder_start_token_id": config.begin,

@@ -1,4 +1,4 @@
-"""LED, PRIMERA, T5 and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights.
+"""LED, PRIMERA, T5, T5 1.1 and LongT5 from a local folder in Hugging Face's layout: config.json beside the weights.
 
 The folder's configuration is compared with the preset's before a weight is read, and the weights are read by name here
 and not by the library, so that nothing is ever looked for on a network.
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from models.huggingface import T5, Led, LibrarySummarizer, LongT5
 from models.huggingface_configs import LedConfig, LongT5Config, T5Config, led_config, longt5_config, t5_config
-from models.weights_file import CONFIG, WeightsFile, open_weights, put_weights, read_config
+from models.weights_file import CONFIG, WeightsFile, open_weights, put_weights, read_config, stated_dropouts
 
 Config = LedConfig | T5Config
 # What must be as in the preset, by the library's names; dropouts may differ.
@@ -30,9 +30,10 @@ _T5 = (
     "pad_token_id", "eos_token_id", "decoder_start_token_id",
 )  # fmt: skip
 _LONGT5 = (*_T5, "local_radius", "global_block_size", "encoder_attention_type")
-_SHARED, _BIAS = "shared.weight", "final_logits_bias"
+_DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "dropout_rate")
+_SHARED, _OUTPUTS, _BIAS = "shared.weight", "lm_head.weight", "final_logits_bias"
 # Other names of the embeddings, and what the library ignores too: the cross-attention of T5 has no positions.
-_TIED = ("lm_head.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
+_TIED = (_OUTPUTS, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 _NOTES = ("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",)
 _STEP = 128  # T5's published matrices have rows up to a multiple of this, behind those of the tokenizer's pieces
 
@@ -52,6 +53,20 @@ _KINDS = {
     T5Config: _Kind("t5", T5, t5_config, _T5),
     LongT5Config: _Kind("longt5", LongT5, longt5_config, _LONGT5),
 }
+
+
+def has_own_outputs(path: str | Path) -> bool:
+    """Tell whether the outputs of a folder's T5 or LongT5 have a matrix of their own; no weight is read.
+
+    They have one if the file holds it and the configuration does not say that it is the words': as published by
+    `tie_word_embeddings`, in what transformers 5 saves by `scale_decoder_outputs`.
+
+    Raises:
+        ValueError: the folder has no configuration or no weights.
+    """
+    stated = read_config(Path(path))
+    untied = stated.get("tie_word_embeddings") is False or stated.get("scale_decoder_outputs") is False
+    return untied and _OUTPUTS in open_weights(Path(path)).shapes
 
 
 def check_huggingface(path: str | Path, config: Config) -> None:
@@ -80,19 +95,20 @@ def load_huggingface(model: LibrarySummarizer, path: str | Path) -> None:
     file = open_weights(path)
     names = _names(file, model)
     shared = names[f"{model.prefix}.{_SHARED}"]
+    tied = _tied(model)
     for name in file.shapes:
-        if _bare(name, model.prefix) in _TIED and not torch.equal(file.tensor(name), file.tensor(shared)):
+        if _bare(name, model.prefix) in tied and not torch.equal(file.tensor(name), file.tensor(shared)):
             raise ValueError(f"expected {name} and {shared} in {file.path} to be equal, as {CONFIG} says")
 
     def value(name: str, tensor: Tensor) -> Tensor | None:
-        if _bare(name, model.prefix) in _TIED:
+        if _bare(name, model.prefix) in tied:
             return None
         if name not in names:
             return torch.zeros(tensor.shape)
         found = file.tensor(names[name])
         return found[: len(tensor)].clone() if len(found) > len(tensor) else found
 
-    put_weights(model, value)
+    put_weights(model, file.path, value)
     model.tie()
 
 
@@ -103,6 +119,7 @@ def _check_sizes(path: Path, config: Config) -> None:
     stated = read_config(path)
     if stated.get("model_type") != kind.name:
         raise ValueError(f"expected model_type {kind.name!r} in {file}, got {stated.get('model_type')!r}")
+    stated_dropouts(stated, _DROPOUTS, file)
     ours = kind.stated(config)
     try:
         theirs = type(ours).from_dict(dict(stated))
@@ -132,23 +149,23 @@ def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
     Raises:
         ValueError: a weight is missing, left over or of another shape.
     """
-    prefix = model.prefix
+    prefix, names = model.prefix, _tied(model)
     theirs = {_bare(name, prefix): name for name in file.shapes}
-    tied = [theirs.pop(name) for name in _TIED if name in theirs]
+    tied = [theirs.pop(name) for name in names if name in theirs]
     if tied:
         theirs.setdefault(_SHARED, tied[0])
     own = {_bare(name, prefix): (name, tuple(tensor.shape)) for name, tensor in model.state_dict().items()}
-    missing = [name for name in own if name not in theirs and name not in (*_TIED, _BIAS)]
+    missing = [name for name in own if name not in theirs and name not in (*names, _BIAS)]
     left = [name for bare, name in theirs.items() if bare not in own and bare not in _NOTES]
-    for what, names in (("missing", missing), ("left over", left)):
-        if names:
+    for what, wrong in (("missing", missing), ("left over", left)):
+        if wrong:
             raise ValueError(
-                f"{len(names)} weights {what} in {file.path}: {', '.join(names[:5])}{', ...' * (len(names) > 5)}"
+                f"{len(wrong)} weights {what} in {file.path}: {', '.join(wrong[:5])}{', ...' * (len(wrong) > 5)}"
             )
     found = {}
     for bare, (name, shape) in own.items():
         if bare in theirs:
-            allowed = [(rows, *shape[1:]) for rows in _rows(model.config)] if bare == _SHARED else [shape]
+            allowed = [(rows, *shape[1:]) for rows in _rows(model.config)] if bare in (_SHARED, _OUTPUTS) else [shape]
             if file.shapes[theirs[bare]] not in allowed:
                 raise ValueError(
                     f"expected {theirs[bare]} of shape {shape} in {file.path}, as {CONFIG} says, got "
@@ -156,6 +173,11 @@ def _names(file: WeightsFile, model: LibrarySummarizer) -> dict[str, str]:
                 )
             found[name] = theirs[bare]
     return found
+
+
+def _tied(model: LibrarySummarizer) -> tuple[str, ...]:
+    """Return the names under which a file may repeat the words' matrix."""
+    return tuple(name for name in _TIED if name != _OUTPUTS or not model.has_own_outputs)
 
 
 def _bare(name: str, prefix: str) -> str:

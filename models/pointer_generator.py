@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from models.contract import Cache, Copied, Decoded, Memory, PerArticle, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
-from models.layers.config import check_positive
+from models.layers.config import check_dropouts, check_positive
 from models.layers.dropout import Dropout
 from models.layers.paragraphs import ParagraphRows, ParagraphTokens
 from models.layers.precision import widened
@@ -54,6 +54,7 @@ class PointerGeneratorConfig:
 
     def __post_init__(self) -> None:
         check_positive(self, "model_size", "embedding_size", "source_tokens")
+        check_dropouts(self)
         if self.coverage_loss < 0:
             raise ValueError(f"coverage_loss must be at least 0, got {self.coverage_loss}")
 

@@ -135,14 +135,17 @@ _TUNING = Recipe(
 # With 4,096 positions also the paper's lengths: targets and summaries of 1,024 tokens.
 _LONG_TUNING = replace(_TUNING, source={"max_target_tokens": 1024}, decoding={**_TUNING.decoding, "max_length": 1024})
 # Akiyama et al. 2021, sec. 4.1: 20,000 steps, gradients of 10 batches, and otherwise what fairseq publishes for BART on
-# CNN/DM; its weight decay of .01 and the power 2 of its length penalty are not here. At the greatest length the end
-# token has its probability there as in our search, not 0 as in transformers; but theirs stops at the first K that end.
+# CNN/DM; its weight decay of .01 is not here. At the greatest length the end token has its probability there as in our
+# search, not 0 as in transformers; but theirs stops at the first K that end.
 _HIE_TUNING = Recipe(
     training={
         "steps": 20_000, "accumulation": 10, "schedule": "linear", "learning_rate": 3e-5, "warmup": 500,
         "label_smoothing": 0.1, "clip_norm": 0.1,
     },
-    decoding={"beam": 4, "normalisation": "average", "min_length": 55, "max_length": 140, "block_ngrams": 3},
+    decoding={
+        "beam": 4, "normalisation": "average", "length_exponent": 2.0, "min_length": 55, "max_length": 140,
+        "block_ngrams": 3,
+    },
     fine_tuning=True,
 )  # fmt: skip
 _BART = "ours: weights drawn as in this project's other systems, unless they are loaded"
@@ -497,6 +500,17 @@ PRESETS: dict[str, Preset] = {
         "T5 of 12 + 12 layers, d=768",
         222_903_552,
         _T5,
+        recipe=_TUNING,
+        words=32_128,
+    ),
+    # Release 1.1 is in no table of the paper; the sizes are its checkpoints', as are those of Flan-T5.
+    "t5-1.1-base": Preset(
+        "t5",
+        {"feed_forward_size": 2048, "gated": True, "own_outputs": True},
+        "Raffel et al. 2020, sec. 3.1.1, Shazeer 2020",
+        "T5 1.1 and Flan-T5 of 12 + 12 layers, d=768, gated",
+        247_577_856,
+        _LIBRARY,
         recipe=_TUNING,
         words=32_128,
     ),

@@ -18,7 +18,15 @@ from torch import Tensor
 from models.bart import POSITION_OFFSET, Bart, BartConfig
 from models.layers.copying import CopyHead
 from models.training.weights import own_memory, save_tensors
-from models.weights_file import CONFIG, SAFETENSORS, WeightsFile, open_weights, put_weights, read_config
+from models.weights_file import (
+    CONFIG,
+    SAFETENSORS,
+    WeightsFile,
+    open_weights,
+    put_weights,
+    read_config,
+    stated_dropouts,
+)
 
 # Our fields by their names in config.json. A name of two parts is one of encoder and decoder, which must agree.
 _SIZES = {
@@ -88,7 +96,7 @@ def read_folder(path: str | Path) -> Folder:
             raise ValueError(
                 f"expected {name} below vocab_size {known['vocabulary_size']} in {file}, got {known[field]}"
             )
-    known |= {name: stated[name] for name in _DROPOUTS if isinstance(stated.get(name), int | float)}
+    known |= stated_dropouts(stated, _DROPOUTS, file)
     try:
         config = BartConfig(**known, source_tokens=known["max_positions"])
     except ValueError as error:
@@ -150,7 +158,7 @@ def load_pretrained(model: Bart, path: str | Path, *, added: int = 0) -> tuple[s
             return None
         return _fitted(name, file.tensor(names[name]) if name in names else torch.zeros(tensor.shape), model.config)
 
-    put_weights(model, value)
+    put_weights(model, file.path, value)
     return fresh
 
 

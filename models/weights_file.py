@@ -1,13 +1,14 @@
 """Weights that other programs wrote: names and shapes first, then one tensor at a time.
 
 A file is mapped into memory, and pages of it that were read count as used while the mapping lasts. So safetensors are
-opened anew for every tensor: loading needs the memory of the model and of its largest tensor.
+opened anew for every tensor: loading needs the memory of the model and of its largest tensor. Large models are divided
+into several files, which an index beside them names.
 """
 
 import pickle
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from models.json_file import read_object
+from models.layers.config import check_dropout
+from models.training.weights import check_finite
 
-CONFIG, SAFETENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
+CONFIG, SAFETENSORS, PICKLED, INDEX = "config.json", "model.safetensors", "pytorch_model.bin", ".index.json"
 
 
 class WeightsFile(ABC):
@@ -93,17 +96,49 @@ class Pickled(WeightsFile):
         return self._tensors[name].clone()
 
 
+class Sharded(WeightsFile):
+    """Weights in several files, with an index that says which tensor is in which."""
+
+    def __init__(self, path: Path, open_file: Callable[[Path], WeightsFile]) -> None:
+        """Open the files that an index names.
+
+        Raises:
+            ValueError: the index is no index, a file that it names is missing or damaged, or has not what it says.
+        """
+        self.path = path
+        places = read_object(path).get("weight_map")
+        if not isinstance(places, dict) or not places:
+            raise ValueError(f"expected a weight_map of tensors to files in {path}, got {str(places)[:80]!r}")
+        for file in places.values():
+            # Only files beside the index: another path could lead anywhere on this machine.
+            if not isinstance(file, str) or Path(file).name != file or not (path.parent / file).is_file():
+                raise ValueError(f"expected the file {file!r}, which {path} names, beside it")
+        files = {file: open_file(path.parent / file) for file in sorted(set(places.values()))}
+        for name, file in places.items():
+            if name not in files[file].shapes:
+                raise ValueError(f"expected {name} in {path.parent / file}, as {path} says")
+        self._files = {name: files[file] for name, file in places.items()}
+        self.shapes = {name: file.shapes[name] for name, file in self._files.items()}
+
+    def tensor(self, name: str) -> Tensor:
+        """Return one tensor."""
+        return self._files[name].tensor(name)
+
+
 def open_weights(folder: Path) -> WeightsFile:
     """Open the weights in a Hugging Face folder.
 
     Raises:
         ValueError: there are none, or they cannot be read.
     """
-    if (folder / SAFETENSORS).is_file():
-        return Safetensors(folder / SAFETENSORS)
-    if (folder / PICKLED).is_file():
-        return Pickled(folder / PICKLED)
-    raise ValueError(f"expected {SAFETENSORS} or {PICKLED} in the folder {folder}, which has neither")
+    for name, kind in ((SAFETENSORS, Safetensors), (PICKLED, Pickled)):
+        if (folder / name).is_file():
+            return kind(folder / name)
+        if (folder / f"{name}{INDEX}").is_file():
+            return Sharded(folder / f"{name}{INDEX}", kind)
+    raise ValueError(
+        f"expected {SAFETENSORS} or {PICKLED}, or either with {INDEX}, in the folder {folder}, which has neither"
+    )
 
 
 def _first_line(error: Exception) -> str:
@@ -131,18 +166,40 @@ def read_config(folder: Path) -> dict[str, Any]:
     return read_object(file)
 
 
-def put_weights(model: nn.Module, value: Callable[[str, Tensor], Tensor | None]) -> None:
-    """Put values into the weights of a model, one after another; those on the device "meta" become the values.
+def stated_dropouts(stated: Mapping[str, Any], names: Iterable[str], file: Path) -> dict[str, float]:
+    """Return the dropouts that a configuration states.
+
+    Args:
+        stated: the configuration.
+        names: what they are called in it; one that it lacks is not in the result.
+        file: where it was read.
+
+    Raises:
+        ValueError: one is no number from 0 to below 1.
+    """
+    found = {name: stated[name] for name in names if stated.get(name) is not None}
+    for name, value in found.items():
+        check_dropout(value, f"{name} in {file}")
+    return found
+
+
+def put_weights(model: nn.Module, path: Path, value: Callable[[str, Tensor], Tensor | None]) -> None:
+    """Put values into the weights of a model once all are known; those on the device "meta" become the values.
 
     Args:
         model: the model.
+        path: of the values' file, for messages.
         value: (name, weight) -> its value, or None to leave it alone.
+
+    Raises:
+        ValueError: a value is not finite; nothing was put.
     """
-    assigned = {}
-    for name, tensor in model.state_dict().items():
-        found = value(name, tensor)
-        if found is not None and tensor.is_meta:
-            assigned[name] = found.to(tensor.dtype)
-        elif found is not None:
-            tensor.copy_(found)
-    model.load_state_dict(assigned, strict=False, assign=True)
+    weights, values = model.state_dict(), dict[str, Tensor]()
+    for name, tensor in weights.items():
+        if (found := value(name, tensor)) is not None:
+            values[name] = found.to(tensor.dtype)
+            check_finite(name, values[name], path)
+    for name, tensor in weights.items():
+        if name in values and not tensor.is_meta:
+            tensor.copy_(values.pop(name))
+    model.load_state_dict(values, strict=False, assign=True)

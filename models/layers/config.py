@@ -70,6 +70,7 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         check_heads(self.heads, self.model_size)
+        check_dropouts(self)
 
 
 def configured(kind: type[Config], fields: Mapping[str, Any], owner: str) -> Config:
@@ -91,6 +92,19 @@ def check_heads(heads: int, model_size: int, name: str = "heads") -> None:
     """Raise ValueError unless `heads` divides `model_size`; `name` is the field's."""
     if heads < 1 or model_size % heads:
         raise ValueError(f"{name} must divide model_size {model_size}, got {heads}")
+
+
+def check_dropouts(config: _Dataclass) -> None:
+    """Raise ValueError unless every dropout among the fields is one."""
+    for field in dataclasses.fields(config):
+        if field.name.endswith("dropout"):
+            check_dropout(getattr(config, field.name), field.name)
+
+
+def check_dropout(value: object, name: str) -> None:
+    """Raise ValueError unless a dropout is a number from 0 to below 1; `name` is the field's."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError(f"expected {name} to be a number from 0 to below 1, got {value!r}")
 
 
 def check_positive(config: object, *names: str) -> None:

@@ -48,11 +48,20 @@ def save_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str
         raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
 
 
+def check_finite(name: str, tensor: Tensor, path: Path) -> None:
+    """Raise ValueError if a tensor of `path` holds NaN or infinity, with which a model writes nothing or nonsense."""
+    wrong = int((~torch.isfinite(tensor)).sum())
+    if wrong:
+        raise ValueError(
+            f"expected finite numbers in {name} of {path}, got {wrong:,} of {tensor.numel():,} that are not"
+        )
+
+
 def load_weights(model: nn.Module, path: Path) -> None:
     """Load weights written by `save_weights` into `model`, in place.
 
     Raises:
-        ValueError: the file is damaged, or its tensors do not match those of `model`.
+        ValueError: the file is damaged, its tensors do not match those of `model`, or one holds NaN or infinity.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -69,6 +78,8 @@ def load_weights(model: nn.Module, path: Path) -> None:
             f"{path} holds weights of another architecture: {len(wrong)} tensors differ, first {wrong[0]}: "
             f"expected {expected.get(wrong[0], 'none')}, found {actual.get(wrong[0], 'none')}"
         )
+    for name, tensor in tensors.items():
+        check_finite(name, tensor, path)
     model.load_state_dict(tensors)
 
 

@@ -8,7 +8,7 @@ import torch
 from models.bart import Bart, BartConfig
 from models.contract import Summarizer
 from models.huggingface import LibrarySummarizer
-from models.huggingface_folder import check_huggingface, load_huggingface
+from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
 from models.presets import OF_TRANSFORMERS, find_preset
 from models.pretrained import check_pretrained, load_pretrained
 from models.registry import build_summarizer, configuration, fields_of
@@ -85,8 +85,8 @@ def check_start(settings: SummarizerSettings, vocabulary: Vocabulary) -> str | N
             f"({vocabulary.kind}, {vocabulary.size} pieces): expected no vocabulary.folder, or one of the same content"
         )
     words = vocabulary.with_sentence_begin() if settings.sees_sentences else vocabulary
-    config = configuration(settings.preset, **_fields(settings, words, None))
     try:
+        config = configuration(settings.preset, **_fields(settings, words, None))
         if isinstance(config, BartConfig):
             check_pretrained(path, config, added=words.size - own.size)
         else:
@@ -114,6 +114,8 @@ def _fields(settings: SummarizerSettings, vocabulary: Vocabulary, dropout: float
         "sentence_begin": vocabulary.sentence_begin,
     }
     fields |= {name: id_ for name, id_ in marks.items() if name in known and id_ is not None}
+    if settings.pretrained is not None and "own_outputs" in known:
+        fields["own_outputs"] = has_own_outputs(settings.pretrained)
     fields |= settings.overrides
     if dropout is not None:
         fields["dropout"] = dropout

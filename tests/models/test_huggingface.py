@@ -1,4 +1,4 @@
-"""LED, PRIMERA, T5 and LongT5 against the library's own classes: the same folder, logits and summaries.
+"""LED, PRIMERA, T5, T5 1.1 and LongT5 against the library's own classes: the same folder, logits and summaries.
 
 What they owe as summarizers is in `test_summarizers.py`.
 """
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from models.contract import SourceBatch
 from models.huggingface import LibrarySummarizer
-from models.huggingface_folder import check_huggingface, load_huggingface
+from models.huggingface_folder import check_huggingface, has_own_outputs, load_huggingface
 from models.registry import PRESETS, build_summarizer, configuration
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
@@ -41,11 +41,23 @@ FIELDS: dict[str, dict[str, Any]] = {
     "led": {**_TINY, **_LED},
     "primera": {**_TINY, **_LED, "separator": SEPARATOR},
     "t5-base": {**_TINY, **_T5},
+    "t5-1.1-base": {**_TINY, **_T5},
     "longt5-base": {**_TINY, **_T5, "radius": 2, "global_block": 3},
+    "longt5-base, own outputs": {**_TINY, **_T5, "radius": 2, "global_block": 3, "own_outputs": True},
 }
-T5_KINDS = ("t5-base", "longt5-base")
+T5_KINDS = ("t5-base", "t5-1.1-base", "longt5-base", "longt5-base, own outputs")
 KINDS = pytest.mark.parametrize("preset", FIELDS)
 Peer = Any
+
+
+def made(kind: str) -> LibrarySummarizer:
+    model = build_summarizer(preset_of(kind), **FIELDS[kind])
+    assert isinstance(model, LibrarySummarizer)
+    return model
+
+
+def preset_of(kind: str) -> str:
+    return kind.partition(",")[0]
 
 
 @pytest.fixture(autouse=True)
@@ -57,12 +69,13 @@ def peer(preset: str, folder: Path, seed: int = 0) -> Peer:
     """The library's model, saved to the folder; its words are spread out, so that choices differ from step to step."""
     torch.manual_seed(seed)
     kind = {
-        "t5-base": transformers.T5ForConditionalGeneration,
-        "longt5-base": transformers.LongT5ForConditionalGeneration,
-    }.get(preset, transformers.LEDForConditionalGeneration)
-    ours = build_summarizer(preset, **FIELDS[preset])
-    assert isinstance(ours, LibrarySummarizer)
+        "t5": transformers.T5ForConditionalGeneration,
+        "longt5": transformers.LongT5ForConditionalGeneration,
+    }.get(preset.partition("-")[0], transformers.LEDForConditionalGeneration)
+    ours = made(preset)
     model = kind._from_config(ours.library.config, attn_implementation="eager").eval()
+    if ours.has_own_outputs:
+        model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name.endswith(("bias", "norm.weight")):
@@ -80,8 +93,7 @@ def peer(preset: str, folder: Path, seed: int = 0) -> Peer:
 
 def loaded(preset: str, folder: Path) -> LibrarySummarizer:
     with torch.device("meta"):
-        model = build_summarizer(preset, **FIELDS[preset])
-    assert isinstance(model, LibrarySummarizer)
+        model = made(preset)
     load_huggingface(model, folder)
     return model.eval()
 
@@ -115,7 +127,7 @@ def inputs(preset: str, articles: SourceBatch) -> dict[str, Tensor]:
 @torch.no_grad()
 def test_fresh_weights_lose_about_as_much_as_a_guess(preset: str) -> None:
     torch.manual_seed(0)
-    model = build_summarizer(preset, **{**FIELDS[preset], "model_size": 64}).eval()
+    model = build_summarizer(preset_of(preset), **{**FIELDS[preset], "model_size": 64}).eval()
     words = torch.randint(4, VOCABULARY, (3, 10))
     decoded = model.decode(words[:, :-1], model.encode(source(preset)))
     loss = -model.log_probs(decoded).gather(2, words[:, 1:, None]).mean()
@@ -165,8 +177,9 @@ def test_a_loaded_model_has_one_matrix_of_words(tmp_path: Path, preset: str) -> 
     assert sum(p.numel() for p in ours.parameters()) == sum(p.numel() for p in theirs.parameters())
     assert not any(value.is_meta for value in ours.state_dict().values())
     with torch.no_grad():
-        weight = ours.projection()[0]
+        weight = ours.library.shared.weight
         weight.zero_()
+    assert (ours.projection()[0] is weight) == (not ours.has_own_outputs)
     assert ours.library.encoder.embed_tokens.weight is weight
     assert ours.library.decoder.embed_tokens.weight is weight
 
@@ -174,8 +187,7 @@ def test_a_loaded_model_has_one_matrix_of_words(tmp_path: Path, preset: str) -> 
 @KINDS
 def test_weights_are_loaded_into_a_model_that_exists(tmp_path: Path, preset: str) -> None:
     peer(preset, tmp_path)
-    model = build_summarizer(preset, **FIELDS[preset]).eval()
-    assert isinstance(model, LibrarySummarizer)
+    model = made(preset).eval()
     load_huggingface(model, tmp_path)
     assert torch.equal(model.projection()[0], loaded(preset, tmp_path).projection()[0])
 
@@ -186,12 +198,40 @@ def test_words_that_only_fill_the_matrix_are_left_out(tmp_path: Path, preset: st
     """The published T5 has 32,128 rows and 32,100 pieces; here 60 pieces are filled up to 128 rows."""
     theirs = peer(preset, tmp_path)
     theirs.resize_token_embeddings(128, mean_resizing=False)
+    if made(preset).has_own_outputs:
+        theirs.lm_head.weight = torch.nn.Parameter(torch.randn(128, 16))
     theirs.save_pretrained(tmp_path)
-    check_huggingface(tmp_path, configuration(preset, **FIELDS[preset]))
+    check_huggingface(tmp_path, made(preset).config)
     ours, articles, words = loaded(preset, tmp_path), source(preset), torch.tensor([[PAD, 7, 9]] * 3)
     expected = theirs(**inputs(preset, articles), decoder_input_ids=words).logits
     found = ours.logits(ours.decode(words, ours.encode(articles)).hidden)
     torch.testing.assert_close(found, expected[..., :VOCABULARY], atol=2e-5, rtol=1e-5)
+
+
+@KINDS
+def test_a_folder_says_whether_its_outputs_have_a_matrix_of_their_own(tmp_path: Path, preset: str) -> None:
+    peer(preset, tmp_path)
+    assert has_own_outputs(tmp_path) == made(preset).has_own_outputs
+
+
+def test_outputs_that_the_published_configuration_does_not_tie_are_their_own(tmp_path: Path) -> None:
+    """Older releases of the library write `tie_word_embeddings` false, and no `scale_decoder_outputs`."""
+    peer("t5-1.1-base", tmp_path)
+    file = tmp_path / "config.json"
+    stated = {name: value for name, value in json.loads(file.read_text()).items() if name != "scale_decoder_outputs"}
+    file.write_text(json.dumps({**stated, "tie_word_embeddings": False}))
+    assert has_own_outputs(tmp_path)
+    check_huggingface(tmp_path, made("t5-1.1-base").config)
+
+
+@pytest.mark.parametrize("preset", ["led", "t5-1.1-base", "longt5-base"])
+def test_weights_in_several_files_are_those_of_one(tmp_path: Path, preset: str) -> None:
+    theirs = peer(preset, tmp_path / "one")
+    theirs.save_pretrained(tmp_path / "many", max_shard_size="8KB")
+    assert len(list((tmp_path / "many").glob("model-*.safetensors"))) > 2
+    one, many = loaded(preset, tmp_path / "one").state_dict(), loaded(preset, tmp_path / "many").state_dict()
+    assert one.keys() == many.keys()
+    assert all(torch.equal(one[name], many[name]) for name in one)
 
 
 def edit(folder: Path, **values: Any) -> None:
@@ -204,10 +244,20 @@ MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a size": ("led", {"encoder_layers": 3, "attention_window": 4}, r"expected encoder_layers 2 in .*, got 3"),
     "a window": ("led", {"attention_window": [4, 8]}, r"expected attention_window \[4, 4\] in .*, got \[4, 8\]"),
     "positions": ("led", {"max_decoder_position_embeddings": 9}, r"max_decoder_position_embeddings 40 in .*, got 9"),
-    "T5 1.1": (
+    "T5 1.1 as T5": (
         "t5-base",
         {"feed_forward_proj": "gated-gelu"},
         r"expected feed_forward_proj relu in .*, got gated-gelu",
+    ),
+    "a dropout that is a text": (
+        "t5-base",
+        {"dropout_rate": "x"},
+        r"expected dropout_rate in .* a number from 0 to below 1, got 'x'",
+    ),
+    "a dropout below 0": (
+        "led",
+        {"attention_dropout": -1},
+        r"expected attention_dropout in .* a number from 0 to below 1, got -1",
     ),
     "other words": ("t5-base", {"vocab_size": 64}, r"expected vocab_size 60 or 128 in .*, got 64"),
     "other words of LED": ("led", {"vocab_size": 128}, r"expected vocab_size 60 in .*, got 128"),
@@ -248,7 +298,7 @@ def test_weights_that_are_missing_or_left_over_are_named(tmp_path: Path) -> None
 
 LEDGER = {
     "led": 459_801_600, "primera": 447_219_712, "longt5-base": 222_913_152, "t5-base": 222_903_552,
-    "t5": 11_307_321_344,
+    "t5": 11_307_321_344, "t5-1.1-base": 247_577_856,
 }  # fmt: skip
 
 

@@ -198,6 +198,8 @@ VALUES: dict[str, Values] = {
         "decoder_layers": 12,
         "source_tokens": 512,  # Raffel et al. 2020, sec. 3.1.2
         "dropout": 0.1,
+        "gated": False,
+        "own_outputs": False,
         "document_begin": False,
     },
     "longt5": {  # long-t5-tglobal-base's published configuration (Guo et al. 2022)
@@ -214,6 +216,8 @@ VALUES: dict[str, Values] = {
         "radius": 127,
         "global_block": 16,
         "dropout": 0.1,
+        "gated": True,
+        "own_outputs": False,  # a folder says whether it has such outputs
         "document_begin": False,
     },
 }
@@ -328,6 +332,8 @@ CHANGES: dict[str, tuple[str, Values]] = {
         },
     ),
     "t5-base": ("t5", {}),
+    # The published configuration of T5 1.1 base, which Flan-T5's is
+    "t5-1.1-base": ("t5", {"feed_forward_size": 2048, "gated": True, "own_outputs": True}),
     "t5-small": ("t5", SMALL_LAYERS),
     "longt5-base": ("longt5", {}),
     "longt5-small": ("longt5", {**SMALL_LAYERS, "radius": 31}),
@@ -360,6 +366,7 @@ def test_a_search_is_that_of_000() -> None:
         "beam": 5,  # Liu & Lapata 2019, sec. 4
         "normalisation": "wu",  # Liu & Lapata 2019, sec. 4
         "alpha": 0.4,  # Liu & Lapata 2019, sec. 4
+        "length_exponent": 1.0,  # Ma & Zong 2020, sec. 4.2
         "min_length": 20,  # released
         "max_length": 400,  # released
         "block_ngrams": 0,  # Liu & Lapata 2019: none

@@ -137,6 +137,10 @@ CONFIGS = {
     ),
     "heads": ({"encoder_attention_heads": 3, "decoder_attention_heads": 3}, "heads must divide model_size 8, got 3"),
     "a token": ({"pad_token_id": 20}, "expected pad_token_id below vocab_size 20 in .*, got 20"),
+    "no dropout": ({"dropout": "x"}, "expected dropout in .* to be a number from 0 to below 1, got 'x'"),
+    "a dropout below 0": ({"attention_dropout": -1}, "expected attention_dropout in .* below 1, got -1"),
+    "a dropout of all": ({"activation_dropout": 1}, "expected activation_dropout in .* below 1, got 1"),
+    "a dropout of yes": ({"dropout": True}, "expected dropout in .* below 1, got True"),
     "a text": ({"eos_token_id": "2"}, "expected eos_token_id in .* to be a whole number from 0, got '2'"),
 }
 
@@ -180,6 +184,47 @@ def test_a_model_of_other_sizes_is_refused(folder: Path, case: str) -> None:
         check_pretrained(folder, model.config)
 
 
+def divide(folder: Path, **places: str) -> Path:
+    """Put each weight into one of two files, with an index that names them and, over these, `places`."""
+    whole = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    of = {name: f"model-0000{1 + number % 2}-of-00002.safetensors" for number, name in enumerate(whole)}
+    for file in set(of.values()):
+        save_file({name: value for name, value in whole.items() if of[name] == file}, folder / file)
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": {**of, **places}}))
+    return index
+
+
+def test_weights_in_several_files_are_loaded_by_their_index(folder: Path) -> None:
+    divide(folder)
+    model = bart(seed=1)
+    check_pretrained(folder, model.config)
+    load_pretrained(model, folder)
+    for name, value in weights(bart()).items():
+        assert torch.equal(model.state_dict()[name], value), name
+
+
+@pytest.mark.parametrize("file", ["../elsewhere.safetensors", "gone.safetensors", ""])
+def test_an_index_names_files_beside_it(folder: Path, file: str) -> None:
+    save_pretrained(bart(), folder.parent)
+    (folder.parent / "model.safetensors").rename(folder.parent / "elsewhere.safetensors")
+    index = divide(folder, **{"model.shared.weight": file})
+    with pytest.raises(ValueError, match=rf"expected the file '{file}', which {index} names, beside it"):
+        check_pretrained(folder, bart().config)
+
+
+def test_an_index_that_says_what_is_not_so_is_refused(folder: Path) -> None:
+    index = divide(folder, **{"model.pooler": "model-00001-of-00002.safetensors"})
+    with pytest.raises(
+        ValueError, match=r"expected model.pooler in .*model-00001-of-00002.safetensors, as .*json says"
+    ):
+        check_pretrained(folder, bart().config)
+    index.write_text('{"weight_map": []}')
+    with pytest.raises(ValueError, match=r"expected a weight_map of tensors to files in .*, got '\[\]'"):
+        check_pretrained(folder, bart().config)
+
+
 FIRST = "model.encoder.layers.0.fc1.weight"
 FILES: dict[str, tuple[dict[str, Tensor], tuple[str, ...], str]] = {
     "missing": ({}, (FIRST,), rf"1 weights missing in .*: {FIRST}$"),
@@ -187,6 +232,11 @@ FILES: dict[str, tuple[dict[str, Tensor], tuple[str, ...], str]] = {
     "shape": ({FIRST: torch.ones(3, 8)}, (), rf"expected {FIRST} of shape \(12, 8\) in .*, got \(3, 8\)"),
     "rows": ({SHARED: torch.ones(19, 8)}, (), rf"expected {SHARED} of shape \(20, 8\) in .*config.* got \(19, 8\)"),
     "untied": ({"lm_head.weight": torch.ones(20, 8)}, (), f"expected lm_head.weight and {SHARED} in .* to be equal"),
+    "not a number": (
+        {FIRST: torch.tensor([[1.0, float("nan"), float("inf"), 1.0] * 2] * 12)},
+        (),
+        rf"expected finite numbers in {FIRST} of .*, got 48 of 96 that are not",
+    ),
     "quantised": ({FIRST: torch.ones(12, 8, dtype=torch.int8)}, (), f"expected {FIRST} in .* to hold one of .* got I8"),
 }
 
@@ -208,7 +258,7 @@ def test_files_that_cannot_be_read_are_named(folder: Path) -> None:
     with pytest.raises(ValueError, match=r"expected a whole safetensors file, .*model\.safetensors"):
         load_pretrained(bart(), folder)
     file.unlink()
-    with pytest.raises(ValueError, match=r"expected model\.safetensors or pytorch_model\.bin in the folder .* neither"):
+    with pytest.raises(ValueError, match=r"expected model\.safetensors or pytorch_model\.bin, .* neither"):
         check_pretrained(folder, bart().config)
     pickled = folder / "pytorch_model.bin"
     torch.save({"shared.weight": Path("x")}, pickled)  # a class of its own: loading it would call code

@@ -152,3 +152,11 @@ def test_a_count_off_the_ledger_is_shown_with_its_distance() -> None:
     assert describe((900, 1_100), 1_000) == "900-1,100"
     assert describe((900, 1_000), 1_010) == "900-1,000 (+1.0%)"
     assert describe((1_000, 1_100), 990) == "1,000-1,100 (-1.0%)"
+
+
+@pytest.mark.parametrize("dropout", ["x", -1, 1, True])
+@pytest.mark.parametrize("preset", ["ht-small", "ptgen-small", "bart-small"])
+def test_a_dropout_that_is_none_is_named(preset: str, dropout: object) -> None:
+    described = {**to_config_dict(build_summarizer(preset, vocabulary_size=40)), "dropout": dropout}
+    with pytest.raises(ValueError, match=rf"expected dropout to be a number from 0 to below 1, got {dropout!r}"):
+        from_config_dict(described)

@@ -87,6 +87,17 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
         load_weights(nn.Linear(3, 2), tmp_path / "w.safetensors")
 
 
+def test_weights_that_are_not_finite_are_refused_and_nothing_is_loaded(tmp_path: Path) -> None:
+    model = nn.Linear(3, 2)
+    model.weight.data[1, 2] = float("nan")
+    save_weights(model, tmp_path / "w.safetensors")
+    other = nn.Linear(3, 2)
+    before = other.weight.clone()
+    with pytest.raises(ValueError, match=r"expected finite numbers in weight of .*w.safetensors, got 1 of 6 that are"):
+        load_weights(other, tmp_path / "w.safetensors")
+    assert torch.equal(other.weight, before)
+
+
 def _saved(tmp_path: Path, scores: dict[int, float | None], **keep: int) -> Checkpoints:
     checkpoints = Checkpoints(tmp_path, **keep)
     model = nn.Linear(1, 1)

@@ -9,7 +9,7 @@ import tokenizers
 import torch
 
 from models.bart import Bart
-from models.huggingface import T5, Led
+from models.huggingface import T5, Led, LongT5
 from models.pretrained import save_pretrained
 from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
@@ -210,6 +210,30 @@ def test_a_t5_starts_from_a_folder_as_published(tmp_path: Path) -> None:
     assert torch.equal(model.projection()[0], published.get_input_embeddings().weight[: pieces.size])
     layout = layout_of(chosen, pieces)
     assert (layout.source_begin, layout.source_end) == (None, 1)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_folder_says_whether_outputs_have_a_matrix_of_their_own(words: Vocabulary, tmp_path: Path, own: bool) -> None:
+    transformers = pytest.importorskip("transformers", reason="needs the extra `backbones`")
+    folder = write_folder(tmp_path / "checkpoint")
+    torch.manual_seed(2)
+    sizes = {"d_model": 256, "d_kv": 64, "d_ff": 1024, "num_heads": 4, "num_layers": 3, "local_radius": 31}
+    kind = {"feed_forward_proj": "gated-gelu", "encoder_attention_type": "transient-global"}
+    marks = {"pad_token_id": words.pad, "eos_token_id": words.end, "decoder_start_token_id": words.begin}
+    config = transformers.LongT5Config(
+        vocab_size=words.size, tie_word_embeddings=False, **sizes, **kind, **marks
+    )  # fmt: skip
+    published = transformers.LongT5ForConditionalGeneration(config)
+    if own:
+        published.lm_head.weight = torch.nn.Parameter(torch.randn(words.size, 256))
+    published.save_pretrained(folder)
+    chosen = SummarizerSettings(preset="longt5-small", pretrained=str(folder))
+    assert check_start(chosen, words) is not None
+    model = fresh_model(chosen, words, seed=9)
+    assert isinstance(model, LongT5)
+    assert model.config.own_outputs is own
+    assert torch.equal(model.projection()[0], published.lm_head.weight)
+    assert torch.equal(model.library.get_parameter("shared.weight"), published.get_input_embeddings().weight)
 
 
 def test_other_architectures_get_no_marks(words: Vocabulary) -> None:
