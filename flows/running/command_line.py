@@ -46,6 +46,7 @@ def main(
     try:
         if options.dry_run:
             show_plan(config, wiring, Console())
+            check_machine(config)  # a run would be refused; the plan holds all the same
             return 0
         with checked(config, wiring) as planned:
             if options.verify:

@@ -6,11 +6,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from tasks.crawl.content import declared_type
 from tasks.crawl.turns import LONGEST_WAIT
-from tasks.crawl.urls import BadUrlError, normalise_url
+from tasks.crawl.urls import BadUrlError, host_of, normalise_url
 from tasks.engine.settings import HEADER_TEXT, Settings, tuning
 
-USER_AGENT = r"^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z0-9._-]+)?$"
+# RFC 9309, 2.2.1: a product token has no digits, so a robots.txt could not name another.
+USER_AGENT = r"^[A-Za-z][A-Za-z_-]*(/[A-Za-z0-9._-]+)?$"
+_DAY = 86_400.0  # seconds; no request or pause takes longer
 
 # Wikipedia and sites that copy it. A page of these would hand the target to the summarizer as a source.
 MIRROR_HOSTS = (
@@ -46,6 +49,48 @@ def _time(text: str) -> datetime:
         raise ValueError(f"expected YYYYMMDDhhmmss or its beginning, such as 2016 or 201611, got {text!r}") from error
 
 
+def _is_service_url(url: str) -> str:
+    service_url(url)
+    return url
+
+
+def _moment(text: str) -> str:
+    if text:
+        _time(text)
+    return text
+
+
+def _media_type(text: str) -> str:
+    name = text.strip().lower()
+    if declared_type(name)[0] != name:
+        raise ValueError(f"expected a media type such as text/html, got {text!r}")
+    return name
+
+
+def _domain(text: str) -> str:
+    try:
+        host = host_of(normalise_url(f"http://{text.strip()}/"))
+    except BadUrlError:
+        host = ""
+    if not host or not re.fullmatch(r"[^\s/:@?#\\*]+", text.strip()):
+        raise ValueError(f"expected a domain such as wikipedia.org, without scheme, port and path, got {text!r}")
+    return host
+
+
+def _host_pattern(text: str) -> str:
+    pattern = text.strip().lower()
+    if not re.fullmatch(r"[\x21-\x7e]+", pattern) or re.search(r"[/@#\\]", pattern):
+        raise ValueError(
+            f"expected a host or host:port in ASCII such as *.wiki.lan or 127.0.0.1:80??, without scheme and path, "
+            f"got {text!r}"
+        )
+    return pattern
+
+
+# As written, because it is part of keys; checked before work starts.
+WrittenUrl = Annotated[str, AfterValidator(_is_service_url)]
+Moment = Annotated[str, AfterValidator(_moment)]
+HostPattern = Annotated[str, AfterValidator(_host_pattern)]
 ServiceUrl = Annotated[str, AfterValidator(service_url)]
 FolderUrl = Annotated[str, AfterValidator(lambda url: f"{service_url(url).removesuffix('/')}/")]
 
@@ -71,13 +116,13 @@ class CommonCrawlSettings(Settings):
         "cc-index-table.paths.gz), or as a folder of Parquet files, a path or s3:// URI; new ones come at the end. "
         "They hold no redirects: what has moved to another address is not found",
     )
-    near: str = Field(
+    near: Moment = Field(
         "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
     )  # fmt: skip
     data_url: FolderUrl = Field(
         "https://data.commoncrawl.org/", description="what the index's names of archive files are appended to"
     )
-    connections: int = tuning(4, "records read at the same time by one shard", ge=1)
+    connections: int = tuning(4, "records read at the same time by one shard", ge=1, le=1_000)
     requests_per_second: float = tuning(
         20.0, "ranges of files that this machine asks for in a second at most, all shards together", gt=0
     )
@@ -111,13 +156,6 @@ class CommonCrawlSettings(Settings):
         away = 0.0 if near is None else abs((captured_at - near).total_seconds())
         return away, -captured_at.timestamp()
 
-    @field_validator("near")
-    @classmethod
-    def _is_time(cls, value: str) -> str:
-        if value:
-            _time(value)
-        return value
-
     @model_validator(mode="after")
     def _one_kind_of_index(self) -> Self:
         if self.indexes and self.tables:
@@ -137,9 +175,8 @@ class WaybackSettings(Settings):
     pages_url: FolderUrl = Field(
         "https://web.archive.org/web/", description="what time and URL of a capture are appended to"
     )
-    timestamp: str = Field(
+    timestamp: Moment = Field(
         "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
-        pattern=r"^(\d{4}|\d{6}|\d{8}|\d{14})?$",
     )  # fmt: skip
     delay_seconds: float = tuning(
         4.0,
@@ -169,15 +206,16 @@ class CrawlSettings(Settings):
         description="ask each site for ai.txt and tdmrep.json too, two more requests, and note in the reservations of "
         "its pages what they say",
     )
-    accepted_types: tuple[str, ...] = Field(
-        ("text/html", "application/xhtml+xml", "text/plain"), description="media types of pages that are kept"
+    accepted_types: tuple[Annotated[str, AfterValidator(_media_type)], ...] = Field(
+        ("text/html", "application/xhtml+xml", "text/plain"),
+        description="media types of pages that are kept",
     )
-    read_seconds: float = Field(20.0, gt=0, description="limit for a single wait for data, in seconds")
+    read_seconds: float = Field(20.0, gt=0, le=_DAY, description="limit for a single wait for data, in seconds")
     total_seconds: float = Field(
-        60.0, gt=0, description="limit for one response, from request to last byte, in seconds"
+        60.0, gt=0, le=_DAY, description="limit for one response, from request to last byte, in seconds"
     )
     max_bytes: int = Field(10_000_000, gt=0, description="limit for a body, in bytes after decompression")
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: tuple[HostPattern, ...] = Field(
         (),
         description="patterns (*, ?) of host or host:port that may have a private or loopback address and any port",
     )
@@ -196,11 +234,11 @@ class CrawlSettings(Settings):
         False, description="fetch from the web what neither archive files nor Common Crawl have; else it stays missing"
     )
     wayback: WaybackSettings = Field(WaybackSettings(), description="the Internet Archive in place of dead links")
-    mirror_hosts: tuple[str, ...] = Field(
+    mirror_hosts: tuple[Annotated[str, AfterValidator(_domain)], ...] = Field(
         MIRROR_HOSTS, description="domains never fetched from, subdomains included: the encyclopedia and its mirrors"
     )
     max_crawl_delay_seconds: float = Field(
-        30.0, ge=0, description="pages of a host that asks for a longer Crawl-delay are not fetched"
+        30.0, ge=0, le=_DAY, description="pages of a host that asks for a longer Crawl-delay are not fetched"
     )
     host_failure_limit: int = Field(
         20, ge=1, description="failed requests in a row after which no other URL of the host is asked for"
@@ -226,19 +264,22 @@ class CrawlSettings(Settings):
         0.0, "a page fetched less than this many days ago is not due, whatever refresh says", ge=0
     )
 
-    retries: int = tuning(2, "further requests for a URL after a fault that may be temporary", ge=0)
-    backoff_seconds: float = tuning(1.0, "seconds before the first retry; each further wait is twice as long", ge=0)
+    retries: int = tuning(2, "further requests for a URL after a fault that may be temporary", ge=0, le=100)
+    backoff_seconds: float = tuning(
+        1.0, "seconds before the first retry; each further wait is twice as long", ge=0, le=_DAY
+    )
     max_backoff_seconds: float = tuning(
-        60.0, "longest wait before a retry, in seconds; a longer Retry-After is cut to it", ge=0
+        60.0, "longest wait before a retry, in seconds; a longer Retry-After is cut to it", ge=0, le=_DAY
     )
     host_delay_seconds: float = tuning(
         1.0,
         "seconds between two requests to one registered domain, over all shards of a run, and a tenth of it between "
         "two to one address; a Crawl-delay can raise it for a host",
         ge=0,
+        le=_DAY,
     )
-    host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1)
-    connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1)
+    host_concurrency: int = tuning(1, "requests to one host at the same time", ge=1, le=1_000)
+    connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1, le=1_000)
     ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
 
     def recipe(self) -> dict[str, Any]:
@@ -248,10 +289,12 @@ class CrawlSettings(Settings):
             del fields["reservation_files"]
         return fields
 
-    @field_validator("mirror_hosts", "allowed_hosts", "accepted_types")
+    @field_validator("accepted_types")
     @classmethod
-    def _lower(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(value.strip().lower() for value in values)
+    def _any_type(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        if not types:
+            raise ValueError("expected at least one media type, got none")
+        return types
 
     @property
     def reads_site_files(self) -> bool:

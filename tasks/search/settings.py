@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, model_validator
 
+from tasks.crawl.settings import WrittenUrl
 from tasks.engine.settings import Settings, tuning
 
 
@@ -18,13 +19,13 @@ class SearchSettings(Settings):
     recorded: str | None = Field(
         None, description="JSONL file of `title` and `results` (a list of URLs), for provider recorded"
     )
-    endpoint: str | None = Field(
+    endpoint: WrittenUrl | None = Field(
         None, description="base URL of a SearXNG instance with JSON switched on; for brave and google null = their own"
     )
     language: str = Field("en", description="language of the results, ISO 639-1", pattern=r"^[a-z]{2,3}$")
     engine: str | None = Field(None, description="identifier (cx) of a Google Programmable Search engine")
     key: SecretStr | None = tuning(None, "key of the Brave or Google interface; not written to any record")
-    delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard, in seconds", ge=0)
+    delay_seconds: float = tuning(1.0, "between the starts of two queries of one shard, in seconds", ge=0, le=86_400)
     price_per_thousand: float | None = tuning(
         None,
         "US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known",
@@ -44,4 +45,6 @@ class SearchSettings(Settings):
         for name in needed.get(self.provider, ()):
             if getattr(self, name) is None:
                 raise ValueError(f"search.provider is {self.provider!r}: expected search.{name} to be set")
+        if self.provider == "google" and self.results > 10:
+            raise ValueError(f"search.results is {self.results}: expected at most 10, which is what google gives")
         return self

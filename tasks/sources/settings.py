@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from tasks.crawl.settings import WrittenUrl
 from tasks.engine.settings import Settings, tuning
 from tasks.sources.collection.settings import CollectionSettings
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
@@ -26,7 +27,7 @@ class RecordsSettings(Settings):
 class MediaWikiSettings(Settings):
     """Which pages of which wiki are read, and how politely."""
 
-    api: str = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
+    api: WrittenUrl = Field("https://en.wikipedia.org/w/api.php", description="URL of the wiki's api.php")
     token_variable: str | None = tuning(
         None,
         "environment variable that holds an OAuth 2 access token of the wiki, such as that of an owner-only consumer, "
@@ -38,7 +39,7 @@ class MediaWikiSettings(Settings):
     category: str = Field("", description="category whose articles are read, with or without its namespace")
     category_depth: int = Field(0, ge=0, description="levels of subcategories whose articles are read too")
     delay_seconds: float = tuning(
-        0.1, "between the starts of two requests, in seconds; no two are sent at the same time", ge=0
+        0.1, "between the starts of two requests, in seconds; no two are sent at the same time", ge=0, le=86_400
     )
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from tasks.crawl.settings import CrawlSettings
+from tasks.crawl.settings import CrawlSettings, HostPattern
 from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.language_codes import LanguageCode
@@ -22,7 +22,7 @@ class SummarySettings(Settings):
     max_sources: int = Field(100, ge=1, description="pages and files of one summary, at most")
     max_bytes: int = Field(20_000_000, ge=1, description="limit for a file, and for a page after decompression")
     contact: str = Field("", pattern=HEADER_TEXT, description="URL or e-mail address that fetched sites may turn to")
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: tuple[HostPattern, ...] = Field(
         (),
         description="patterns (*, ?) of host or host:port that may have a private address",
     )

@@ -79,4 +79,6 @@ class WikitextSettings(Settings):
     )  # fmt: skip
     @classmethod
     def _folded(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(name.strip() for name in names):  # every title begins and ends with it
+            raise ValueError(f"expected names, got an empty one among {names}")
         return tuple(name.casefold() for name in names)

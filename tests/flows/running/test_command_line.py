@@ -138,6 +138,14 @@ def test_a_mistake_is_named_without_a_traceback(
     assert not (tmp_path / "data").exists()
 
 
+def test_a_dry_run_says_what_this_machine_lacks(command: Callable[..., Done], tmp_path: Path) -> None:
+    done = command("--root", str(tmp_path / "data"), "--dry-run", "--crawl.ca-bundle", "/nope.pem")
+    assert done.returncode == 1
+    assert "crawl.ca_bundle is '/nope.pem': expected a file of certificate authorities" in done.stderr
+    assert "models/summarizer" in done.stdout  # the plan is shown all the same
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_dry_run_writes_nothing_and_lists_every_stage(command: Callable[..., Done], tmp_path: Path) -> None:
     done = command("--root", str(tmp_path / "data"), "--dry-run", "--shards.articles", "3")
     assert done.returncode == 0, done.stderr
@@ -223,6 +231,18 @@ BAD: dict[str, tuple[list[str], str]] = {
     ),
     "device that is not there": (["--engine.device", "cuda:7"], "engine.device: device 'cuda:7' is not available"),
     "device that is none": (["--engine.device", "quantum"], "engine.device: device 'quantum' is not available"),
+    "media type that is none": (
+        ["--crawl.accepted-types", "html"],
+        "crawl.accepted_types.0: expected a media type such as text/html, got 'html' (given: 'html')",
+    ),
+    "domain that is a URL": (
+        ["--crawl.mirror-hosts", "http://x.org/"], "crawl.mirror_hosts.0: expected a domain such as wikipedia.org, "
+    ),
+    "month that is none": (
+        ["--crawl.wayback.timestamp", "20261399"],
+        "crawl.wayback.timestamp: expected YYYYMMDDhhmmss or its beginning, such as 2016 or 201611, got '20261399'",
+    ),
+    "endless patience": (["--crawl.read-seconds", "inf"], "crawl.read_seconds: Input should be a finite number"),
     "no such authorities": (
         ["--crawl.ca-bundle", "/nope/ca.pem"],
         "crawl.ca_bundle is '/nope/ca.pem': expected a file of certificate authorities, but No such file or directory",
