@@ -37,9 +37,7 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
     for plan in run.plans:
         counts = [str(count) if count else "-" for count in (plan.shards, plan.done, plan.missing, plan.waiting)]
         costs = estimates[plan.stage]
-        table.add_row(
-            plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2), escape(plan.reason)
-        )
+        table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
     for line in _reasons(run):
