@@ -47,7 +47,7 @@ def print_help(
     Raises:
         ValueError: there is no such section or setting; the message lists similar names.
     """
-    fields, presets = dict(options(settings)), _presets(settings)
+    fields, presets = dict(options(settings)), preset_settings(settings)
     if not asked:
         _print_first_screen(program, usage or program, fields, presets, console)
         return
@@ -113,7 +113,7 @@ def _similar_names(name: str, names: typing.Collection[str]) -> str:
     same_end = [candidate for candidate in sorted(names, key=_rank) if candidate.rpartition(".")[2] == last]
     similar = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(name, names, n=3)]))
     return (
-        f"; similar: {', '.join('--' + _dashed(candidate) for candidate in similar)}"
+        f"; similar: {', '.join('--' + dashed(candidate) for candidate in similar)}"
         if similar
         else "; --help lists them"
     )
@@ -124,10 +124,10 @@ def _rank(name: str) -> tuple[bool, str]:
     return not any(name in names for names in _FIRST.values()), name
 
 
-def _presets(settings: type[Settings]) -> dict[str, Settings]:
+def preset_settings(settings: type[Settings]) -> dict[str, Settings]:
     """Return the settings of each preset; the default one is the first."""
     field = settings.model_fields["preset"]
-    names = dict.fromkeys([field.default, *_choices(field)])
+    names = dict.fromkeys([field.default, *choices_of(field)])
     return {name: settings.model_validate({"preset": name}) for name in names}
 
 
@@ -140,10 +140,10 @@ def _print_first_screen(
         console.print(f"[bold]{title}[/bold]", highlight=False)
         for name in names:
             field = fields[name]
-            choices = " | ".join(_choices(field)) or (field.description or "").split(";")[0]
-            value = _shown(name, field, presets[preset])
+            choices = " | ".join(choices_of(field)) or (field.description or "").split(";")[0]
+            value = shown_value(name, field, presets[preset])
             console.print(
-                f"  --{_dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
+                f"  --{dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
                 highlight=False, no_wrap=True, overflow="ellipsis",
             )  # fmt: skip
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
@@ -154,25 +154,26 @@ def _print_first_screen(
             f"  {program} {arguments}".rstrip() + f"  [dim]# {comment}[/dim]", highlight=False, soft_wrap=True
         )
     console.print("[bold]more[/bold]: --help SECTION, or --help all", highlight=False)
-    listed = ", ".join(f"{_dashed(name)} ({count})" for name, count in counts.items())
+    listed = ", ".join(f"{dashed(name)} ({count})" for name, count in counts.items())
     console.print(Padding(listed, (0, 0, 0, 2)), highlight=False)
 
 
 def _print_setting(name: str, field: FieldInfo, presets: dict[str, Settings], console: Console) -> None:
-    default, *others = {preset: _shown(name, field, settings) for preset, settings in presets.items()}.items()
+    default, *others = {preset: shown_value(name, field, settings) for preset, settings in presets.items()}.items()
     differing = ", ".join(f"{value} with {preset}" for preset, value in others if value != default[1])
     values = f"{default[1]}; {differing}" if differing else default[1]
-    console.print(f"--{_dashed(name)} [dim]\\[{escape(values)}][/dim]", highlight=False, soft_wrap=True)
-    choices = _choices(field)
+    console.print(f"--{dashed(name)} [dim]\\[{escape(values)}][/dim]", highlight=False, soft_wrap=True)
+    choices = choices_of(field)
     text = (field.description or "") + (f" ({' | '.join(choices)})" if choices else "")
     console.print(Padding(escape(text), (0, 0, 0, 4)), highlight=False)
 
 
-def _choices(field: FieldInfo) -> list[str]:
+def choices_of(field: FieldInfo) -> list[str]:
+    """Return the words that a setting takes; none where it takes other values."""
     return [choice for choice in typing.get_args(field.annotation) if isinstance(choice, str)]
 
 
-def _shown(name: str, field: FieldInfo, settings: Settings) -> str:
+def shown_value(name: str, field: FieldInfo, settings: Settings) -> str:
     """Return the value of a setting, as one writes it."""
     value: Any = settings
     for part in name.split("."):
@@ -190,5 +191,6 @@ def _shown(name: str, field: FieldInfo, settings: Settings) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _dashed(name: str) -> str:
+def dashed(name: str) -> str:
+    """Return the name of a setting as an option writes it."""
     return name.replace("_", "-")

@@ -1,0 +1,166 @@
+"""Write the reference pages from the code: settings, stages, reasons, metrics, summarizers and commands.
+
+    python -m docs.reference
+
+A test compares the pages with what this writes.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from flows.config import BuildConfig
+from flows.running.help import choices_of, dashed, options, preset_settings, shown_value
+from models.__main__ import count_parameters, describe
+from models.presets import PRESETS, check_library
+from storage.schemas import DATASETS, Dataset
+from tasks.evaluation.registry import METRICS
+from tasks.reporting.reasons import REPORTED_STAGES
+
+PROJECT = Path(__file__).parents[1]
+FOLDER = Path(__file__).with_suffix("")
+_NOTE = "<!-- Written from the code by `python -m docs.reference`: change the code. -->"
+# What people start, in the order in which they meet it.
+_COMMANDS = (
+    "flows.build_wikisum",
+    "flows.build_corpus",
+    "flows.train",
+    "flows.evaluate",
+    "flows.summarize",
+    "flows.serve",
+    "flows.reproduce_tables",
+    "flows.human_evaluation",
+    "flows.pretrain",
+    "flows.export",
+    "flows.retrain",
+    "flows.promote",
+    "flows.prune",
+    "flows.verify",
+    "flows.republish",
+    "models",
+    "tasks.crawl.warc_export",
+    "tasks.exchange.ranked_wikisum",
+    "tasks.sources.miniweb",
+)
+
+
+def pages() -> dict[str, str]:
+    """Return name of a page -> its Markdown."""
+    return {
+        "settings.md": _page("Settings", _settings()),
+        "stages.md": _page("Stages and their columns", _stages()),
+        "reasons.md": _page("Reasons for refusing a row", _reasons()),
+        "metrics.md": _page("Metrics", _metrics()),
+        "summarizers.md": _page("Summarizers", _summarizers()),
+        "commands.md": _page("Commands", _commands()),
+    }
+
+
+def _page(title: str, lines: Iterator[str]) -> str:
+    return "\n".join([_NOTE, "", f"# {title}", "", *lines]).rstrip() + "\n"
+
+
+def _settings() -> Iterator[str]:
+    presets = preset_settings(BuildConfig)
+    default, *others = presets
+    yield "Each is an option, `--section.name VALUE`, and a field of a settings file (`--config settings.yaml`), there"
+    yield f"with underscores. Defaults are those of the preset `{default}`; where another preset differs, it is named."
+    sections: dict[str, list[Sequence[str]]] = {}
+    for name, field in options(BuildConfig):
+        values = {preset: shown_value(name, field, settings) for preset, settings in presets.items()}
+        differing = [f"{preset}: {values[preset]}" for preset in others if values[preset] != values[default]]
+        meaning = field.description or ""
+        if choices := choices_of(field):
+            meaning += f" ({', '.join(choices)})"
+        row = (f"`--{dashed(name)}`", "; ".join([values[default], *differing]), meaning)
+        sections.setdefault(name.rpartition(".")[0], []).append(row)
+    for section, rows in sections.items():
+        yield ""
+        yield f"## {dashed(section) or 'The whole build'}"
+        yield ""
+        yield from _table(("setting", "default", "meaning"), rows)
+
+
+def _stages() -> Iterator[str]:
+    yield "A stage is a Parquet dataset; its version is part of every shard's key. The reason is null for kept rows."
+    for dataset in DATASETS.values():
+        yield ""
+        yield f"## {dataset.name}"
+        yield ""
+        yield f"Version {dataset.version}{_layout(dataset)}."
+        yield ""
+        rows = [
+            (f"`{field.name}`", str(field.type), (field.metadata or {}).get(b"doc", b"").decode())
+            for field in dataset.schema
+        ]
+        yield from _table(("column", "type", "meaning"), rows)
+
+
+def _layout(dataset: Dataset) -> str:
+    grouped = f"; a row group for each value of `{dataset.grouped_by}`" if dataset.grouped_by else ""
+    return grouped + (f"; refused rows have a `{dataset.reason}`" if dataset.reason else "")
+
+
+def _reasons() -> Iterator[str]:
+    yield "Refused rows stay in their table with a reason. `http_404` and its like are the status that a server answered."
+    for name, stage in REPORTED_STAGES.items():
+        if stage.reasons:
+            yield ""
+            yield f"## {name}"
+            yield ""
+            yield from _table(("reason", "meaning"), [(f"`{word}`", text) for word, text in stage.reasons.items()])
+
+
+def _metrics() -> Iterator[str]:
+    yield "Truth comes before ROUGE. Names are those of the `scores` dataset, and of `--retraining.metric` and `guards`."
+    yield ""
+    rows = [
+        (f"`{metric.name}`", metric.group, metric.better, metric.judge or "", metric.meaning)
+        for metric in METRICS.values()
+    ]
+    yield from _table(("metric", "group", "better", "needs", "meaning"), rows)
+
+
+def _summarizers() -> Iterator[str]:
+    yield "`--summarizer.preset NAME`; `python -m models NAME` runs one once at its full size. Parameters are counted at"
+    yield "the vocabulary of the paper; *published* is what paper or released checkpoint have."
+    yield ""
+    rows = []
+    for name, preset in PRESETS.items():
+        check_library(preset.architecture)
+        count = count_parameters(name)
+        rows.append((f"`{name}`", f"{count:,}", describe(preset.parameters, count), preset.paper, preset.note))
+    yield from _table(("preset", "parameters", "published", "paper", "what it is"), rows)
+
+
+def _commands() -> Iterator[str]:
+    yield "Each is `python -m NAME`; `--help` lists its options."
+    for name in _COMMANDS:
+        path = PROJECT / name.replace(".", "/")
+        source = (path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__main__.py").read_text()
+        yield ""
+        yield f"## {name}"
+        yield ""
+        yield (ast.get_docstring(ast.parse(source)) or "").replace("\n    ", "\n        ")
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    for row in rows:
+        yield _row([cell.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;") for cell in row])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Write the pages."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
