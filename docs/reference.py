@@ -102,7 +102,7 @@ def _layout(dataset: Dataset) -> str:
 
 
 def _reasons() -> Iterator[str]:
-    yield "Refused rows stay in their table with a reason. `http_404` and its like are the status that a server answered."
+    yield "Refused rows stay in their table with a reason. `http_404` and its like: the status of the answer."
     for name, stage in REPORTED_STAGES.items():
         if stage.reasons:
             yield ""
