@@ -25,6 +25,10 @@ _ACTS = re.compile(  # names or a noun, then directly what they are seen doing
     r"(?:over|at|on|in|to|with|from|the|a|an|his|her|their|its|through|during|out|up|off|for|towards?)\b",
     re.IGNORECASE,
 )
+_DATED = re.compile(  # at most nine words, then when it was taken: "The lock in June 1894."
+    rf"^(?!(?:it|he|she|they)\b)(?:[\w'’-]+,? ){{1,9}}?{_NOT_BEFORE}(?:in|c\.|circa|around|about) (?:the )?"
+    r"(?:[A-Z]\w+ )?\d{4}s?\.$"
+)
 _LAYOUT = re.compile(
     r"[(;:]\s*(?:from )?(?:top|bottom|left|right|clockwise|centre|center|above|below)\b"
     r"|^(?:from )?(?:top|bottom|left|right|clockwise|pictured)\b.{0,20}[:,]"
@@ -37,10 +41,11 @@ def is_caption(line: str) -> bool:
     """Tell whether a line is the caption of a picture, although it ends in a full stop.
 
     It is if its first sentence has no finite verb, and begins with what pictures are ("Map of ..."), says what somebody
-    is seen doing ("Workers closing a lock."), where in the picture something is or by what a chart counts. Only English
+    is seen doing ("Workers closing a lock."), when it was taken, where in the picture something is or by what a chart
+    counts. Only English
     lines are found.
     """
     if len(line.split()) > _LONGEST:
         return False
     first = first_sentence(line)
-    return not has_finite_verb(first) and any(pattern.search(first) for pattern in (_BEGINS, _ACTS, _LAYOUT))
+    return not has_finite_verb(first) and any(pattern.search(first) for pattern in (_BEGINS, _ACTS, _DATED, _LAYOUT))

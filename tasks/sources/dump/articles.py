@@ -11,7 +11,7 @@ from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.source import Article
 
-FORMAT_VERSION = 2  # rises when the same wikitext would give other articles
+FORMAT_VERSION = 3  # rises when the same wikitext would give other articles
 
 _REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
 _TEMPLATE_NAME = re.compile(r"\{\{\s*(?:template\s*:\s*)?([^{}|\n]+?)\s*(?=\||\}\})", re.I)

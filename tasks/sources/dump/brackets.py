@@ -4,6 +4,7 @@ import re
 
 from tasks.sources.dump.templates import GONE
 
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 # Between slashes or square brackets, with at least one letter that only phonetic script has.
 _SOUND = "[ˈˌːəɪʊɛɔæʃʒθðŋɑɒʌɡɹɾʁɐɨɯɲ]"
 _PHONETIC = re.compile(rf"(?<!\w)/[^/\n]{{0,60}}{_SOUND}[^/\n]{{0,60}}/|\[[^\[\]\n]{{0,60}}{_SOUND}[^\[\]\n]{{0,60}}\]")
@@ -12,7 +13,8 @@ _SPOKEN = re.compile(rf"\b{_SAYS}\b", re.I)
 # What remains of a part of a bracket without its template: "UK:", "also", "years ago".
 _LABEL = re.compile(r"[^:,;]{0,60}:\s*")
 _BARE_LABEL = re.compile(
-    r"(?:\s|:|\b(?:or|and|also|sometimes|occasionally|rarely|often|usually|commonly|now|named|age|aged|years|ago|in|from)\b)*"
+    r"(?:\s|:|[$£€¥₹]|\b(?:or|and|also|sometimes|occasionally|rarely|often|usually|commonly|now|named|age|aged|years|ago|in"
+    r"|from|equivalent|to|about|approximately|roughly|today|adjusted|for|inflation|US)\b)*"
 )
 _BRACKET = re.compile(r"\(([^()]*)\)")
 _EMPTY_BRACKET = re.compile(r" ?(?:\([ ;,:.–—-]*\)|\[ ?\])")
@@ -23,8 +25,11 @@ _OUTSIDE = re.compile(
 
 
 def mend(text: str) -> str:
-    """Return a line of prose, single-spaced, without the `GONE` marks and the punctuation that belonged to them."""
-    text = _PHONETIC.sub(GONE, text)
+    """Return a line of prose, single-spaced, without the `GONE` marks and the punctuation that belonged to them.
+
+    Pronunciation and signs without width are removed too.
+    """
+    text = _PHONETIC.sub(GONE, _INVISIBLE.sub("", text))
     if "(" in text:
         for _ in range(4):  # brackets within brackets, from the inside
             text, changes = _BRACKET.subn(_mended_bracket, text)
@@ -34,7 +39,7 @@ def mend(text: str) -> str:
     text = _OUTSIDE.sub("", text)
     text = re.sub(rf"(?<![ {GONE}])[ {GONE}]*{GONE}[ {GONE}]*(?=([.,;:!?)\]]|$)?)", _gap, text)
     text = _EMPTY_BRACKET.sub("", text)
-    text = re.sub(r" ([,.)](?!\d))", r"\1", text.replace("( ", "("))
+    text = re.sub(r" ([,)](?!\d)|\.(?![\d.]))", r"\1", text.replace("( ", "("))
     return re.sub(r",(?: ?,)+", ",", text).strip()
 
 

@@ -11,10 +11,9 @@ from mwparserfromhell.wikicode import Wikicode
 from tasks.sources.dump.brackets import mend
 from tasks.sources.dump.markup import balanced, outer_templates, without_references
 from tasks.sources.dump.pages import CATEGORY, FILE, MEDIA, Site
-from tasks.sources.dump.templates import GONE, expand
+from tasks.sources.dump.templates import GONE, RAISED, expand, raised
 
 ITEM = "\ue001"  # marks the start of a line that is an item of a list or indented
-_RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 _PRIVATE = re.compile("[\ue000-\ue004]")
 _QUOTES = re.compile(r"'{2,5}")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
@@ -22,7 +21,6 @@ _LANGUAGE = re.compile(r"(?:[a-z]{2,3}|simple|[a-z]{2,3}-[a-z-]{2,12})")
 _TABLE_LEFTOVER = re.compile(r"\s*(?:\||!|\{\||\}\}?)")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?= )")
 _OPEN_LINK = re.compile(r"\[(?=(?:https?:)?//[^\]\n]*(?:\n|$))")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 
 _SKIPPED_TAGS = frozenset(
     ["ref", "references", "gallery", "table", "timeline", "imagemap", "score", "hiero", "graph", "mapframe", "maplink",
@@ -102,8 +100,8 @@ def _before_the_last_sentence(paragraph: str) -> str:
 
 def _clean(text: str) -> str:
     """Return text without the remains of unbalanced markup."""
-    text = _INVISIBLE.sub("", text.replace(ITEM, " "))
-    text = re.sub(rf"(?<=\d){_RAISED}", "^", text).replace(_RAISED, "")
+    text = text.replace(ITEM, " ")
+    text = re.sub(rf"(?<=\d){RAISED}", "^", text).replace(RAISED, "")
     text = re.sub(r"\{\{|\}\}|\[\[|\]\]", "", text)
     return re.sub(
         r"<ref\b[^<>]*>|</ref\s*>|</?(?:small|big|span|div|center|sup|sub|i|b|u|br|p)\b[^<>]*>", "", text, flags=re.I
@@ -175,13 +173,6 @@ class _Writer:
 
     def _external_link(self, node: ExternalLink) -> str:
         return self.text(node.title) if node.brackets and node.title is not None else GONE
-
-
-def raised(text: str) -> str:
-    """Return superscript as plain text: km², 10^18 if it would merge with a number, else unchanged (1st, 14C)."""
-    if text in ("2", "3"):
-        return "²" if text == "2" else "³"
-    return f"{_RAISED}{text}" if re.fullmatch(r"[-−+]?\d+", text) else text
 
 
 def _entity(node: HTMLEntity) -> str:

@@ -1,13 +1,17 @@
 """The text that replaces a template in prose. Templates that are not listed here are removed.
 
 Words in another language are shown without the language's name; a measure is shown as given, not converted; dates,
-amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown templates are removed.
+eras, ordinals, amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown
+templates are removed.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
+from tasks.sources.dump.currencies import INDIAN_SCALES, SIGNS
+
+RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip
@@ -54,6 +58,13 @@ def expand(name: str, arguments: Arguments) -> str:
     return expansion(arguments) or GONE
 
 
+def raised(text: str) -> str:
+    """Return superscript as plain text: km², 10^18 if it would merge with a number, else unchanged (1st, 14C)."""
+    if text in ("2", "3"):
+        return "²" if text == "2" else "³"
+    return f"{RAISED}{text}" if re.fullmatch(r"[-−+]?\d+", text) else text
+
+
 def _parser_function(function: str, value: str, arguments: Arguments) -> str:
     """Return the result of {{formatnum:…}} and similar functions; the template's name contains the first argument."""
     if function == "formatnum":
@@ -73,9 +84,87 @@ def _last(arguments: Arguments) -> str:
     return next(iter(reversed(arguments.positional())), "")
 
 
-def _before(text: str) -> Expansion:
-    """Return an expansion to a text and the first argument."""
-    return lambda arguments: f"{text}{arguments[1]}" if arguments[1] else ""
+def _around(before: str, after: str = "") -> Expansion:
+    """Return an expansion to the first argument between two texts."""
+    return lambda arguments: f"{before}{arguments[1]}{after}" if arguments[1] else ""
+
+
+def _money(sign: str) -> Expansion:
+    """{{HK$|5 million}}: HK$5 million; without an amount the sign alone."""
+    return lambda arguments: f"{sign}{arguments[1]}".strip()
+
+
+def _currency(arguments: Arguments) -> str:
+    """{{currency|5|HKD}}: HK$5."""
+    code = (arguments[2] or "USD").lower()
+    return f"{SIGNS.get(code, f'{code.upper()} ')}{arguments[1]}" if arguments[1] else ""
+
+
+def _rupees(arguments: Arguments) -> str:
+    """{{INRConvert|5|c}}: ₹5 crore, without the conversion."""
+    return f"₹{arguments[1]} {INDIAN_SCALES.get(arguments[2], '')}".strip() if arguments[1] else ""
+
+
+def _era(name: str) -> Expansion:
+    """{{BCE|500}}: 500 BCE; {{AD|79}}: AD 79."""
+    return lambda arguments: " ".join(filter(None, (name, arguments[1]) if name == "AD" else (arguments[1], name)))
+
+
+def _ordinal(arguments: Arguments) -> str:
+    """{{ordinal|22}}: 22nd."""
+    number = arguments[1].replace(",", "")
+    if not number.isdecimal():
+        return arguments[1]
+    ending = "th" if number[-2:] in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(number[-1], "th")
+    return f"{arguments[1]}{ending}"
+
+
+def _power(arguments: Arguments) -> str:
+    """{{10^|5}}: 10^5."""
+    return f"10^{arguments[1]}" if arguments[1] else "10"
+
+
+def _circa(arguments: Arguments) -> str:
+    """{{circa|1900|1910}}: c. 1900 – c. 1910."""
+    return " – ".join(f"c. {year}" for year in arguments.positional()[:2] if year)
+
+
+def _percentage(arguments: Arguments) -> str:
+    """{{percentage|1|8|1}}: 12.5%, rounded to some decimal places."""
+    part, whole, places = (arguments[key].replace(",", "") for key in (1, 2, 3))
+    try:
+        return f"{100 * float(part) / float(whole):.{int(places or 0)}f}%"
+    except (ValueError, ZeroDivisionError):
+        return ""
+
+
+def _gauge(arguments: Arguments) -> str:
+    """{{track gauge|1435mm}}: 1435 mm, without the conversion."""
+    found = re.fullmatch(r"([\d.,]+)\s?(mm|cm|m|in|ft)", arguments[1])
+    return f"{found[1]} {found[2]}" if found else ""
+
+
+def _nuclide(arguments: Arguments) -> str:
+    """{{nuclide|einsteinium|254}}: einsteinium-254."""
+    return "-".join(filter(None, arguments.positional()[:2]))
+
+
+def _height(arguments: Arguments) -> str:
+    """{{height|ft=6|in=2}}: 6 ft 2 in."""
+    units = ("m", "cm", "ft", "in")
+    return " ".join(f"{arguments[unit]} {unit}" for unit in units if arguments[unit]) or _measure(arguments)
+
+
+def _chinese(arguments: Arguments) -> str:
+    """{{zh|c=北京|p=Běijīng}}: the word in its own script, else transcribed."""
+    return next((arguments[key] for key in ("c", "t", "s", "p", "w", "hp") if arguments[key]), "")
+
+
+def _note(arguments: Arguments) -> str:
+    """{{music|flat}}: ♭."""
+    return {"flat": "♭", "b": "♭", "sharp": "♯", "#": "♯", "natural": "♮"}.get(arguments[1]) or " ".join(
+        arguments.positional()
+    )
 
 
 def _joined(separator: str) -> Expansion:
@@ -147,9 +236,10 @@ def _fraction(arguments: Arguments) -> str:
 
 
 def _value(arguments: Arguments) -> str:
-    """{{val|6.241|e=18|u=C}}: 6.241×10^18 C; {{val|30000}}: 30,000."""
+    """{{val|6.241|e=18|u=C}}: 6.241×10^18 C; {{val|30000}}: 30,000; {{val|5|0.2}}: 5±0.2."""
     number = f"{int(arguments[1]):,}" if arguments[1].isdecimal() else arguments[1]
-    power = f"×10^{arguments['e']}" if arguments["e"] else ""
+    number += f"±{arguments[2]}" if arguments[2] and not arguments[3] else ""
+    power = f"{'×' if number else ''}10^{arguments['e']}" if arguments["e"] else ""
     return " ".join(text for text in (f"{number}{power}", arguments["u"] or arguments["ul"]) if text)
 
 
@@ -187,7 +277,7 @@ _FIXED: Mapping[str, str] = {
     **_all(" ", "nbsp | space | spaces | thinsp | thin space | hair space | nnbsp"),
     **_all(" – ", "snd | snds | spnd | spaced ndash | spaced en dash | spndash | dash"),
     **_all("–", "ndash | en dash"),
-    **_all("—", "mdash | em dash | emdash"),
+    **_all("—", "mdash | em dash | emdash | mdashb"),
     **_all(" — ", "spaced mdash | spaced em dash"),
     **_all("ʻ", "okina | `"),
     **_all(" · ", "· | dot | middot"),
@@ -195,7 +285,8 @@ _FIXED: Mapping[str, str] = {
     **_all("…", "ldots | ..."),
     **_all("", "- | shy | wbr | zwj | zwnj | zwsp | nowrap begin | nowrap end | lrm | rlm"),
     **{"'": "'", "'s": "'s", "-'": "'", "' \"": "'\"", "\" '": "\"'", "!": "|", "=": "=", "colon": ":", "\\": " / "},
-    **{"hamza": "ʼ", "pi": "π", "sharp": "♯", "flat": "♭", "number sign": "#", "ampersand": "&", "euro": "€"},
+    **{"hamza": "ʼ", "pi": "π", "sharp": "♯", "flat": "♭", "number sign": "#", "ampersand": "&", "th": "th"},
+    **{"solar mass": "M☉", "solar radius": "R☉", "solar luminosity": "L☉", "st": "st", "nd": "nd", "rd": "rd"},
     **{"hydrogen": "H", "carbon": "C", "nitrogen": "N", "oxygen": "O", "fluorine": "F", "sodium": "Na"},
     **{"magnesium": "Mg", "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca"},
     **{"iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I"},
@@ -204,46 +295,71 @@ _ORBITERS = {"101": "Enterprise", "102": "Columbia", "099": "Challenger", "103":
              "105": "Endeavour"}  # fmt: skip
 
 _FIRST = """
-nowrap | nobr | no wrap | nobreak | small | smaller | big | bigger | large | larger | huge | resize | normal |
-nobold | em | strong | bold | italic | noitalic | smallcaps | sc | smallcaps2 | underline | center | abbr |
-abbrv | tooltip | math | mvar | chem2 | ce | sub | sup | var | code | mono | samp | kbd | tt | unicode |
-script | hebrew | nastaliq | polytonic | lang-latn | nihongo | nihongo krt | nihongo foot | quote | blockquote
-| cquote | nq | linktext | delink | visible anchor | vanchor | flag | flagcountry | flagu | flaglink | sic |
-not a typo | notatypo | as written | proper name | spell out | keypress
+nowrap | nobr | no wrap | nobreak | small | smaller | big | bigger | large | larger | huge | normal | nobold |
+em | strong | bold | italic | noitalic | smallcaps | sc | smallcaps2 | underline | center | abbr | abbrv |
+tooltip | math | mvar | chem2 | ce | sub | var | overline | code | mono | samp | kbd | tt | unicode | script |
+hebrew | nastaliq | polytonic | lang-latn | nihongo | nihongo krt | nihongo foot | quote | blockquote | cquote
+| bquote | quotation | poemquote | nq | linktext | delink | visible anchor | vanchor | flag | flagcountry |
+flagu | flaglink | sic | not a typo | notatypo | as written | proper name | spell out | char | small caps |
+baseball year | by | mlby | nfly | nfl year
 """
 _SHIPS = """
 USS | HMS | HMAS | HMCS | HMNZS | HMIS | HMT | HMY | USNS | USCGC | USAT | SMS | SS | RMS | MV | MS | TSS | INS | HSwMS
-| HNLMS | HNoMS | HDMS | RV | PNS | ROKS | BAP | ARA | ORP | JDS | JS
+| HNLMS | HNoMS | HDMS | RV | PNS | ROKS | BAP | ARA | ORP | JDS | JS | CSS | USRC | HMHS | FV | MY | SV | SY | PS
+| TS | MT | GTS | KRI | FGS | NRP | TCG | USAV
 """
 
 _EXPANSIONS: Mapping[str, Expansion] = {
-    **_all(_argument(1), _FIRST),
+    **_all(_argument(1, "text", "quote"), _FIRST),
+    **_all(lambda arguments: raised(arguments[1]), "sup"),
     **_all(_argument(2), "lang | langx | script/arabic | fontcolor | font | nihongo4"),
     **_all(_argument(3, 1), "nihongo3"),
-    **_all(_last, "transl | transliteration | wikt-lang | rtl-lang | color | colour | font color"),
+    **_all(_last, "transl | transliteration | translit | tlit | wikt-lang | rtl-lang | color | colour | font color"),
+    **_all(_last, "resize | wikt | wt | sort"),
     **_all(_argument("lt", 1), "ill | illm | interlanguage link | interlanguage link multi | link-interwiki"),
-    **_all(_measure, "convert | cvt | conv | height"),
+    **_all(_measure, "convert | cvt | conv"),
+    **_all(_height, "height"),
     **_all(_date, "start date | end date | birth date | death date | birth-date | death-date | film date | dts | date"),
     **_all(_date, "birth date and age | death date and age | start date and age | birth year and age | bda | dda"),
+    **_all(_date, "birth-date and age | death-date and age | start-date | end-date"),
     **_all(_old_style_date, "oldstyledate | oldstyledatedy | oldstyledateny"),
     **_all(_as_of, "as of | asof"),
-    **_all(_before("c. "), "circa | c. | ca. | ca"),
+    **_all(_circa, "circa | c. | ca. | ca"),
+    **_all(_around("b. "), "b. | born-in"),
+    **_all(_around("d. "), "d. | died-in"),
+    **{era.lower(): _era(era) for era in ("BCE", "CE", "BC", "AD")},
+    **_all(_ordinal, "ordinal | ord"),
+    **_all(_power, "10^"),
+    **_all(_around("×10^"), "e"),
+    **_all(_around("√"), "sqrt | radic"),
+    **_all(_around("⟨", "⟩"), "angbr | angbr ipa | angle bracket"),
+    **_all(_around("lit. '", "'"), "lit | literally | literal translation | lit."),
+    **_all(_around("'", "'"), "gloss | single quote"),
+    **_all(_around("transl. "), "trans | translation"),
+    **_all(_around("Vol. "), "vol."),
+    **_all(_around("U.S. patent "), "us patent"),
+    **_all(_around("RFC "), "ietf rfc"),
+    **_all(_percentage, "percentage | percent | pct"),
+    **_all(_gauge, "track gauge | railgauge | rail gauge"),
+    **_all(_nuclide, "nuclide | nuclide2"),
+    **_all(_chinese, "zh | chinese"),
+    **_all(_note, "music"),
+    **_all(_joined("+"), "keypress | key press | key"),
+    **_all(_joined(", "), "cslist | csv | comma separated entries"),
     **_all(_span("fl."), "floruit | fl. | fl"),
     **_all(_span("r."), "reign | r."),
-    **_all(_before("née "), "nee | née"),
-    **_all(_before("No. "), "numero | no."),
+    **_all(_around("née "), "nee | née"),
+    **_all(_around("No. "), "numero | no."),
     **_all(_fraction, "frac | fraction | sfrac"),
     **_all(_value, "val | gaps"),
-    **_all(_joined(""), "chem | su"),
-    **_all(_joined(" "), "bibleverse | bibleref | bibleref2 | jct | music"),
-    **_all(_before("US$"), "us$ | usd"),
-    **_all(_before("£"), "gbp | pound sterling | pound | £"),
-    **_all(_before("€"), "eur | €"),
-    **_all(_before("A$"), "a$ | aud"),
-    **_all(_before("C$"), "ca$ | cad | c$"),
-    **_all(_before("¥"), "jpy | ¥ | yen | cny"),
-    **_all(_before("₹"), "inr | inrconvert | indian rupee"),
+    **_all(_joined(""), "chem | su | mpl | mp"),
+    **_all(_joined(" "), "bibleverse | bibleref | bibleref2 | jct | sortname"),
+    **{name: _money(sign) for name, sign in SIGNS.items()},
+    **_all(_currency, "currency"),
+    **_all(_rupees, "inrconvert"),
     **_all(_ship, "ship"),
+    **_all(_around("German submarine "), "gs"),
+    **_all(_around("SM "), "smu"),
     **_all(_orbiter, "ov"),
     **_all(_ship_class, "sclass | sclass2 | sclass-"),
     **{prefix.strip().lower(): _ship_of(prefix.strip()) for prefix in _SHIPS.split("|")},

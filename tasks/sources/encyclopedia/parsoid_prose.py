@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from lxml import html
 
-from tasks.sources.dump.prose import ITEM, raised
-from tasks.sources.dump.templates import GONE
+from tasks.sources.dump.prose import ITEM
+from tasks.sources.dump.templates import GONE, raised
 from tasks.text.tokens import tokens
 
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
