@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tasks.evaluation.significance import signed_randomisation_test
-from tasks.retraining.evidence import Finding
+from tasks.retraining.evidence import Evidence, Finding
 from tasks.retraining.settings import FLIPS, RECENT_WEEKS, RetrainingSettings
 from tasks.retraining.splits import FROZEN, POOLED, RECENT
 from tasks.retraining.verdict import criteria_of, decide
@@ -65,7 +65,7 @@ def main() -> int:
     print(f"largest difference of the normal p-value from the test's: {worst_p():.4f}")
     settings = RetrainingSettings()
     rules: dict[str, Rule] = {
-        "now": lambda findings: decide(findings, criteria_of(settings), settings).promoted,
+        "now": lambda findings: decide(Evidence(findings), criteria_of(settings), settings).promoted,
         "before": lambda findings: findings[0].points > 0 and 2 * findings[0].p_better <= 0.05,
     }
     null = World(options.articles, options.recent, options.spread)

@@ -229,8 +229,9 @@ def randomisation_test(differences: Floats, flips: int, seed: int) -> list[float
     Raises:
         ValueError: there is no article.
     """
+    # "not less" rather than "at least", here and below: a NaN, which compares with nothing, then has a p of 1.
     observed = np.abs(differences.sum(axis=0)) - _ROUNDING * len(differences)
-    (extreme,) = _shares_of_flips(differences, flips, seed, lambda sums: np.abs(sums) >= observed)
+    (extreme,) = _shares_of_flips(differences, flips, seed, lambda sums: ~(np.abs(sums) < observed))
     return extreme
 
 
@@ -250,7 +251,7 @@ def signed_randomisation_test(differences: Floats, flips: int, seed: int) -> lis
     """
     observed, rounding = differences.sum(axis=0), _ROUNDING * len(differences)
     above, below = _shares_of_flips(
-        differences, flips, seed, lambda sums: sums >= observed - rounding, lambda sums: sums <= observed + rounding
+        differences, flips, seed, lambda sums: ~(sums < observed - rounding), lambda sums: ~(sums > observed + rounding)
     )
     return list(zip(above, below, strict=True))
 

@@ -1,5 +1,6 @@
 """Compare the scores of two versions: one finding for each metric on each test split, as input of the verdict."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,8 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.engine.inputs import StageResult
+from tasks.evaluation.registry import metric_name
 from tasks.evaluation.significance import Significance, bootstrap, signed_randomisation_test
 from tasks.retraining.splits import POOLED
+
+_LEAST_COMMON = 0.5  # of the articles that either was scored on; with fewer, what was left out may decide
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,28 @@ class Finding:
     p_worse: float
 
     @property
+    def figures(self) -> tuple[float, ...]:
+        """Everything measured."""
+        return self.champion, self.challenger, self.low, self.high, self.p_better, self.p_worse
+
+    @property
     def points(self) -> float:
         """The challenger's gain, points of 100."""
         return 100 * (self.challenger - self.champion)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of champion and challenger.
+
+    Attributes:
+        findings: one for each metric on each test split, and on all together where there are several.
+        flaws: why something that should be known is not, in words: a metric that one of them lacks, or a score that is
+            no finite number. Without flaws every finding is finite.
+    """
+
+    findings: Sequence[Finding]
+    flaws: Sequence[str] = ()
 
 
 def find_all_evidence(
@@ -51,7 +75,7 @@ def find_all_evidence(
     *,
     flips: int,
     seed: int,
-) -> list[Finding]:
+) -> Evidence:
     """Compare two versions on each test split, and on the articles of all together where there are several.
 
     A gain on old and new articles alike may be too small to be significant on either split.
@@ -65,16 +89,17 @@ def find_all_evidence(
         seed: decides resamples and flips.
     """
 
-    def compared(split: str, before: pa.Table, after: pa.Table) -> list[Finding]:
+    def compared(split: str, before: pa.Table, after: pa.Table) -> Evidence:
         return find_evidence(split, before, after, metrics, settings, flips=flips, seed=seed)
 
     found = {split: compared(split, champion[split], challenger[split]) for split in champion}
-    several = [split for split, findings in found.items() if findings]
+    several = [split for split, evidence in found.items() if evidence.findings]
+    flaws = [flaw for evidence in found.values() for flaw in evidence.flaws]
     if len(several) > 1:
         found[POOLED] = compared(
             POOLED, *(pa.concat_tables([side[split] for split in several]) for side in (champion, challenger))
         )
-    return [finding for findings in found.values() for finding in findings]
+    return Evidence([finding for evidence in found.values() for finding in evidence.findings], flaws)
 
 
 def find_evidence(
@@ -86,32 +111,63 @@ def find_evidence(
     *,
     flips: int,
     seed: int,
-) -> list[Finding]:
-    """Compare two versions on the articles on which both were scored; a metric without such articles has no finding.
+) -> Evidence:
+    """Compare two versions on the articles on which both were scored.
+
+    A metric that neither has on this test split has no finding: no summary of either has anything to measure.
 
     Args:
         split: name of the test split.
-        champion: SCORES rows of the split.
+        champion: SCORES rows.
         challenger: likewise.
         metrics: which metrics.
         settings: of the intervals.
         flips: random sign flips of the test.
         seed: decides resamples and flips.
     """
-    findings = []
+    findings: list[Finding] = []
+    flaws: list[str] = []
     for metric in metrics:
         before, after = _values(champion, metric), _values(challenger, metric)
         both = sorted(before.keys() & after.keys())
-        if not both:
-            continue
-        scores = np.array([[before[article], after[article], after[article] - before[article]] for article in both])
-        means = [float(mean) for mean in scores.mean(axis=0)]
-        (gap,) = bootstrap(scores[:, 2:], settings, seed)
-        ((better, worse),) = signed_randomisation_test(scores[:, 2:], flips, seed)
-        findings.append(Finding(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse))
-    return findings
+        if found := _flaws(f"{metric_name(metric)} on the {split} test split", before, after, len(both)):
+            flaws += found
+        elif both:
+            scores = np.array([[before[article], after[article], after[article] - before[article]] for article in both])
+            means = [float(mean) for mean in scores.mean(axis=0)]
+            (gap,) = bootstrap(scores[:, 2:], settings, seed)
+            ((better, worse),) = signed_randomisation_test(scores[:, 2:], flips, seed)
+            findings.append(Finding(split, metric, len(both), means[0], means[1], gap.low, gap.high, better, worse))
+    return Evidence(findings, flaws)
+
+
+def scored_otherwise(champion: StageResult, challenger: StageResult) -> list[str]:
+    """Return that two versions were not scored by the same version of the metrics and the same judges, or nothing."""
+    by = [
+        sorted({(record.version, *sorted(record.notes.items())) for record in side.in_order}, key=str)
+        for side in (champion, challenger)
+    ]
+    if by[0] == by[1]:
+        return []
+    names = [" and ".join(f"version {version} {dict(notes) or ''}".strip() for version, *notes in side) for side in by]
+    return [f"the metrics are of {names[0]} for the champion, of {names[1]} for the challenger"]
+
+
+def _flaws(what: str, before: Mapping[str, float], after: Mapping[str, float], both: int) -> list[str]:
+    """Return what is wrong with the scores of champion and challenger, in words."""
+    flaws = []
+    for side, own, other in (("champion", before, after), ("challenger", after, before)):
+        if not own and other:
+            flaws.append(f"the {side} lacks {what}")
+        if wrong := sum(not math.isfinite(value) for value in own.values()):
+            flaws.append(f"{wrong:,} of {len(own):,} scores of the {side} in {what} are not finite")
+    if not flaws and both < _LEAST_COMMON * max(len(before), len(after)):
+        flaws.append(f"of {len(before):,} and {len(after):,} scores in {what}, {both:,} are of common articles")
+    return flaws
 
 
 def _values(scores: pa.Table, metric: str) -> dict[str, float]:
+    """Return article -> score; NaN for one that is null."""
     chosen = scores.filter(pc.equal(scores["metric"], metric))
-    return dict(zip(chosen["article_id"].to_pylist(), chosen["value"].to_pylist(), strict=True))
+    values = pc.fill_null(chosen["value"], math.nan).to_pylist()
+    return dict(zip(chosen["article_id"].to_pylist(), values, strict=True))

@@ -4,9 +4,10 @@ Build, frozen split, pages and artifacts come first, then the version, then the 
 version names exists too, and after a kill between the last two only the pointer has to be moved.
 """
 
+import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ from tasks.engine.stage import Run
 from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders
 from tasks.retraining.card import Effort, model_card
-from tasks.retraining.evidence import find_all_evidence
+from tasks.retraining.evidence import find_all_evidence, scored_otherwise
 from tasks.retraining.judged import Judged
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.settling import describe, settle
@@ -71,9 +72,11 @@ def finish_retraining(
         criteria = criteria_of(settings)
         before = {split: _table(store, part) for split, part in splits.apart(judged.scores).items()}
         metrics = [criterion.metric for criterion in criteria]
-        findings = find_all_evidence(before, scores, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
+        evidence = find_all_evidence(before, scores, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
+        flaws = scored_otherwise(judged.scores, challenger.scores)
+        evidence = replace(evidence, flaws=[*flaws, *evidence.flaws])
         for split, part in splits.apart(splits.articles).items():
-            if not any(finding.split == split for finding in findings):
+            if not any((finding.split, finding.metric) == (split, settings.metric) for finding in evidence.findings):
                 continue
             champion_texts, texts = (
                 _table(store, splits.apart(side.predictions)[split]) for side in (judged, challenger)
@@ -85,7 +88,7 @@ def finish_retraining(
                 judging(settings),
                 seed,
             )
-        verdict = decide(findings, criteria, settings)
+        verdict = decide(evidence, criteria, settings)
     build = run.record_build(config)
     if read_frozen(store) is None:
         save_frozen(store, FrozenSplit(build.name, seed, *map(_paths, vars(splits.frozen).values())))
@@ -128,8 +131,10 @@ def _computed(run: Run) -> dict[str, list[int]]:
 
 
 def _means(scores: pa.Table) -> dict[str, float]:
+    """Return metric -> mean, of the metrics whose mean is a finite number."""
     means = scores.group_by("metric", use_threads=False).aggregate([("value", "mean")])
-    return dict(zip(means["metric"].to_pylist(), means["value_mean"].to_pylist(), strict=True))
+    pairs = zip(means["metric"].to_pylist(), means["value_mean"].to_pylist(), strict=True)
+    return {metric: mean for metric, mean in pairs if mean is not None and math.isfinite(mean)}
 
 
 def _paths(stage: StageResult) -> list[str]:

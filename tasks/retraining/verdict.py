@@ -9,13 +9,14 @@ per year is bounded: each week has an equal share of it (alpha spending in equal
 splits, which is valid however the weeks depend on each other).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tasks.evaluation.registry import metric_name
 from tasks.reporting.settings import ReportSettings
-from tasks.retraining.evidence import Finding
+from tasks.retraining.evidence import Evidence, Finding
 from tasks.retraining.settings import WEEKS, RetrainingSettings
 
 Role = Literal["improve", "hold"]
@@ -71,29 +72,34 @@ def first_verdict() -> Verdict:
     return Verdict(True, "the first version")
 
 
-def decide(findings: Sequence[Finding], criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
-    """Promote the challenger if it is better on a test split and worse on none.
+def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: RetrainingSettings) -> Verdict:
+    """Promote the challenger if it is better on a test split and worse on none, and all of that is known.
 
     Args:
-        findings: champion and challenger under the metrics of the criteria, on every test split.
+        evidence: champion and challenger under the metrics of the criteria, on every test split.
         criteria: the role of each metric; at least one must improve.
         settings: margin and bounds of the p-values.
 
     Raises:
-        ValueError: a metric that must improve was not scored, or there is no such metric.
+        ValueError: no metric must improve.
     """
+    findings = evidence.findings
+    needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
+    if not needed:
+        raise ValueError("no metric must improve: expected one at least")
+    if flaws := [*evidence.flaws, *_unknown(findings, criteria)]:
+        return Verdict(False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria))
     splits = {finding.split: finding.articles for finding in findings}
     share = settings.false_promotions / WEEKS
     # A split with so few articles that nothing can be significant takes no share of the level from the other.
     able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
     level = share / (len(able) or 1)
-    needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
     sought = [
         [finding for finding in findings if finding.split == split and finding.metric in needed] for split in splits
     ]
-    sought = [of_split for of_split in sought if len(of_split) == len(needed) > 0]
+    sought = [of_split for of_split in sought if len(of_split) == len(needed)]
     if not sought:
-        raise ValueError(f"{', '.join(needed) or 'no metric'} must improve: expected its scores on a test split")
+        return Verdict(False, f"no test split has scores in all of {', '.join(needed)}", level, tuple(criteria))
     lacking = [[(finding, _lacking(finding, able, level, settings)) for finding in of_split] for of_split in sought]
     improved = [of_split for of_split, lacks in zip(sought, lacking, strict=True) if not any(lack for _, lack in lacks)]
     harmed = [finding for finding in findings if _harmed(finding, settings)]
@@ -105,6 +111,23 @@ def decide(findings: Sequence[Finding], criteria: Sequence[Criterion], settings:
         short = [(finding.p_better, lack) for lacks in lacking for finding, lack in lacks if lack]
         promoted, reason = False, min(short)[1]
     return Verdict(promoted, reason, level, tuple(criteria), tuple(findings))
+
+
+def _unknown(findings: Sequence[Finding], criteria: Sequence[Criterion]) -> list[str]:
+    """Return which metrics have no finding on any test split, and which findings are not finite, in words.
+
+    No comparison with NaN is true, so that without this a NaN would pass every test for being too bad.
+    """
+    known = {finding.metric for finding in findings}
+    missing = [criterion.metric for criterion in criteria if criterion.metric not in known]
+    return [
+        *(f"{metric_name(metric)} was scored on no test split" for metric in missing),
+        *(
+            f"{metric_name(finding.metric)} on the {finding.split} test split is not finite"
+            for finding in findings
+            if not all(map(math.isfinite, finding.figures))
+        ),
+    ]
 
 
 def _lacking(finding: Finding, able: Sequence[str], level: float, settings: RetrainingSettings) -> str:

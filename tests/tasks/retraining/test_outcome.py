@@ -1,5 +1,6 @@
 """The end of a retraining run: what is kept, in which order, and what a run that was killed there finds."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,20 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
         return finish_retraining(run, config, settings, splits, challenger, champion, start=start, seed=1, started=0.0)
 
     return finish()
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_challenger_with_a_score_that_is_no_number_is_refused_by_name(tmp_path: Path) -> None:
+    week(tmp_path, "first", 0.2)
+    text = week(tmp_path, "second", math.nan, week="2026-W02")
+    assert text.startswith(
+        "2026-W02: version 2 refused: not comparable with the champion: 16 of 16 scores of the challenger in values F1 "
+        "on the frozen test split are not finite; "
+    )
+    store = Store(str(tmp_path))
+    assert read_champion(store).version == 1  # type: ignore[union-attr]
+    assert read_version(store, 2).scores == {}
+    assert b"NaN" not in store.read_bytes("registry/versions/000002.json")
 
 
 def artifacts(key: str) -> Iterator[Any]:

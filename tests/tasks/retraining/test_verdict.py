@@ -1,13 +1,19 @@
 """Who is promoted, and the reason that is given."""
 
+import math
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+from storage.recipes import ShardRecord
 from storage.schemas import SCORES
-from tasks.evaluation.significance import Significance
-from tasks.retraining.evidence import Finding, find_all_evidence, find_evidence
+from storage.store import WrittenTable
+from tasks.engine.inputs import StageResult
+from tasks.evaluation.significance import Significance, randomisation_test, signed_randomisation_test
+from tasks.retraining.evidence import Evidence, Finding, find_all_evidence, find_evidence, scored_otherwise
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.verdict import Criterion, Verdict, criteria_of, decide, first_verdict
 
@@ -19,7 +25,7 @@ SAME = Finding("frozen", "rouge2", 400, 0.2, 0.2, -0.01, 0.01, 0.5, 0.5)
 
 
 def judged(*findings: Finding, settings: RetrainingSettings = EASY) -> Verdict:
-    return decide(findings, criteria_of(settings), settings)
+    return decide(Evidence(findings), criteria_of(settings), settings)
 
 
 def on(split: str, finding: Finding, **changes: object) -> Finding:
@@ -97,14 +103,42 @@ def test_every_metric_has_its_role() -> None:
     # Where two must improve, both must, on one split; how is nothing that the verdict has to be told again.
     both = [Criterion("rouge2", "improve"), Criterion("rouge1", "improve")]
     also = replace(BETTER, metric="rouge1")
-    assert decide([BETTER, also], both, settings).promoted
-    assert not decide([BETTER, replace(also, p_better=0.2)], both, settings).promoted
+    assert decide(Evidence([BETTER, also]), both, settings).promoted
+    assert not decide(Evidence([BETTER, replace(also, p_better=0.2)]), both, settings).promoted
     halves = [BETTER, replace(SAME, metric="rouge1"), on("recent", SAME), on("recent", also)]
-    assert not decide(halves, both, settings).promoted
-    with pytest.raises(ValueError, match="rouge2, rouge1 must improve: expected its scores on a test split"):
-        decide([BETTER], both, settings)
+    assert not decide(Evidence(halves), both, settings).promoted
+    apart = decide(Evidence([BETTER, on("recent", also)]), both, settings)
+    assert (apart.promoted, apart.reason) == (False, "no test split has scores in all of rouge2, rouge1")
     with pytest.raises(ValueError, match="no metric must improve"):
-        decide([BETTER], [Criterion("rouge2", "hold")], settings)
+        decide(Evidence([BETTER]), [Criterion("rouge2", "hold")], settings)
+
+
+@pytest.mark.parametrize("figure", ["champion", "challenger", "low", "high", "p_better", "p_worse"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_finding_that_is_not_finite_is_refused_by_name(figure: str, value: float) -> None:
+    verdict = judged(BETTER, on("recent", BETTER, **{figure: value}))
+    assert (verdict.promoted, verdict.reason, verdict.findings) == (
+        False, "not comparable with the champion: ROUGE-2 on the recent test split is not finite", (),
+    )  # fmt: skip
+
+
+def test_a_metric_that_was_not_scored_is_refused_by_name() -> None:
+    guarded = EASY.model_copy(update={"guards": ("rouge1", "values")})
+    verdict = judged(BETTER, replace(SAME, metric="rouge1"), settings=guarded)
+    assert (verdict.promoted, verdict.reason) == (
+        False, "not comparable with the champion: values F1 was scored on no test split",
+    )  # fmt: skip
+    assert not judged(replace(SAME, metric="rouge1")).promoted
+    assert judged().reason == "not comparable with the champion: ROUGE-2 was scored on no test split"
+
+
+def test_flaws_of_the_evidence_refuse_by_name() -> None:
+    flawed = Evidence([BETTER], ["the challenger lacks ROUGE-1", "the metrics are of another version"])
+    verdict = decide(flawed, criteria_of(EASY), EASY)
+    assert (verdict.promoted, verdict.reason) == (
+        False,
+        "not comparable with the champion: the challenger lacks ROUGE-1; the metrics are of another version",
+    )
 
 
 def test_a_split_of_few_articles_decides_nothing_and_takes_nothing() -> None:
@@ -129,24 +163,73 @@ def scores(**f1: float) -> pa.Table:
 
 def test_evidence_is_of_the_articles_both_were_scored_on() -> None:
     champion, challenger = scores(a=0.1, b=0.2, c=0.9), scores(b=0.3, a=0.3, d=0.0)
-    (found,) = find_evidence("recent", champion, challenger, ["rouge2", "rougeL"], Significance(), flips=9999, seed=1)
+    evidence = find_evidence("recent", champion, challenger, ["rouge2", "rougeL"], Significance(), flips=9, seed=1)
+    assert evidence.flaws == []
+    (found,) = evidence.findings
     assert (found.split, found.metric, found.articles) == ("recent", "rouge2", 2)
     assert (found.champion, found.challenger) == (pytest.approx(0.15), pytest.approx(0.3))
     assert found.points == pytest.approx(15)
     assert (found.low, found.high) == (pytest.approx(0.1), pytest.approx(0.2))
-    assert found.p_better == pytest.approx(0.25, abs=0.02)  # of four flips only that of the data is as good
+    assert found.p_better == 0.25  # of four flips only that of the data is as good
     assert found.p_worse == 1.0
-    assert find_evidence("r", champion, scores(z=1.0), ["rouge2"], Significance(), flips=9, seed=1) == []
 
 
 def test_the_articles_of_both_splits_are_also_judged_together() -> None:
     champion = {"frozen": scores(a=0.1, b=0.2), "recent": scores(c=0.3)}
     challenger = {"frozen": scores(a=0.3, b=0.3), "recent": scores(c=0.6)}
-    found = find_all_evidence(champion, challenger, ["rouge2"], Significance(), flips=9999, seed=1)
+    found = find_all_evidence(champion, challenger, ["rouge2"], Significance(), flips=9, seed=1).findings
     assert [(one.split, one.articles, round(one.points)) for one in found] == [
         ("frozen", 2, 15), ("recent", 1, 30), ("pooled", 3, 20),
     ]  # fmt: skip
-    assert found[2].p_better == pytest.approx(0.125, abs=0.02)  # of eight flips only that of the data is as good
-    alone = {"frozen": scores(a=0.3), "recent": scores(z=0.6)}
-    found = find_all_evidence(champion, alone, ["rouge2"], Significance(), flips=99, seed=1)
-    assert [one.split for one in found] == ["frozen"]
+    assert found[2].p_better == 0.125  # of eight flips only that of the data is as good
+    alone = {"frozen": scores(a=0.3), "recent": scores()}
+    nothing = {**champion, "recent": scores()}
+    evidence = find_all_evidence(nothing, alone, ["rouge2"], Significance(), flips=99, seed=1)
+    assert ([one.split for one in evidence.findings], evidence.flaws) == (["frozen"], [])
+
+
+def test_one_nan_among_fifty_scores_is_a_flaw_and_so_is_what_one_side_lacks() -> None:
+    fifty = {f"a{n:02}": 0.2 for n in range(50)}
+    before = scores(**fifty)
+
+    def flaws(after: pa.Table, *metrics: str) -> list[str]:
+        evidence = find_evidence("frozen", before, after, metrics, Significance(), flips=9, seed=1)
+        assert len(evidence.findings) + len(evidence.flaws) == len(metrics)
+        return list(evidence.flaws)
+
+    better = dict.fromkeys(fifty, 0.3)
+    assert flaws(scores(**better), "rouge1", "rouge2") == []
+    wrong = "1 of 50 scores of the challenger in ROUGE-2 on the frozen test split are not finite"
+    assert flaws(scores(**{**better, "a07": math.nan}), "rouge2") == [wrong]
+    assert flaws(scores(**{**better, "a07": -math.inf}), "rouge2") == [wrong]
+    null = pa.Table.from_pylist([{**row, "value": None} if row["article_id"] == "a07" else row
+                                 for row in scores(**better).to_pylist()], SCORES.schema)  # fmt: skip
+    assert flaws(null, "rouge2") == [wrong]
+    one = scores(**better).filter(pc.equal(scores(**better)["metric"], "rouge1"))
+    assert flaws(one, "rouge1", "rouge2") == ["the challenger lacks ROUGE-2 on the frozen test split"]
+    half = dict(list(better.items())[:25])
+    assert flaws(scores(**half), "rouge2") == []
+    del half["a00"]
+    assert flaws(scores(**half), "rouge2") == [
+        "of 50 and 24 scores in ROUGE-2 on the frozen test split, 24 are of common articles"
+    ]
+
+
+def test_a_nan_is_never_significant() -> None:
+    differences = np.array([[math.nan], *[[1.0]] * 49])
+    assert randomisation_test(differences, 999, seed=1) == [1.0]
+    assert signed_randomisation_test(differences, 999, seed=1) == [(1.0, 1.0)]
+
+
+def test_versions_scored_by_other_metrics_are_not_compared() -> None:
+    def scored(version: int, **notes: str) -> StageResult:
+        record = ShardRecord("scores", 0, "k", WrittenTable(1, 1, "", ""), {}, {}, {}, version, 0.0, 0, notes)
+        return StageResult("scores", range(2), {0: record, 1: record})
+
+    assert scored_otherwise(scored(4), scored(4)) == []
+    assert scored_otherwise(scored(3), scored(4)) == [
+        "the metrics are of version 3 for the champion, of version 4 for the challenger"
+    ]
+    assert scored_otherwise(scored(4, judge="a"), scored(4, judge="b")) == [
+        "the metrics are of version 4 {'judge': 'a'} for the champion, of version 4 {'judge': 'b'} for the challenger"
+    ]
