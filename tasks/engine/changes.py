@@ -15,7 +15,7 @@ import pyarrow.fs as pafs
 from storage.directories import DirectoryRecord, newest_directory
 from storage.recipes import ShardRecord, newest_records
 from storage.store import Store
-from tasks.engine.inputs import Input
+from tasks.engine.inputs import DirectoryResult, Input, StageResult
 from tasks.engine.recipe import Recipe
 
 Digests = Mapping[str, list[str] | None]  # of the inputs by name; None = not known yet, because a stage is not done
@@ -70,7 +70,8 @@ def _reason(
     inputs: Mapping[str, Input],
 ) -> str:
     unknown = [name for name, found in digests.items() if found is None]
-    waiting = f"waits for {', '.join(_stages(inputs[unknown[0]]))}" if unknown else ""
+    missing = {_name(result): None for name in unknown for result in inputs[name].results if not result.complete}
+    waiting = f"waits for {', '.join(missing)}" if missing else ""
     if record is None:
         return waiting or NEVER
     known = {name: found for name, found in digests.items() if found is not None}
@@ -124,8 +125,11 @@ def _inputs(
 
 
 def _stages(source: Input) -> list[str]:
-    """Return the names of the stages or directories that an input reads."""
-    return [getattr(result, "stage", None) or result.name for result in source.results]
+    return [_name(result) for result in source.results]
+
+
+def _name(result: StageResult | DirectoryResult) -> str:
+    return result.stage if isinstance(result, StageResult) else result.name
 
 
 def _short(value: Any) -> str:

@@ -63,6 +63,11 @@ class DirectoryResult:
     record: DirectoryRecord | None
     shown: Any = field(default=None, compare=False, repr=False)
 
+    @property
+    def complete(self) -> bool:
+        """Whether it is made."""
+        return self.record is not None
+
 
 @dataclass(frozen=True)
 class Input:

@@ -51,3 +51,23 @@ def test_a_bucket_is_pruned_to_what_the_last_build_and_the_champion_need(store: 
     names = [f"part-00000.{number:016x}.{ending}" for number in (0, 2) for ending in ("json", "parquet")]
     assert sorted(store.sizes("examples")) == sorted([*names, "notes.txt"])
     assert plan_pruning(store, keep=1).sizes == {}
+
+
+def test_a_damaged_manifest_of_a_bucket_is_set_aside_and_what_is_older_stays(store: Store) -> None:
+    names = [f"20260101-{number:06d}-abcdef" for number in range(3)]
+    for number, name in enumerate(names):
+        save_build(store, Build(name, "", {}, {"examples": {"0": shard(store, number)}}, {}, {}))
+    store.write_bytes("builds/.DS_Store", b"\0")
+    store.write_bytes(f"builds/{names[1]}.json", b"{}")
+    found = plan_pruning(store, keep=2)
+    assert (found.aside, found.sizes) == ((names[1],), {})
+    carry_out(store, found)
+    assert set(store.sizes("builds")) == {
+        ".DS_Store",
+        f"{names[0]}.json",
+        f"{names[1]}.json.damaged",
+        f"{names[2]}.json",
+        "latest.json",
+    }
+    assert plan_pruning(store, keep=2).aside == ()
+    assert set(plan_pruning(store, keep=1).sizes) >= {f"builds/{names[0]}.json", f"builds/{names[1]}.json.damaged"}
