@@ -112,7 +112,7 @@ def _reasons() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    yield "Truth comes before ROUGE. Names are those of the `scores` dataset, and of `--retraining.metric` and `guards`."
+    yield "Truth comes before ROUGE. Names are those of the `scores` dataset, and of `--retraining.metric`."
     yield ""
     rows = [
         (f"`{metric.name}`", metric.group, metric.better, metric.judge or "", metric.meaning)
@@ -122,7 +122,7 @@ def _metrics() -> Iterator[str]:
 
 
 def _summarizers() -> Iterator[str]:
-    yield "`--summarizer.preset NAME`; `python -m models NAME` runs one once at its full size. Parameters are counted at"
+    yield "`--summarizer.preset NAME`; `python -m models NAME` runs one once at full size. Parameters are counted at"
     yield "the vocabulary of the paper; *published* is what paper or released checkpoint have."
     yield ""
     rows = []

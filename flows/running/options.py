@@ -22,7 +22,7 @@ class CommandLine(BuildConfig):
     """Options of the command line: every field of the configuration, and how to run."""
 
     config: Path | None = Field(None, description="YAML file of settings; options given beside it win")
-    dry_run: bool = Field(False, description="print stages, what is done, what would run and why; compute nothing")
+    dry_run: bool = Field(False, description="print what is done, what would run, and why; compute nothing")
     verify: bool = Field(False, description="first read every file below the root; what is damaged is computed again")
 
 

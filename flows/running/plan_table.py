@@ -40,8 +40,8 @@ def show_plan(config: BuildConfig, wiring: Callable[[Session], Any], console: Co
         table.add_row(plan.stage, *counts, _number(costs.shard_seconds, 1), _number(costs.hours, 2))
     console.width = max(console.width, 110)
     console.print(table)
-    for line in _reasons(run):
-        console.print(escape(line), highlight=False, soft_wrap=True)
+    for why in _reasons(run):
+        console.print(escape(why), highlight=False, soft_wrap=True)
     archive = archive_line(run, config.crawl.common_crawl)
     others = [_hours_line(estimates), _search_line(run, config.search), archive, _labels_line(run)]
     for line in [*others, *host_lines(run, config.crawl)]:
