@@ -32,10 +32,10 @@ def main() -> int:
     try:
         options = read_options(sys.argv[1:], os.environ)
         with serving(options, console) as children:
-            while all(child.poll() is None for child in children.values()):
+            while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
-        ended = next(name for name, child in children.items() if child.returncode is not None)
-        raise RuntimeError(f"the {ended} ended unexpectedly; its output is above")
+            how = _how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
+        raise RuntimeError(f"the {ended[0]} {how}; its output is above")
     except (ValueError, RuntimeError) as error:
         console.print(f"[red]make serve stopped[/red]: {escape(str(error))}")
         return 1
@@ -71,6 +71,12 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
         console.print(_directions(options), markup=False)
         stack.callback(console.print, "stopping ...")
         yield {"server": server, "worker": worker, "page": page}
+
+
+def _how_it_ended(code: int) -> str:
+    if code < 0:
+        return f"was killed by signal {-code} ({signal.strsignal(-code)})"
+    return f"ended unexpectedly with exit code {code}"
 
 
 def _directions(options: Options) -> str:

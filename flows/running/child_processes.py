@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import requests
 
@@ -59,24 +59,28 @@ def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -
     return False
 
 
-def free_port(host: str, wanted: int = 0) -> int:
+def free_port(host: str, wanted: int = 0, besides: Collection[int] = ()) -> int:
     """Return `wanted` if nothing listens there, else a free port of the host.
+
+    Args:
+        host: the host.
+        wanted: the port; 0 = any.
+        besides: ports that are given away already, although nothing listens there yet.
 
     Raises:
         ValueError: the host is not an address of this machine, or the port is out of range.
     """
     if not 0 <= wanted <= _LAST_PORT:
         raise ValueError(f"port is {wanted}: expected one from 0 to {_LAST_PORT}")
-    for port in (wanted, 0):
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except PermissionError as error:
-                raise ValueError(f"this user may not open port {port}: expected one above 1023") from error
-            except OSError as error:
-                if port == 0:
-                    raise ValueError(f"host {host!r} is not an address of this machine: {error}") from error
-                continue
-            return int(probe.getsockname()[1])
-    raise AssertionError("the second port always binds or raises")
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, wanted))
+        except PermissionError as error:
+            raise ValueError(f"this user may not open port {wanted}: expected one above 1023") from error
+        except OSError as error:
+            if wanted:
+                return free_port(host, 0, besides)
+            raise ValueError(f"host {host!r} is not an address of this machine: {error}") from error
+        port = int(probe.getsockname()[1])
+    return free_port(host, 0, besides) if port in besides else port

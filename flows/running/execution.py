@@ -85,13 +85,14 @@ def start_worker(parent: int, settings: dict[str, Any]) -> None:
 def _stop_jobs(ended: threading.Event) -> None:
     """Give jobs a minute to finish or to save their state; the runner waits for them and then `ended` is set.
 
-    SIGTERM is sent repeatedly: a job that handles it returns to a pool whose other workers have ended, where it would
-    wait for ever. A thread cannot be ended: trainings on threads are asked to stop, and whatever still runs after the
-    minute, such as a long crawl, ends with the process. Finished work is kept in any case.
+    All are asked repeatedly: a process that handles SIGTERM returns to a pool whose other workers have ended, where it
+    would wait for ever, and a training may begin after the first time. A thread cannot be ended: trainings on threads
+    are asked to stop, and whatever still runs after the minute, such as a long crawl, ends with the process. Finished
+    work is kept in any case.
     """
-    stop_trainings()
     children = multiprocessing.active_children()
     for _ in range(_SAVE_SECONDS):
+        stop_trainings()
         for child in children:
             child.terminate()
         if ended.wait(1):

@@ -78,10 +78,11 @@ def read_options(arguments: list[str], environment: Mapping[str, str]) -> Option
     """
     values = root_command.read_options("python -m flows.serve", __doc__, _OPTIONS, arguments)
     database = environment.get("DATABASE_URL") or None
+    port = free_port(values.host, values.port)
     return Options(
-        values.host, free_port(values.host, values.port), values.pool, database and database_url(database),
+        values.host, port, values.pool, database and database_url(database),
         authentication(values.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
-        free_port(values.host, _PAGE_PORT),
+        free_port(values.host, _PAGE_PORT, besides=[port]),
     )  # fmt: skip
 
 

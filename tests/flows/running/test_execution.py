@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -154,7 +156,24 @@ def training(*, marks: str) -> pa.Table:
     raise TrainingStopped("stopped")
 
 
-def test_an_interrupted_run_stops_the_trainings_on_its_threads(prefect_server: None, tmp_path: Path) -> None:
+def late_training(*, marks: str) -> pa.Table:
+    """Interrupt the run while the libraries of a training would be loaded, and train when it has stopped its jobs."""
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGINT)
+    while not any(thread.name == "stop-jobs" for thread in threading.enumerate()):
+        time.sleep(0.01)
+    time.sleep(0.2)  # in which the trainings that were under way have been told
+    with stop_on_sigterm() as stop:
+        if stop.wait(30):
+            (Path(marks) / "told").touch()
+    raise TrainingStopped("stopped")
+
+
+@pytest.mark.parametrize("training", [training, late_training])
+def test_an_interrupted_run_stops_the_trainings_on_its_threads(
+    training: Callable[..., pa.Table], prefect_server: None, tmp_path: Path
+) -> None:
     @flow
     def interrupted(root: str) -> None:
         executor = PrefectExecutor(EngineSettings(kind="threads"))
