@@ -39,17 +39,18 @@ def meaning(systems: Iterable[str]) -> str:
 
 
 def to_markdown(summary: CitedSummary) -> str:
-    """Return a Markdown document: sentences with numbers of passages and what was tested, passages, sources."""
+    """Return a Markdown document: sentences and what was tested, sources, and the passages as footnotes.
+
+    Footnotes are those of GitHub and Pandoc; a reader that does not know them shows them as text.
+    """
     parts = [f"# {escape(summary.title)}", *(_sentence(sentence) for sentence in summary.sentences)]
     parts += [f"*{escape(note)}*" for note in summary.notes]
     if summary.sentences:
         about = escape(f"Written by {summary.system}. {summary.why} {meaning([summary.system])}")
         parts.append(f"*{about}*")
-    if summary.passages:
-        parts.append("## Passages")
-        parts += [_passage(passage, summary.sources) for passage in summary.passages]
     parts.append("## Sources")
     parts.append("\n".join(_source(source) for source in summary.sources))
+    parts += [_passage(passage, summary.sources) for passage in summary.passages]
     return "\n\n".join(parts) + "\n"
 
 
@@ -95,7 +96,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[CitedSummary], str]]] = {
 
 
 def _sentence(sentence: Sentence) -> str:
-    numbers = "".join(f" \\[{number}\\]" for number in sentence.passages)
+    numbers = "".join(f"[^{number}]" for number in sentence.passages)
     strength = "*" if sentence.verdict == "supported" else "**"
     return f"{escape(sentence.text)}{numbers} {strength}({escape(_mark(sentence))}){strength}"
 
@@ -106,7 +107,7 @@ def _mark(sentence: Sentence) -> str:
 
 def _passage(passage: Passage, sources: Sequence[Source]) -> str:
     name = sources[passage.source - 1].name if passage.source else "unknown"
-    return f"\\[{passage.number}\\] {_name(name)}, paragraph {passage.position + 1}:\n\n> {escape(passage.text)}"
+    return f"[^{passage.number}]: {_name(name)}, paragraph {passage.position + 1}: {escape(passage.text)}"
 
 
 def _source(source: Source) -> str:

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 from lxml import html
@@ -33,13 +34,22 @@ SUMMARY = CitedSummary(
 def test_markdown_marks_doubt_lists_passages_and_escapes_everything():
     text = to_markdown(SUMMARY)
     lines = text.replace("\\", "").splitlines()
-    assert "The tower was built in 1847. [1] *(supported: names and numbers found; 100 % of its words found)*" in lines
-    assert "Ann Molloy left in 1990. [2] **(partly supported: not found: 1990; 75 % of its words found)**" in lines
+    assert "The tower was built in 1847.[^1] *(supported: names and numbers found; 100 % of its words found)*" in lines
+    assert "Ann Molloy left in 1990.[^2] **(partly supported: not found: 1990; 75 % of its words found)**" in lines
     assert any("**(not supported: no passage <" in line or "**(not supported: no passage &" in line for line in lines)
     assert "<script" not in text
     assert "](javascript" not in text
     assert "[example.org/tower](https://example.org/tower)" in text
-    assert text.index("## Passages") < text.index("## Sources")
+    assert lines[-1] == "[^2]: notes.txt, paragraph 1: Ann Molloy left in 1986."
+
+
+def test_every_citation_of_markdown_is_a_footnote():
+    text = to_markdown(SUMMARY)
+    noted = re.findall(r"^\[\^(\d+)\]: ", text, re.MULTILINE)
+    assert noted == re.findall(r"\[\^(\d+)\](?!:)", text) == ["1", "2"]
+    assert "\\[1" not in text
+    several = replace(SUMMARY.passages[0], text="One line.\n\n# Another")
+    assert to_markdown(replace(SUMMARY, passages=[several])).endswith("paragraph 4: One line. \\# Another\n")
 
 
 def test_json_has_every_field_and_reads_back():
@@ -55,6 +65,7 @@ def test_html_has_no_script_and_each_citation_leads_to_its_passage():
     page = to_html(SUMMARY)
     tree = html.document_fromstring(page)
     assert tree.xpath("//script") == []
+    assert [child.tag for child in tree.body] == ["main"], "everything is in a landmark"
     for link in tree.xpath("//p/a/@href"):
         assert tree.xpath(f"//*[@id='{link[1:]}']"), f"{link} leads nowhere"
     assert tree.xpath("//a[starts-with(@href, 'javascript')]") == []
