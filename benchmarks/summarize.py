@@ -19,9 +19,7 @@ from benchmarks.synthetic import make_pages
 from storage.store import Store
 from tasks.explorer.article import read_article, read_page
 from tasks.explorer.corpus import Corpus
-from tasks.summary.pipeline import summarize
 from tasks.summary.settings import SummarySettings
-from tasks.summary.systems import find_system
 from tests.flows.summary.page_server import page_server
 
 PAGES = 10
@@ -89,10 +87,7 @@ def main() -> None:
     options = parser.parse_args()
     title, bodies = synthetic() if options.model is None else of_corpus(options.model)
     print(f"{len(bodies)} pages, {sum(map(len, bodies)) / 1e3:,.0f} kB, title {title!r}")
-    with page_server(
-        work=lambda job, report: summarize(job.title, job.given, find_system(options.model), SETTINGS, progress=report),
-        settings=SETTINGS,
-    ) as page:
+    with page_server(model=options.model, settings=SETTINGS) as page:
         rounds = [once(page, title, bodies) for _ in range(options.rounds + 1)]
     print(f"system {rounds[0][3]}; the first of all summaries took {rounds[0][1]:.2f} s")
     for name, column in (("first progress", 0), ("summary", 1), ("processor time", 2)):

@@ -1,6 +1,8 @@
-"""The routes that the page's script calls: send files, ask for a summary, see how far it is, cancel it."""
+"""The routes that the page's script calls: send files, ask for a summary, see how far it is, cancel it, have it
+written again.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
@@ -8,13 +10,22 @@ from fastapi import FastAPI, HTTPException, Request
 from flows.summary.requests import Uploads, read_wanted
 from tasks.summary.jobs import Job, Jobs, TooBusyError
 from tasks.summary.pipeline import check_request
-from tasks.summary.settings import SummarySettings
+from tasks.summary.settings import Choice, SummarySettings
 from tasks.summary.sources import Given, file_source, is_web_address
 
 
 def add_api(app: FastAPI, jobs: Jobs, job_of: Callable[[str], Job], settings: SummarySettings) -> None:
     """Add the routes below /api."""
     uploads = Uploads(settings.max_bytes)
+
+    def submitted(title: str, given: Sequence[Given], system: Choice) -> dict[str, str]:
+        try:
+            check_request(title, given, settings)
+            return {"id": jobs.submit(title.strip(), given, system).id}
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from error
+        except TooBusyError as error:
+            raise HTTPException(503, str(error)) from error
 
     @app.post("/api/files", status_code=201)
     async def upload(request: Request, name: str) -> dict[str, str]:
@@ -27,13 +38,12 @@ def add_api(app: FastAPI, jobs: Jobs, job_of: Callable[[str], Job], settings: Su
         given += [uploads.take(id_) for id_ in wanted.files]
         if wanted.text.strip():
             given.append(file_source("pasted text", wanted.text.encode("utf-8", "replace")))
-        try:
-            check_request(wanted.title, given, settings)
-            return {"id": jobs.submit(wanted.title.strip(), given, wanted.extractive).id}
-        except ValueError as error:
-            raise HTTPException(422, str(error)) from error
-        except TooBusyError as error:
-            raise HTTPException(503, str(error)) from error
+        return submitted(wanted.title, given, wanted.system)
+
+    @app.post("/api/summaries/{id_}/again", status_code=202)
+    def again(id_: str, system: Choice) -> dict[str, str]:
+        job = job_of(id_)
+        return submitted(job.title, job.given, system)
 
     @app.get("/api/summaries/{id_}")
     def progress(id_: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def create_app(
     app = FastAPI(title="summaries", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(BaseHTTPMiddleware, dispatch=guard(credentials))
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
-    shared: dict[str, Any] = {"explores": corpus is not None}
+    shared: dict[str, Any] = {"explores": corpus is not None, "has_model": has_model}
 
     def job_of(id_: str) -> Job:
         job = jobs.get(id_)
@@ -48,7 +48,7 @@ def create_app(
 
     @app.get("/")
     def form() -> HTMLResponse:
-        return render("form.html.j2", settings=settings, has_model=has_model, **shared)
+        return render("form.html.j2", settings=settings, **shared)
 
     add_api(app, jobs, job_of, settings)
     add_results(app, job_of, shared)

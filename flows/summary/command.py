@@ -38,11 +38,8 @@ def _summarize(options: argparse.Namespace) -> int:
     try:
         given = read_sources(options.sources, options.settings.max_bytes, sys.stdin.buffer)
         check_request(options.title, given, options.settings)
-        system = find_system(options.model)
-        if options.extractive and system.summarizer is not None:
-            system = system.extractive("The extractive system was asked for.")
         summary, _ = summarize(
-            options.title, given, system, options.settings,
+            options.title, given, find_system(options.model), options.settings, choice=options.system,
             progress=lambda now: print(f"{100 * now.share:3.0f} %  {now.text}", file=sys.stderr),
         )  # fmt: skip
         written = FORMATS[options.format][1](summary)

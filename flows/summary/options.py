@@ -2,17 +2,21 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from flows.running import root_command
-from tasks.summary.settings import SummarySettings
+from tasks.summary.settings import Choice, SummarySettings
 
 PROGRAM = "python -m flows.summarize"
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "sources": {"nargs": "*", "help": "URLs, files (HTML, PDF, text, Markdown), folders; - = stdin"},
     "--title": {"default": "", "help": "topic of the summary in a few words; sources are ranked by it"},
     "--model": {"help": "root of a build, its registry, or a model's folder; default: extractive"},
-    "--extractive": {"action": "store_true", "help": "choose sentences, although there is a model"},
+    "--system": {
+        "choices": get_args(Choice),
+        "default": "suitable",
+        "help": "who writes: the model if it suits the sources, the model whatever it writes, or no model",
+    },
     "--format": {"choices": ("txt", "md", "json", "html"), "default": "txt", "help": "of the result (default: txt)"},
     "--output": {"help": "file to write the result to; default: the terminal"},
     "--serve": {"action": "store_true", "help": "serve the page instead: paste, drop, read, explore"},

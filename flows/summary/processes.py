@@ -45,7 +45,7 @@ class Processes(Closing):
         """
         process = self._idle.get()
         try:
-            made = process.ask((job.title, job.given, job.extractive), report)
+            made = process.ask((job.title, job.given, job.choice), report)
         except BaseException:
             process.close()
             process = _Process(self._given)

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tasks.summary.settings import Choice
 from tasks.summary.sources import Given, file_source, megabytes
 
 _WAITING_BYTES = 1 << 29  # of uploads whose request has not come yet; the oldest are forgotten beyond it
@@ -23,7 +24,7 @@ class Wanted(BaseModel):
     urls: list[str] = Field(default_factory=list, max_length=1000)
     text: str = ""
     files: list[str] = Field(default_factory=list, max_length=1000)
-    extractive: bool = False
+    system: Choice = "suitable"
 
 
 class Uploads:

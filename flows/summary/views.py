@@ -12,7 +12,9 @@ from tasks.reporting.blocks import clean, shown_url, web_url
 from tasks.summary.cited import CitedSummary, Passage
 from tasks.summary.exports import meaning
 from tasks.summary.inert import POLICY, inert_page
+from tasks.summary.settings import Choice
 from tasks.summary.sources import megabytes
+from tasks.summary.systems import EXTRACTIVE
 
 FOLDER = Path(__file__).parent / "page"
 _SHOWN_PARAGRAPHS = 300  # of a source, besides those cited
@@ -39,7 +41,9 @@ def inert_response(body: bytes, mime: str | None, charset: str | None, passage: 
 
 
 def summary_view(summary: CitedSummary) -> dict[str, Any]:
-    """Return a summary as the template shows it: of each source the cited paragraphs and the first ones."""
+    """Return a summary as the template shows it: of each source the cited paragraphs and the first ones; and `other`,
+    the system to write it again with.
+    """
     cited = {(passage.source, passage.position): passage for passage in summary.passages}
     sources = []
     for source in summary.sources:
@@ -50,7 +54,9 @@ def summary_view(summary: CitedSummary) -> dict[str, Any]:
         ]
         left_out = len(source.paragraphs) - len(paragraphs)
         sources.append({"source": source, "paragraphs": paragraphs, "left_out": left_out})
-    return {"summary": summary, "sources": sources, "number_of": {p.number: p.source for p in summary.passages}}
+    numbers = {passage.number: passage.source for passage in summary.passages}
+    other: Choice = "model" if summary.system == EXTRACTIVE else "extractive"
+    return {"summary": summary, "sources": sources, "number_of": numbers, "other": other}
 
 
 def _marked(passage: Passage | None) -> dict[str, Any] | None:

@@ -23,13 +23,10 @@ def main(pipe: Connection) -> None:
 
     model, settings = pipe.recv()
     while True:
-        title, given, extractive = pipe.recv()
+        title, given, choice = pipe.recv()
         answer: Any
         try:
-            system = find_system(model)
-            if extractive and system.summarizer is not None:
-                system = system.extractive("The extractive system was chosen.")
-            answer = summarize(title, given, system, settings, progress=pipe.send)
+            answer = summarize(title, given, find_system(model), settings, choice=choice, progress=pipe.send)
         except (ValueError, StorageError) as error:
             answer = ValueError(str(error))
         except ConnectionError as error:  # of the pipe: pages that do not answer are no errors here

@@ -68,6 +68,7 @@ class Sentence:
         missing: names, numbers and dates that the quotes do not contain.
         words_found: share of its words that the quotes contain, 0-1.
         tested: what was looked for and found, in a few words for people.
+        said: whether one passage alone says it, so far as this is tested.
     """
 
     text: str
@@ -77,6 +78,7 @@ class Sentence:
     missing: Sequence[str] = ()
     words_found: float = 0.0
     tested: str = ""
+    said: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,9 @@ class Citations:
         found = judge(citer.support, cited.claim, citer.texts(cited.ranks))
         numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, found.quotes, strict=True))
         return Sentence(
-            cited.sentence, found.verdict, numbers, found.quotes, found.missing, round(found.words, 2), found.tested
-        )
+            cited.sentence, found.verdict, numbers, found.quotes, found.missing, round(found.words, 2), found.tested,
+            found.said,
+        )  # fmt: skip
 
     def _number(self, rank: int, quote: str) -> int:
         """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""

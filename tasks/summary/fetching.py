@@ -84,7 +84,7 @@ def _file_pages(files: Sequence[tuple[int, Given]]) -> Iterator[pa.RecordBatch]:
         url, body = file_url(index, source), source.body or b""
         row = {
             **dict.fromkeys(PAGES.schema.names), "url": url, "host": url, "final_url": url, "mime": source.mime,
-            "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": datetime.now(UTC),
-            "body": body,
+            "charset": source.charset, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(),
+            "fetched_at": datetime.now(UTC), "body": body,
         }  # fmt: skip
         yield pa.RecordBatch.from_pylist([row], schema=PAGES.schema)

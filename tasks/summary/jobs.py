@@ -6,12 +6,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tasks.engine.closing import Closing
 from tasks.summary.cited import CitedSummary
 from tasks.summary.pipeline import Page, Progress, Report
+from tasks.summary.settings import Choice
 from tasks.summary.sources import Given
 
 _KEPT_JOBS, _KEPT_BYTES = 200, 1 << 30
@@ -26,8 +27,8 @@ class Job:
     Attributes:
         id: unguessable: whoever knows it may read the summary.
         title: of the summary.
-        given: its sources.
-        extractive: whether the trained model is not to be used.
+        given: its sources; once it is done, with what was fetched of them.
+        choice: which system is to write.
         state: waiting | working | done | failed | cancelled.
         progress: what is being done.
         error: why it failed, for people.
@@ -39,7 +40,7 @@ class Job:
     id: str
     title: str
     given: Sequence[Given]
-    extractive: bool
+    choice: Choice
     state: Literal["waiting", "working", "done", "failed", "cancelled"] = "waiting"
     progress: Progress = field(default_factory=lambda: Progress("waiting", 0.0))
     error: str = ""
@@ -55,9 +56,7 @@ class Job:
     @property
     def bytes(self) -> int:
         """Bytes of the sources kept in memory."""
-        return sum(len(source.body or b"") for source in self.given) + sum(
-            len(page.body) for page in self.pages.values()
-        )
+        return sum(len(source.body or b"") for source in self.given)
 
 
 Work = Callable[[Job, Report], tuple[CitedSummary, dict[int, Page]]]
@@ -86,13 +85,13 @@ class Jobs(Closing):
         self._jobs: OrderedDict[str, Job] = OrderedDict()  # oldest first
         self._lock = threading.Lock()
 
-    def submit(self, title: str, given: Sequence[Given], extractive: bool) -> Job:
+    def submit(self, title: str, given: Sequence[Given], choice: Choice) -> Job:
         """Add a request at the end of the queue.
 
         Raises:
             TooBusyError: the queue is full.
         """
-        job = Job(secrets.token_urlsafe(16), title, given, extractive)
+        job = Job(secrets.token_urlsafe(16), title, given, choice)
         with self._lock:
             if sum(other.state == "waiting" for other in self._jobs.values()) >= _MOST_WAITING:
                 raise TooBusyError(f"{_MOST_WAITING} summaries are waiting already: try again later")
@@ -137,6 +136,7 @@ class Jobs(Closing):
 
         try:
             job.summary, job.pages = self._work(job, report)
+            job.given = [_as_read(source, job.pages.get(number)) for number, source in enumerate(job.given, 1)]
             job.state = "done"
         except CancelledError:
             job.state = "cancelled"
@@ -148,7 +148,8 @@ class Jobs(Closing):
                 f"an error of this program ({type(error).__name__}); its log has the details",
                 "failed",
             )
-        job.given = ()  # their bytes are in `pages` now
+        if job.state != "done":
+            job.given = ()
         self._forget_old()
 
     def _forget_old(self) -> None:
@@ -161,3 +162,10 @@ class Jobs(Closing):
                 total -= job.bytes
                 ended = ended[1:]
                 del self._jobs[job.id]
+
+
+def _as_read(source: Given, page: Page | None) -> Given:
+    """Return a source with what was read of it, in the same memory, so that writing again fetches nothing twice."""
+    if page is None:
+        return source
+    return replace(source, body=page.body, mime=page.mime, charset=page.charset)

@@ -22,16 +22,13 @@ from tasks.ranking.ranking import rank_paragraphs
 from tasks.summarization.decoding import decode_shard
 from tasks.summarization.examples import build_examples
 from tasks.summarization.graphs import build_graphs
-from tasks.summary.cited import Citations, CitedSummary, Sentence
+from tasks.summary.cited import Citations, CitedSummary, Passage, Sentence
 from tasks.summary.fetching import article, fetch
-from tasks.summary.fit import fitting
+from tasks.summary.fit import doubts, fitting
 from tasks.summary.listing import list_sources
-from tasks.summary.settings import SummarySettings
+from tasks.summary.settings import Choice, SummarySettings
 from tasks.summary.sources import Given
 from tasks.summary.systems import System
-
-# Share of supported sentences below which a model does not suit the sources; 6 of 114 summaries that suit are below it.
-_DOUBTFUL = 0.25
 
 
 @dataclass(frozen=True)
@@ -65,6 +62,7 @@ def summarize(
     system: System,
     settings: SummarySettings,
     *,
+    choice: Choice = "suitable",
     progress: Report,
     connect_to: Mapping[str, str] | None = None,
 ) -> tuple[CitedSummary, dict[int, Page]]:
@@ -75,6 +73,8 @@ def summarize(
         given: the sources; those that cannot be used are in the result, with the reason.
         system: what summarizes.
         settings: limits and lengths.
+        choice: whether the model of `system` gives way to the extractive system: where it does not suit the sources or
+            what it wrote (`tasks/summary/fit.py`), never, or in any case.
         progress: called at the start of each step, and about once a second while pages are fetched.
         connect_to: pattern of host -> `address:port` where its connections are made instead.
 
@@ -99,23 +99,20 @@ def summarize(
         topic, documents, system.paragraphs.model_copy(update={"filter": settings.filter}), words=system.words
     )
     sources = list_sources(given, frontier, documents, paragraphs, settings.language)
-    system = fitting(system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist())
-    progress(Progress("ranking paragraphs", 0.75))
-    features = compute_features(topic, paragraphs, system.words)
-    ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
-    summary = Summary("")
-    if ranked.num_rows:
-        progress(Progress(f"writing with {system.name}", 0.8))
-        summary = _write(topic, ranked, system, settings.words)
-    progress(Progress("citing", 0.95))
+    asked, texts = system, paragraphs["text"].filter(pc.is_null(paragraphs["drop_reason"])).to_pylist()
+    if choice == "extractive" and system.summarizer is not None:
+        system = system.extractive("The extractive system was asked for.")
+    elif choice == "suitable":
+        system = fitting(system, texts)
     number_of = {row["url"]: row["rank"] + 1 for row in frontier.to_pylist() if row["drop_reason"] is None}
-    places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
-    citations = Citations(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
-    sentences = citations.of(title, summary)
-    cited = CitedSummary(
-        title, system.name, system.why, sentences, citations.passages, sources,
-        list(_notes(sentences, [source.refused for source in sources], system)),
-    )  # fmt: skip
+    sentences, passages = _cited(topic, paragraphs, system, settings, number_of, progress)
+    if choice == "suitable" and system.summarizer is not None and texts and (why := doubts(system.name, sentences)):
+        system = system.without_models(why)
+        sentences, passages = _cited(topic, paragraphs, system, settings, number_of, progress)
+    notes = list(_notes(sentences, [source.refused for source in sources]))
+    if choice == "suitable" and system.name != asked.name:
+        notes.insert(0, f"The trained model {asked.name} does not suit these sources: sentences of theirs are shown.")
+    cited = CitedSummary(title, system.name, system.why, sentences, passages, sources, notes)
     bodies = {
         number_of[row["url"]]: Page(row["mime"], row["charset"], row["body"])
         for row in pages.select(["url", "mime", "charset", "body"]).to_pylist()
@@ -140,6 +137,25 @@ def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
         yield from pages.slice(index, 1).to_batches()
 
 
+def _cited(
+    topic: pa.Table, paragraphs: pa.Table, system: System, settings: SummarySettings, number_of: Mapping[str, int],
+    progress: Report,
+) -> tuple[list[Sentence], list[Passage]]:  # fmt: skip
+    """Return what a system writes, and the passages that it cites; `number_of` has the sources' numbers by URL."""
+    begun = 0.75 if system.summarizer is not None else 0.9  # the extractive system may come second, and is quick
+    progress(Progress("ranking paragraphs", begun))
+    features = compute_features(topic, paragraphs, system.words)
+    ranked = rank_paragraphs(topic, paragraphs, features, system.ranker, system.ranking)
+    summary = Summary("")
+    if ranked.num_rows:
+        progress(Progress(f"writing with {system.name}", begun + 0.03))
+        summary = _write(topic, ranked, system, settings.words)
+    progress(Progress("citing", begun + 0.06))
+    places = zip(ranked["url"].to_pylist(), ranked["position"].to_pylist(), strict=True)
+    citations = Citations(ranked["text"].to_pylist(), [(number_of[url], position) for url, position in places])
+    return citations.of(topic["title"][0].as_py(), summary), citations.passages
+
+
 def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Summary:
     """Return the summary of the ranked paragraphs."""
     if system.summarizer is None:
@@ -155,7 +171,7 @@ def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Sum
     return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 
-def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None], system: System) -> Iterator[str]:
+def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None]) -> Iterator[str]:
     if unused := sum(reason is not None for reason in refused):
         yield f"{unused} of {_count(len(refused), 'source')} could not be used; the list of sources says why."
     if not sentences:
@@ -164,11 +180,6 @@ def _notes(sentences: Sequence[Sentence], refused: Sequence[str | None], system:
     supported = sum(sentence.verdict == "supported" for sentence in sentences)
     if supported < len(sentences):
         yield f"{supported} of {_count(len(sentences), 'sentence')} supported by the sources; the others are marked."
-    if system.summarizer is not None and supported < _DOUBTFUL * len(sentences):
-        yield (
-            "The model does not suit these sources. Ask for the extractive system (--extractive in the terminal): it "
-            "chooses whole sentences of the sources."
-        )
 
 
 def _count(number: int, what: str) -> str:

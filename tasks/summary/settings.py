@@ -1,5 +1,7 @@
 """Settings of a summary of one's own pages."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from tasks.crawl.settings import CrawlSettings, HostPattern
@@ -7,6 +9,8 @@ from tasks.engine.settings import HEADER_TEXT, Settings
 from tasks.paragraphs.settings import ParagraphFilterSettings
 from tasks.text.language_codes import LanguageCode
 
+# Who writes: the model if it suits the sources, the model whatever it writes, or the extractive system.
+Choice = Literal["suitable", "model", "extractive"]
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/pdf")
 
 

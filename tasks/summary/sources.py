@@ -28,12 +28,14 @@ class Given:
         name: the URL as written, or the name of the file.
         body: bytes of a file; None for a URL, which is still to be fetched, and for a file that is not read.
         mime: media type of the file.
+        charset: declared character set, of a page that was fetched before.
         reason: why the file is not read, for people; None for one that is.
     """
 
     name: str
     body: bytes | None = None
     mime: str | None = None
+    charset: str | None = None
     reason: str | None = None
 
     @property

@@ -60,6 +60,11 @@ class System:
         """Return the extractive system on the same ranking."""
         return replace(self, name=EXTRACTIVE, why=why, summarizer=None, predictor=None)
 
+    def without_models(self, why: str) -> "System":
+        """Return the extractive system ranked by similarity, for sources that the models do not suit."""
+        ranking = RankingSettings(method="similarity", keep=self.ranking.keep)
+        return replace(self.extractive(why), ranker=None, ranking=ranking)
+
 
 def find_system(model: str | None) -> System:
     """Return the best system that is there: the champion's summarizer, the latest build's, the folder's, else coverage.

@@ -19,6 +19,7 @@ from tests.flows.summary.page_server import page_server
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import Exchange, LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import small_corpus
+from tests.tasks.summary.test_systems import root_with
 from tests.tasks.summary.topic import HISTORY, TITLE, TODAY
 
 pytestmark = pytest.mark.integration
@@ -241,3 +242,26 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser, address: str, sch
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(20, 24, 28)") == (scheme == "dark")
     context.close()
+
+
+def test_a_model_that_does_not_suit_gives_way_and_one_click_shows_what_it_writes(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with page_server(model=root_with(tmp_path, "summarizer", "ranker")) as served:
+        page = browser.new_page()
+        page.goto(served)
+        expect(page.get_by_label("the trained model, if it suits the sources")).to_be_checked()
+        page.get_by_label("Title").fill(TITLE)
+        page.get_by_text("Paste text").click()
+        page.get_by_label("Text, one paragraph a line").fill(HISTORY)
+        page.get_by_role("button", name="Summarize").click()
+        expect(page.locator(".note").first).to_contain_text("ht-small+similarity does not suit these sources")
+        expect(page.locator(".sentences .badge.supported")).to_have_count(2)
+        page.get_by_role("button", name="Write again with the trained model, whatever it writes").click()
+        button = page.get_by_role("button", name="Write again with the extractive system")
+        expect(button).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_focused()
+        expect(page.get_by_text("is the summarizer of build")).to_be_visible()
+        button.click()
+        expect(page.get_by_text("The extractive system was asked for.")).to_be_visible()
+        page.close()

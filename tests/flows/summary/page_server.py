@@ -19,16 +19,18 @@ from tests.patience import wait_until
 @contextmanager
 def page_server(
     *, work: Work | None = None, settings: SummarySettings | None = None, corpus: Corpus | None = None,
-    credentials: str | None = None, at_once: int = 2,
+    credentials: str | None = None, at_once: int = 2, model: str | None = None,
 ) -> Iterator[str]:  # fmt: skip
     """Serve; yield the address."""
     chosen = settings or SummarySettings()
     made: Work = work or (
-        lambda job, report: summarize(job.title, job.given, find_system(None), chosen, progress=report)
+        lambda job, report: summarize(
+            job.title, job.given, find_system(model), chosen, choice=job.choice, progress=report
+        )
     )
     port = free_port("127.0.0.1")
     with Jobs(made, at_once) as jobs:
-        app = create_app(jobs, chosen, corpus, has_model=False, credentials=credentials)
+        app = create_app(jobs, chosen, corpus, has_model=model is not None, credentials=credentials)
         server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from lxml import html
 
 from storage.store import Store
 from tasks.explorer.corpus import Corpus
@@ -15,7 +16,9 @@ from tasks.summary.pipeline import Page, Progress, Report
 from tasks.summary.settings import SummarySettings
 from tests.flows.summary.page_server import page_server
 from tests.patience import PATIENCE, wait_until
+from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.explorer.small_corpus import CITED, ids, small_corpus
+from tests.tasks.summary.test_systems import root_with
 from tests.tasks.summary.topic import TITLE, TODAY
 
 pytestmark = pytest.mark.integration
@@ -87,7 +90,7 @@ def test_hostile_files_stay_inert(summary: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "mime", "sign"),
-    [("md", "text/markdown", "## Passages"), ("json", "application/json", '"verdict"'), ("html", "text/html", "<h2>")],
+    [("md", "text/markdown", "[^1]: "), ("json", "application/json", '"verdict"'), ("html", "text/html", "<h2>")],
 )
 def test_exports_are_files(summary: str, kind: str, mime: str, sign: str) -> None:
     answer = get(f"{summary}/export.{kind}")
@@ -127,6 +130,34 @@ def test_a_file_of_two_gigabytes_is_refused_by_its_announced_size(page: str) -> 
     assert (endless.status_code, endless.json()["detail"]) == (
         413, "it has more than 50,000 bytes, the most that is read",
     )  # fmt: skip
+
+
+def test_one_request_writes_again_with_another_system_and_fetches_nothing(tmp_path: Path) -> None:
+    root = root_with(tmp_path, "summarizer", "ranker")
+    with (
+        LoopbackServer(
+            {"/robots.txt": answer(b"", Content_Type="text/plain"), "/today": answer(TODAY.encode())}
+        ) as web,
+        page_server(model=root, settings=SummarySettings(allowed_hosts=("127.0.0.1",))) as page,
+    ):
+        first = made(page, urls=[f"http://{web.address}/today"])
+        fetched = len(web.paths())
+        shown = html.document_fromstring(get(first).text)
+        assert shown.xpath("//p[@class='note']/text()")[0].startswith("The trained model ht-small+similarity does not")
+        (button,) = shown.xpath("//button[@data-system]")
+        assert button.get("data-system") == "model"
+        answer_ = post(f"{page}/api{first.removeprefix(page).replace('summary', 'summaries')}/again?system=model")
+        assert answer_.status_code == 202, answer_.text
+        second = f"{page}/summary/{answer_.json()['id']}"
+        wait_until(lambda: "data-system" in get(second).text, "the second summary")
+        again = get(f"{second}/export.json").json()
+        assert (again["system"], again["sources"][0]["name"]) == ("ht-small+similarity", f"http://{web.address}/today")
+        (button,) = html.document_fromstring(get(second).text).xpath("//button[@data-system]")
+        assert button.get("data-system") == "extractive"
+        assert len(web.paths()) == fetched
+        wrong = post(f"{page}/api{first.removeprefix(page).replace('summary', 'summaries')}/again?system=magic")
+        assert wrong.status_code == 422
+        assert post(f"{page}/api/summaries/none/again?system=model").status_code == 404
 
 
 def test_two_people_at_once_and_a_third_in_the_queue() -> None:

@@ -44,7 +44,7 @@ def slow_page() -> Iterator[str]:
 
 
 def job(given: Given) -> Job:
-    return Job("id", TITLE, [given], extractive=False)
+    return Job("id", TITLE, [given], choice="suitable")
 
 
 def workers() -> list[psutil.Process]:
@@ -91,7 +91,7 @@ def test_one_process_makes_summary_after_summary(processes: Processes) -> None:
 def test_what_cannot_be_made_is_an_error_and_no_end(processes: Processes) -> None:
     worker = the_worker()
     with pytest.raises(ValueError, match=r"^the title is empty: expected the topic of the summary in a few words$"):
-        processes(Job("id", " ", [FILE], extractive=False), lambda _: None)
+        processes(Job("id", " ", [FILE], choice="suitable"), lambda _: None)
     assert workers() == [worker]
 
 

@@ -6,7 +6,7 @@ from tasks.summary import jobs as jobs_module
 from tasks.summary.cited import CitedSummary
 from tasks.summary.jobs import Job, Jobs, TooBusyError
 from tasks.summary.pipeline import Page, Progress, Report
-from tasks.summary.sources import file_source
+from tasks.summary.sources import Given, file_source
 from tests.patience import wait_until
 
 GIVEN = [file_source("a.txt", b"The tower was built in 1847.")]
@@ -33,7 +33,7 @@ class Gate:
 def test_two_at_once_and_the_others_know_how_many_come_before():
     gate = Gate()
     with Jobs(gate, 2) as jobs:
-        first, second, third, fourth = (jobs.submit(str(number), GIVEN, False) for number in range(4))
+        first, second, third, fourth = (jobs.submit(str(number), GIVEN, "suitable") for number in range(4))
         wait_until(lambda: len(gate.titles) == 2, "two summaries in work")
         assert (first.state, second.state, third.state, fourth.state) == ("working", "working", "waiting", "waiting")
         assert (jobs.place(third), jobs.place(fourth)) == (2, 3)
@@ -45,6 +45,23 @@ def test_two_at_once_and_the_others_know_how_many_come_before():
     assert fourth.bytes == 10
 
 
+def test_what_was_read_is_kept_once_for_writing_again():
+    page = Page("text/html", "latin-1", b"<p>The tower")
+
+    def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
+        return CitedSummary(job.title, "coverage", "", [], [], []), {1: page}
+
+    refused = Given("old.txt", reason="the file is empty")
+    with Jobs(work, 1) as jobs:
+        first = jobs.submit("first", [Given("http://a.test/"), refused, Given("http://gone.test/")], "suitable")
+        wait_until(lambda: done(first), "the summary")
+    read, *others = first.given
+    assert read == Given("http://a.test/", page.body, "text/html", "latin-1")
+    assert read.body is page.body
+    assert others == [refused, Given("http://gone.test/")]
+    assert first.bytes == len(page.body)
+
+
 def test_an_error_fails_its_own_summary_alone():
     def work(job: Job, report: Report) -> tuple[CitedSummary, dict[int, Page]]:
         if job.title == "bad":
@@ -54,7 +71,7 @@ def test_an_error_fails_its_own_summary_alone():
         return CitedSummary(job.title, "coverage", "", [], [], []), {}
 
     with Jobs(work, 1) as jobs:
-        bad, broken, good = (jobs.submit(title, GIVEN, False) for title in ("bad", "broken", "good"))
+        bad, broken, good = (jobs.submit(title, GIVEN, "suitable") for title in ("bad", "broken", "good"))
         wait_until(lambda: done(good), "the good summary")
     assert (bad.state, bad.error) == ("failed", "the title is bad: expected another")
     assert (broken.state, broken.error) == (
@@ -67,11 +84,11 @@ def test_a_full_queue_refuses_and_says_so(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(jobs_module, "_MOST_WAITING", 1)
     gate = Gate()
     with Jobs(gate, 1) as jobs:
-        jobs.submit("working", GIVEN, False)
+        jobs.submit("working", GIVEN, "suitable")
         wait_until(lambda: gate.titles, "work")
-        jobs.submit("waiting", GIVEN, False)
+        jobs.submit("waiting", GIVEN, "suitable")
         with pytest.raises(TooBusyError, match="1 summaries are waiting already"):
-            jobs.submit("refused", GIVEN, False)
+            jobs.submit("refused", GIVEN, "suitable")
         gate.open.set()
 
 
@@ -83,7 +100,7 @@ def test_the_oldest_summaries_are_forgotten_and_the_last_never(monkeypatch: pyte
     with Jobs(gate, 1) as jobs:
         made = []
         for number in range(4):
-            made.append(jobs.submit(str(number), GIVEN, False))
+            made.append(jobs.submit(str(number), GIVEN, "suitable"))
             wait_until(lambda: done(made[-1]), "a summary")
         wait_until(lambda: jobs.get(made[1].id) is None, "the second one to be forgotten")
         assert [jobs.get(job.id) is not None for job in made] == [False, False, True, True]
@@ -93,7 +110,7 @@ def test_ids_cannot_be_guessed_and_unknown_ones_are_none():
     gate = Gate()
     gate.open.set()
     with Jobs(gate, 1) as jobs:
-        ids = {jobs.submit("x", GIVEN, False).id for _ in range(5)}
+        ids = {jobs.submit("x", GIVEN, "suitable").id for _ in range(5)}
         assert len(ids) == 5
         assert min(map(len, ids)) >= 20
         assert jobs.get("x") is None
@@ -102,7 +119,7 @@ def test_ids_cannot_be_guessed_and_unknown_ones_are_none():
 def test_a_waiting_summary_that_is_cancelled_is_never_begun():
     gate = Gate()
     with Jobs(gate, 1) as jobs:
-        first, second, third = (jobs.submit(title, GIVEN, False) for title in ("first", "second", "third"))
+        first, second, third = (jobs.submit(title, GIVEN, "suitable") for title in ("first", "second", "third"))
         wait_until(lambda: gate.titles, "work")
         jobs.cancel(second)
         assert (second.state, second.given, jobs.place(third)) == ("cancelled", (), 1)
@@ -124,10 +141,10 @@ def test_a_cancelled_summary_ends_at_its_next_report_and_frees_its_place():
         return CitedSummary(job.title, "coverage", "", [], [], []), {}
 
     with Jobs(work, 1) as jobs:
-        first = jobs.submit("first", GIVEN, False)
+        first = jobs.submit("first", GIVEN, "suitable")
         wait_until(lambda: begun, "work")
         jobs.cancel(first)
-        second = jobs.submit("second", GIVEN, False)
+        second = jobs.submit("second", GIVEN, "suitable")
         wait_until(lambda: done(second), "the second summary")
         assert (first.state, first.summary, first.bytes) == ("cancelled", None, 0)
         assert second.state == "done"
@@ -146,6 +163,6 @@ def test_the_end_of_the_queue_cancels_and_waits():
         return gate(job, report)
 
     with Jobs(work, 1) as jobs:
-        working, waiting = jobs.submit("working", GIVEN, False), jobs.submit("waiting", GIVEN, False)
+        working, waiting = jobs.submit("working", GIVEN, "suitable"), jobs.submit("waiting", GIVEN, "suitable")
         wait_until(lambda: reported, "work")
     assert (working.state, waiting.state, gate.titles) == ("cancelled", "cancelled", [])

@@ -14,7 +14,7 @@ def test_names_numbers_and_most_words_in_one_sentence_support() -> None:
     found = judged("The lower tower was built by Thomas Ridley in 1847.", TOWER)
     assert found == Judged(
         "supported", ("Thomas Ridley built the lower tower from granite in 1847.",), (), 1.0,
-        "names and numbers found; 100 % of its words found",
+        "names and numbers found; 100 % of its words found", said=True,
     )  # fmt: skip
 
 
@@ -39,6 +39,7 @@ def test_two_passages_support_together() -> None:
     assert judged(claim, TOWER).verdict == "partly"
     both = judged(claim, TOWER, sold)
     assert (both.verdict, both.words) == ("supported", 1.0)
+    assert not both.said, "no passage alone says both"
     assert both.quotes == (TOWER.split(". ")[0] + ".", "Greta Hallow sold the tower in 1990.")
 
 

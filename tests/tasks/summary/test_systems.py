@@ -24,7 +24,8 @@ from tasks.ranking.directory import describe_ranker
 from tasks.summarization.directory import describe_summarizer
 from tasks.summarization.settings import DecodingSettings
 from tasks.summary import fit
-from tasks.summary.fit import fitting, pieces_per_word
+from tasks.summary.cited import Sentence
+from tasks.summary.fit import doubts, fitting, pieces_per_word
 from tasks.summary.systems import EXTRACTIVE, System, find_system
 from tests.models.systems import tiny_fields
 from tests.tasks.summarization.summarizer_examples import vocabulary
@@ -134,22 +135,73 @@ def test_what_is_no_root_is_an_error_that_names_it(tmp_path: Path):
 
 @pytest.mark.parametrize("models", [("summarizer",), ("summarizer", "ranker")])
 @pytest.mark.integration
-def test_a_trained_model_writes_from_sources_and_invents_no_value(tmp_path: Path, monkeypatch, models):
-    monkeypatch.setattr(fit, "MOST_PIECES", 100.0)
+def test_a_trained_model_writes_from_sources_and_invents_no_value(tmp_path: Path, models):
     system = find_system(root_with(tmp_path, *models))
-    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system)
+    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system, choice="model")
     assert summary.system == "ht-small+similarity"
     assert summary.sentences
     assert not any("19" in value for sentence in summary.sentences for value in sentence.missing)
 
 
 @pytest.mark.integration
-def test_a_models_folder_alone_is_ranked_by_similarity(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(fit, "MOST_PIECES", 100.0)
+def test_a_models_folder_alone_is_ranked_by_similarity(tmp_path: Path):
     summarizer_in(tmp_path, vocabulary())
     system = find_system(str(tmp_path))
     assert (system.ranker, system.ranking.method, system.decoding.source_values) == (None, "similarity", True)
-    assert summarized(files(today_html=TODAY), system=system)[0].system == "ht-small+similarity"
+    assert summarized(files(today_html=TODAY), system=system, choice="model")[0].system == "ht-small+similarity"
+
+
+@pytest.mark.integration
+def test_nonsense_gives_way_to_sentences_of_the_sources_and_it_is_said(tmp_path: Path, monkeypatch):
+    """The model is untrained, and its vocabulary is let pass as if it suited."""
+    monkeypatch.setattr(fit, "MOST_PIECES", 100.0)
+    system, said = find_system(root_with(tmp_path, "summarizer", "ranker")), []
+    summary, _ = summarized(files(history_txt=HISTORY, today_html=TODAY), system=system, said=said)
+    assert summary.system == EXTRACTIVE
+    assert {sentence.said for sentence in summary.sentences} == {True}
+    assert "ht-small+similarity wrote" in summary.why
+    assert summary.notes[0] == (
+        "The trained model ht-small+similarity does not suit these sources: sentences of theirs are shown."
+    )
+    shares = [now.share for now in said]
+    assert shares == sorted(shares)
+    texts = [now.text for now in said]
+    assert texts.index("writing with ht-small+similarity") < texts.index("writing with coverage")
+    asked, _ = summarized(files(today_html=TODAY), system=system, choice="extractive")
+    assert (asked.system, asked.why, asked.notes) == (EXTRACTIVE, "The extractive system was asked for.", [])
+
+
+@pytest.mark.integration
+def test_a_model_is_not_blamed_for_sources_without_text(tmp_path: Path):
+    system = find_system(root_with(tmp_path, "summarizer"))
+    summary, _ = summarized(files(menu_txt="Home"), system=system)
+    assert (summary.sentences, summary.system) == ([], "ht-small+similarity")
+    assert not any("does not suit" in note for note in summary.notes)
+
+
+SAID = Sentence("The tower was built in 1847.", "supported", (1,), said=True)
+JOINED = Sentence("The tower was built in 1847 and painted in 1902.", "supported", (1, 2))
+LOOSE = Sentence("It was financed by granite in 1990.", "partly", (1,))
+
+
+@pytest.mark.parametrize(
+    ("sentences", "shown"),
+    [
+        ([SAID], True), ([JOINED], True), ([LOOSE], False), ([SAID, *[LOOSE] * 3], True), ([SAID, *[LOOSE] * 4], False),
+        ([JOINED, LOOSE], True), ([JOINED, LOOSE, LOOSE], False), ([], False),
+    ],
+)  # fmt: skip
+def test_a_quarter_of_what_a_model_writes_must_be_borne_out(sentences: list[Sentence], shown: bool):
+    """What several passages support together counts half."""
+    assert (doubts("ht", sentences) is None) == shown
+
+
+def test_why_a_model_is_replaced_counts_its_sentences():
+    assert doubts("ht", [JOINED, LOOSE, LOOSE]) == (
+        "Of the 3 sentences that ht wrote, the sources support 1, and 0 are said by one passage alone, so whole "
+        "sentences of the sources are chosen."
+    )
+    assert doubts("ht", []) == "ht wrote nothing, so whole sentences of the sources are chosen."
 
 
 def test_a_model_of_other_texts_is_replaced_and_its_ranker_too(tmp_path: Path):

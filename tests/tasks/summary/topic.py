@@ -2,7 +2,7 @@
 
 from tasks.summary.cited import CitedSummary
 from tasks.summary.pipeline import Page, Progress, summarize
-from tasks.summary.settings import SummarySettings
+from tasks.summary.settings import Choice, SummarySettings
 from tasks.summary.sources import Given, file_source
 from tasks.summary.systems import System, find_system
 
@@ -30,9 +30,9 @@ def files(**texts: str) -> list[Given]:
 
 def summarized(
     given: list[Given], *, title: str = TITLE, system: System | None = None, said: list[Progress] | None = None,
-    connect_to: dict[str, str] | None = None, **settings: object,
+    connect_to: dict[str, str] | None = None, choice: Choice = "suitable", **settings: object,
 ) -> tuple[CitedSummary, dict[int, Page]]:  # fmt: skip
     return summarize(
         title, given, system or find_system(None), SummarySettings.model_validate(settings),
-        progress=[].append if said is None else said.append, connect_to=connect_to,
+        choice=choice, progress=[].append if said is None else said.append, connect_to=connect_to,
     )  # fmt: skip

@@ -94,8 +94,8 @@ if (form) {
           throw new Error(`${file.name}: ${error.message}`);
         }
       }
-      const extractive = form.elements.system ? form.elements.system.value === "extractive" : false;
-      const request = JSON.stringify({ title: title.value, urls, text, files, extractive });
+      const system = form.elements.system ? form.elements.system.value : "suitable";
+      const request = JSON.stringify({ title: title.value, urls, text, files, system });
       const id = await post("/api/summaries", request, "application/json");
       sessionStorage.setItem("focus", id);
       location.assign(`/summary/${id}`);
@@ -143,6 +143,29 @@ if (section) {
     return setTimeout(follow, 400);
   };
   follow();
+}
+
+// The same sources again, read as they were, with the other system.
+const again = document.querySelector("#again button");
+if (again) {
+  again.addEventListener("click", async () => {
+    const said = again.parentElement.querySelector("[role=status]");
+    again.disabled = true;
+    try {
+      const address = `/api/summaries/${again.parentElement.dataset.job}/again?system=${again.dataset.system}`;
+      const answer = await fetch(address, { method: "POST" });
+      const now = await answer.json();
+      if (!answer.ok) throw new Error(now.detail);
+      sessionStorage.setItem("focus", now.id);
+      return location.assign(`/summary/${now.id}`);
+    } catch (error) {
+      said.textContent = `Not written again: ${error.message}`;
+      again.disabled = false;
+    }
+  });
+  window.addEventListener("pageshow", () => {
+    again.disabled = false;
+  });
 }
 
 // A citation opens its source, scrolls to the passage and marks it; from there one link leads back to the sentence.
