@@ -55,14 +55,20 @@ def _source(
 
 
 def _nothing_kept(paragraphs: Sequence[Paragraph], language: str | None) -> str | None:
-    """Return why no paragraph is used, by the most frequent reason; None if one is."""
-    reasons = Counter(paragraph.refused for paragraph in paragraphs)
-    if None in reasons:
-        return None
-    (reason, count), total = reasons.most_common(1)[0], len(paragraphs)
-    if "duplicate" in reasons:  # what is no prose, such as headings, may be most of a page that is a copy
+    """Return why no paragraph is used, by the reason that refuses most of the text; None if one is used.
+
+    Text counts, not paragraphs: a heading is as much a paragraph as what stands below it.
+    """
+    refused: Counter[str] = Counter()
+    for paragraph in paragraphs:
+        if paragraph.refused is None:
+            return None
+        refused[paragraph.refused] += len(paragraph.text)
+    if "duplicate" in refused:  # what is no prose, such as headings, may be most of a page that is a copy
         return "it says nothing that an earlier source does not say: every usable paragraph is a repetition"
+    reason = refused.most_common(1)[0][0]
     if reason == "language":
         return f"its text is not in the language of the summary, {language!r}"
+    count, total = sum(paragraph.refused == reason for paragraph in paragraphs), len(paragraphs)
     share = "its only paragraph" if total == 1 else f"{count} of its {total} paragraphs"
-    return f"none of its text is prose that can be used; {share}: {meaning('paragraphs', str(reason))}"
+    return f"none of its text is prose that can be used; {share}: {meaning('paragraphs', reason)}"
