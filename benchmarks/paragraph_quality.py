@@ -3,7 +3,7 @@
     python -m flows.build_corpus --preset records --root data/wikigraph \\
         --source.records.paths ../shared/data/wikigraph/articles.jsonl \\
         --crawl.archive ../shared/data/wikigraph/pages.warc.gz
-    python -m benchmarks.paragraph_quality data/wikigraph [--write] [--funnel]
+    python -m benchmarks.paragraph_quality data/wikigraph [--write] [--funnel] [--leads LEADS]
 
 Labels are in `tests/tasks/paragraphs/quality_labels.csv`, without the texts: each names a paragraph by page, position
 and digest. They were drawn in the order of the digests (of `final`, of a hash of them), at most two kept and two
@@ -18,13 +18,20 @@ last two changes and read after them: other paragraphs, mostly of the pages of `
 more sites; a text that is also on a page of `fit` is left out of `final`). What is not in English is junk, reason
 `foreign`, because every article is in English.
 
+Most pages of wikigraph are long, and other people's may be one sentence. So each labelled paragraph is also judged on
+pages of 1, 2, 4, 8 and 16 of its page's paragraphs, cut around it at a place drawn by its digest, and those pages teach
+with a small weight. The leads of FreshWiki (LEADS), good prose, are whole pages as well: of a sentence, of two, of a
+paragraph, of all their paragraphs; they teach too, and are judged by models that saw no page of their article.
+
 `--write` fits the weights of `tasks.paragraphs.quality`; `--funnel` counts what the whole corpus keeps, without and
 with the model, and how long the model takes.
 """
 
 import argparse
 import csv
+import gzip
 import hashlib
+import json
 import re
 import time
 from collections import Counter, defaultdict
@@ -43,20 +50,25 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from models.sentences import split_sentences
 from storage.builds import latest_build
 from storage.store import Store
 from tasks.paragraphs import quality
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.foreign import in_other_language
 from tasks.paragraphs.paragraphs import build_paragraphs
+from tasks.paragraphs.quality import page_features
 from tasks.paragraphs.settings import ParagraphFilterSettings, ParagraphSettings
 
 LABELS = Path(__file__).parents[1] / "tests" / "tasks" / "paragraphs" / "quality_labels.csv"
 _ARCHIVED = re.compile(r"https?://web\.archive\.org/web/[^/]+/(https?):/+(.*)")
 _FOLDS = 8
+SIZES = (1, 2, 4, 8, 16)  # paragraphs of the short pages on which labelled ones are put
+_SHORT_WEIGHT = 0.1  # of a paragraph on such a page, and of one of a lead
 _TAUGHT_WEIGHT = 0.3  # of labels that teach and are not judged: paragraphs that a rule refuses, and the part `hard`
 _REGULARISATION = 0.1  # C of scikit-learn; of .03, .1 and .3 the best area under the curve across folds of `fit`
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+_THRESHOLD = 0.7  # of the preset `records`
 _LANGUAGE = "en"  # of every article of wikigraph
 # Marks that a rule would refuse a paragraph for by themselves.
 _DECISIVE = ("comment_head", "reply", "byline", "cookie", "caption", "teaser_end")
@@ -69,7 +81,8 @@ Page = tuple[list[str], list[bool], list[bool]]
 class Labelled:
     """Labelled paragraphs: features [n, f], and for each its label, site, topic, and whether rules keep it.
 
-    `foreign` tells whether it is refused for its language, `hard` whether it was drawn as one a model was unsure of.
+    `foreign` tells whether it is refused for its language, `hard` whether it was drawn as one a model was unsure of,
+    `size` how many paragraphs the page had that it was put on; 0 = the page as it is.
     """
 
     features: np.ndarray
@@ -79,6 +92,7 @@ class Labelled:
     kept: np.ndarray
     foreign: np.ndarray
     hard: np.ndarray
+    size: np.ndarray
 
     def where(self, rows: np.ndarray) -> "Labelled":
         """Return the labels of some rows."""
@@ -115,27 +129,65 @@ def read_labels(path: Path, root: str) -> dict[str, Labelled]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     pages = read_pages(root, {row["url"] for row in rows})
-    computed: dict[str, list[list[float]]] = {}
+    computed: dict[str, dict[int, list[float]]] = {}
     parts: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         url, position = row["url"], int(row["position"])
         texts, refused, foreign = pages.get(url, ([], [], []))
         if position >= len(texts) or digest(texts[position]) != row["digest"]:
             raise SystemExit(f"{url}, paragraph {position}: not in {root}; expected a corpus of the shared wikigraph")
+        no = [a or b for a, b in zip(refused, foreign, strict=True)]
         if url not in computed:
-            computed[url] = quality.page_features(texts, [a or b for a, b in zip(refused, foreign, strict=True)])
-        parts["fit" if row["part"] == "hard" else row["part"]].append(
+            computed[url] = dict(zip([i for i, n in enumerate(no) if not n], page_features(texts, no), strict=True))
+        pages_of = [(0, computed[url].get(position) or _features(texts, no, position))]
+        if not foreign[position]:
+            pages_of += [(n, _features(*window(texts, no, position, n))) for n in SIZES if n <= len(texts)]
+        parts["fit" if row["part"] == "hard" else row["part"]] += (
             (
-                computed[url][position],
+                features,
                 row["label"] == "junk",
                 site_of(url),
                 row["article_id"],
                 not row["refused"],
                 foreign[position],
                 row["part"] == "hard",
+                size,
             )
+            for size, features in pages_of
         )
     return {part: Labelled(*map(np.array, zip(*found, strict=True))) for part, found in parts.items()}
+
+
+def window(texts: list[str], refused: list[bool], position: int, size: int) -> tuple[list[str], list[bool], int]:
+    """Return a part of a page around a paragraph, and its position there; which part is drawn by its digest."""
+    start = position - int(digest(texts[position]), 16) % size
+    start = max(0, min(start, len(texts) - size))
+    return texts[start : start + size], refused[start : start + size], position - start
+
+
+def _features(texts: Sequence[str], refused: Sequence[bool], position: int) -> list[float]:
+    """Return the features of a paragraph as if no rule refused it."""
+    others = [no and i != position for i, no in enumerate(refused)]
+    return page_features(texts, others)[sum(not no for no in others[:position])]
+
+
+def read_leads(path: str) -> dict[str, list[np.ndarray]]:
+    """Return of each kind of page that a lead makes, by article, the features of its paragraphs [p, f]."""
+    pages: defaultdict[str, list[np.ndarray]] = defaultdict(list)
+    settings = ParagraphFilterSettings()
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        leads = [json.loads(line)["lead"].split("\n") for line in file]
+    for paragraphs in leads:
+        sentences = split_sentences(paragraphs[0])
+        for kind, texts in {
+            "one sentence": sentences[:1],
+            "two sentences": [" ".join(sentences[:2])],
+            "one paragraph": paragraphs[:1],
+            "whole lead": paragraphs,
+        }.items():
+            features = page_features(texts, [drop_reason(text, settings) is not None for text in texts])
+            pages[kind].append(np.array(features).reshape(len(features), len(quality.feature_names())))
+    return dict(pages)
 
 
 def digest(text: str) -> str:
@@ -156,11 +208,16 @@ def boosted() -> Any:
     return make_pipeline(trees)
 
 
-def fitted(model: Any, labels: Labelled) -> Any:
-    """Fit a model on what is not refused for its language."""
+def fitted(model: Any, labels: Labelled, leads: Sequence[np.ndarray] = ()) -> Any:
+    """Fit a model on what is not refused for its language, and on leads as good prose."""
     labels = labels.where(~labels.foreign)
-    weights = np.where(labels.kept & ~labels.hard, 1.0, _TAUGHT_WEIGHT)
-    return model.fit(labels.features, labels.junk, **{f"{model.steps[-1][0]}__sample_weight": weights})
+    weights = np.where(labels.kept & ~labels.hard, 1.0, _TAUGHT_WEIGHT) * np.where(labels.size, _SHORT_WEIGHT, 1.0)
+    good = np.concatenate([labels.features[:0], *leads])
+    return model.fit(
+        np.concatenate([labels.features, good]),
+        np.concatenate([labels.junk, np.zeros(len(good), bool)]),
+        **{f"{model.steps[-1][0]}__sample_weight": np.concatenate([weights, np.full(len(good), _SHORT_WEIGHT)])},
+    )
 
 
 def probabilities(model: Any, labels: Labelled) -> np.ndarray:
@@ -168,12 +225,41 @@ def probabilities(model: Any, labels: Labelled) -> np.ndarray:
     return np.where(labels.foreign, 1.0, model.predict_proba(labels.features)[:, 1])
 
 
-def cross_validated(make: Callable[[], Any], labels: Labelled) -> np.ndarray:
+def cross_validated(make: Callable[[], Any], labels: Labelled, leads: Sequence[np.ndarray]) -> np.ndarray:
     """Return for each paragraph its probability by a model that saw no page of its site."""
     result = np.zeros(len(labels.junk))
     for train, test in GroupKFold(_FOLDS).split(labels.features, labels.junk, labels.site):
-        result[test] = probabilities(fitted(make(), labels.where(train)), labels.where(test))
+        result[test] = probabilities(fitted(make(), labels.where(train), leads), labels.where(test))
     return result
+
+
+def lead_table(make: Callable[[], Any], labels: Labelled, leads: Mapping[str, list[np.ndarray]]) -> str:
+    """Return what is refused of good prose by kind of page, by models that saw no page of its article."""
+    articles = len(next(iter(leads.values())))
+    refused = {kind: [np.zeros(0, bool)] * articles for kind in leads}
+    for fold in range(_FOLDS):
+        seen = [page for pages in leads.values() for i, page in enumerate(pages) if i % _FOLDS != fold]
+        model = fitted(make(), labels, seen)
+        for kind, pages in leads.items():
+            for i in range(fold, articles, _FOLDS):
+                if len(pages[i]):
+                    refused[kind][i] = model.predict_proba(pages[i])[:, 1] >= _THRESHOLD
+    lines = [f"{'FreshWiki, folds by article':<28}{'paragraphs':>12}{'refused, %':>12}{'pages lost':>12}"]
+    for kind, found in refused.items():
+        every, lost = np.concatenate(found), sum(page.all() for page in found if len(page))
+        lines.append(f"{kind:<28}{len(every):>12}{100 * every.mean():>12.1f}{lost:>12}")
+    return "\n".join(lines)
+
+
+def size_table(labels: Labelled, junk: np.ndarray) -> str:
+    """Return what is refused of good prose and of junk by the length of the page it was put on."""
+    lines = [f"{'page of':<28}" + "".join(f"{name:>12}" for name in ("good", "refused, %", "junk", "refused, %"))]
+    judged = labels.kept & ~labels.hard & ~labels.foreign
+    for size in (*SIZES, 0):
+        good, bad = (junk[judged & (labels.size == size) & (labels.junk == is_junk)] for is_junk in (False, True))
+        name = f"{size} paragraphs" if size else "its length"
+        lines.append(f"{name:<28}{len(good):>12}{100 * good.mean():>12.1f}{len(bad):>12}{100 * bad.mean():>12.1f}")
+    return "\n".join(lines)
 
 
 def by_rules(labels: Labelled) -> np.ndarray:
@@ -186,7 +272,7 @@ def by_rules(labels: Labelled) -> np.ndarray:
 
 def line(name: str, labels: Labelled, junk: np.ndarray) -> str:
     """Return a line of the table: the paragraphs that rules keep, judged as kept or as junk."""
-    kept = labels.kept & ~labels.hard
+    kept = labels.kept & ~labels.hard & (labels.size == 0)
     found, true = junk[kept], labels.junk[kept]
     topics = defaultdict(list)
     for topic, is_junk, refused in zip(labels.topic[kept], true, found, strict=True):
@@ -261,21 +347,28 @@ def main() -> None:
     parser.add_argument("root")
     parser.add_argument("--write", action="store_true", help="write the weights fitted on the part `fit`")
     parser.add_argument("--funnel", action="store_true", help="count what the corpus keeps, without and with the model")
+    parser.add_argument("--leads", default="../shared/data/freshwiki_lead.jsonl.gz", help="the leads of FreshWiki")
     arguments = parser.parse_args()
-    parts = read_labels(LABELS, arguments.root)
-    fit = parts["fit"]
+    parts, leads = read_labels(LABELS, arguments.root), read_leads(arguments.leads)
+    fit, good = parts["fit"], [page for pages in leads.values() for page in pages]
     if arguments.write:
-        write_weights(fitted(linear(), fit), Path(quality.__file__).with_name("quality_weights.py"))
+        write_weights(fitted(linear(), fit, good), Path(quality.__file__).with_name("quality_weights.py"))
     models = {"linear": linear, "boosted trees": boosted}
-    trained = {name: fitted(make(), fit) for name, make in models.items()}
+    trained = {name: fitted(make(), fit, good) for name, make in models.items()}
+    print(lead_table(linear, fit, leads))
     for title, labels, found in (
-        (f"fit: {_FOLDS} folds by site", fit, {name: cross_validated(make, fit) for name, make in models.items()}),
+        (
+            f"fit: {_FOLDS} folds by site",
+            fit,
+            {name: cross_validated(make, fit, good) for name, make in models.items()},
+        ),
         *(
             (f"{part}: other sites", parts[part], {n: probabilities(m, parts[part]) for n, m in trained.items()})
             for part in ("report", "fresh", "final")
         ),
     ):
-        sites, judged = len(set(labels.site)), int((labels.kept & ~labels.hard).sum())
+        judged = int((labels.kept & ~labels.hard & (labels.size == 0)).sum())
+        sites = len(set(labels.site))
         print(f"\n{title}; {judged} kept paragraphs, {sites} sites, {len(set(labels.topic))} topics")
         rows = {
             "rules of the filter alone": np.zeros(len(labels.junk), bool),
@@ -285,6 +378,7 @@ def main() -> None:
         for name, values in found.items():
             rows |= {f"{name} >= {threshold}": values >= threshold for threshold in THRESHOLDS}
         print(table(labels, rows))
+        print(size_table(labels, found["linear"] >= _THRESHOLD))
     if arguments.funnel:
         print("\n" + funnel(arguments.root, (None, 0.7)))
 

@@ -273,7 +273,7 @@ GIVEN = Dataset(
 
 PARAGRAPHS = Dataset(
     name="paragraphs",
-    version=7,
+    version=8,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article the paragraph is a candidate for"),

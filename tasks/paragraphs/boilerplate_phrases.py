@@ -29,7 +29,7 @@ _TERMS_SIGNS = "|".join(
 _MAIL = r"(?:newsletters?|e-?mails?|inbox|alerts)"
 # Where an imperative to the reader occurs: at the start of a sentence, or after words that address the reader.
 _ORDER = (
-    r"(?:^\W*|[.!?|]\W+|\bplease\ (?:also\ )?|\bdon.t\ forget\ to\ "
+    r"(?:^\W*|[.!?|]\W{1,4}|\bplease\ (?:also\ )?|\bdon.t\ forget\ to\ "
     r"|\byou\ (?:can|may|must|should|need\ to|have\ to)\ (?:also\ )?)"
 )
 _KINDS = (  # of cookies
@@ -66,7 +66,7 @@ PHRASES = (
     ("cookie", r"\bcommonly\ called\ .?cookies\b"),
     ("cookie", r"\b(?:category|categories|types)\ of\ cookies\b.{0,100}\b(?:you|your|site|services|consent)\b"),
     (" opt out ", rf"\b(?:you|your|we)\b.{{0,80}}\bopt[\s-]out\b.{{0,60}}\b{_SOLD}"),
-    (" opt out | not sell ", rf"(?:^|[.!?]\W+)(?:opt[\s-]out\ of|do\ not\ sell)\b.{{0,40}}\b{_SOLD}"),
+    (" opt out | not sell ", rf"(?:^|[.!?]\W{{1,4}})(?:opt[\s-]out\ of|do\ not\ sell)\b.{{0,40}}\b{_SOLD}"),
     (" not sell ", r"\bdo\ not\ sell(?:\ or\ share)?\ my\ personal\b"),
     # rights and terms
     ("all rights reserved", r"\ball\ rights\ reserved(?:\W*$|\s*[.,;:|©(])"),
@@ -80,7 +80,7 @@ PHRASES = (
     (_TERMS_SIGNS, rf"\bsee\ our\ {_TERMS}\b"),
     (_TERMS_SIGNS, rf"\b{_TERMS}\ apply\b"),
     (_TERMS_SIGNS, rf"^[^.!?]{{0,60}}\b{_TERMS}\b[^.!?]{{0,20}}$"),
-    (_TERMS_SIGNS, rf"[|•*]\W*{_TERMS}\W*(?:$|[|•*])"),
+    (_TERMS_SIGNS, rf"[|•*]\W{{0,4}}{_TERMS}\W{{0,4}}(?:$|[|•*])"),
     ("reproduced distributed|reproduced stored|reproduced copied", r"\breproduced,\ (?:distributed|stored|copied)\b"),
     (_NOT_PUBLISHED, r"\b(?:materials?|contents?|articles?|story|part\ of\ (?:it|this))\b.{0,60}"
      rf"\bmay\ not\ be\ {_PUBLISHED}\b"),
@@ -105,7 +105,7 @@ PHRASES = (
     ("skip to ", r"^[^.!?]{0,60}\bskip\ to\ (?:main\ |the\ )?content\b(?!\ (?:that|which|they|about)\b)"),
     ("this page ", r"\bthis\ page\ (?:was\ (?:last\ )?|last\ )(?:edited|updated|modified)\b"),
     ("the wayback machine", r"^\W*the\ wayback\ machine\ -\ http"),
-    ("powered by ", r"(?:^|[|•.!?]|\bproudly\b)\W*powered\ by\ (?:wordpress|disqus|taboola|outbrain|blogger)\b"),
+    ("powered by ", r"(?:^|[|•.!?]|\bproudly\b)\W{0,4}powered\ by\ (?:wordpress|disqus|taboola|outbrain|blogger)\b"),
     # accounts, newsletters, money
     (" sign up | signing up ",
      rf"(?:{_ORDER}(?:sign[\s-]up|signing\ up)|\bby\ signing\ up)\b.{{0,60}}\b(?:{_MAIL}|updates|account)\b"),
@@ -121,7 +121,7 @@ PHRASES = (
      r"\balready\ (?:a\ (?:member|subscriber)|have\ an\ account)(?:\W*\?|\W*$|\W+(?:log|sign)\ ?in\b)"),
     ("|".join(f" create {a} {free}account " for a in ("an", "your", "a") for free in ("", "free ")),
      rf"(?:{_ORDER}|\blog\ ?in\ or\ )create\ (?:an|your|a)\ (?:free\ )?account\b"),
-    ("password", r"(?:^\W*|[.!?-]\W+)forgot(?:ten)?\ (?:your\ )?password\b|\bforgot(?:ten)?\ your\ password\?"),
+    ("password", r"(?:^\W*|[.!?-]\W{1,4})forgot(?:ten)?\ (?:your\ )?password\b|\bforgot(?:ten)?\ your\ password\?"),
     ("mail address", r"\byour\ e-?mail\ address\ (?:will\ not|won.t|is\ never|is\ required)\b"),
     ("mail address", r"\b(?:enter|provide|type|confirm|submit)\b.{0,20}\b(?:your|a\ valid)\ e-?mail\ address\b"),
     ("mail address", r"^[^.!?]{0,20}\byour\ e-?mail\ address\W*$"),
@@ -149,13 +149,13 @@ PHRASES = (
     (" in to comment| in to reply| in to vote| in to post",
      rf"{_ORDER}(?:be\ )?(?:log|sign|logged|signed)\ in\ to\ (?:comment|reply|vote|post)\b"),
     (" comment is | comment are | comments is | comments are ",
-     r"(?:^|[.!?]\W+)\W*comments?\ (?:are|is)\ (?:now\ )?closed\b"),
+     r"(?:^\W*|[.!?]\W{1,4})comments?\ (?:are|is)\ (?:now\ )?closed\b"),
     ("first to comment|first to add|first to review", rf"{_ORDER}be\ the\ first\ to\ (?:comment|add|review)\b"),
     # credits, captions, labels, entries of a bibliography
     ("credit|source|courtesy",
      r"^\W*(?:image|photo|picture|video)s?\ (?:credits?|source|courtesy)\b\s*(?::|by\b|of\b).{0,160}$"),
     ("credit|source|courtesy", rf"^\W*(?:credits?|sources?|courtesy(?:\ of)?)\s*:\s*{_NAME}"),
-    ("getty images", r"(?:^|[/|(–—-]\s?|\b(?:via|by|credit|photos?|picture)\W+)\W*getty\ images\W*$"),
+    ("getty images", r"(?:^|[/|(–—-]\s?|\b(?:via|by|credit|photos?|picture)\W)\W{0,4}getty\ images\W*$"),
     ("getty images", r"[.!?][”\"’]?\s(?:\w+\W+){0,4}getty\ images\W*$"),
     ("editing by", r"^\W*(?:additional\ )?(?:reporting|writing)\ by\b.{2,200}[;,.)]\W*editing\ by\b"),
     (":", r"^\W*(?:related|recommended|read\ more|see\ also|next\ up|up\ next|filed\ under|also\ read|read\ also"
@@ -170,7 +170,7 @@ PHRASES = (
     ("related ", r"^\W*related\ (?:articles?|story|stories|posts?|topics?|coverage)\W*$"),
     ("continues below", r"\b(?:story|article)\ continues\ below\W*(?:(?:this|the)\W+)?(?:advert\w*|video"
      r"|gallery)?\W*$"),
-    ("scholar", r"(?:[\])]\W*|\bcross\ ?ref\W+)google\ ?scholar\b|\bgoogle\ ?scholar\W*$"),
+    ("scholar", r"(?:[\])]\W{0,4}|\bcross\ ?ref\W+)google\ ?scholar\b|\bgoogle\ ?scholar\W*$"),
     ("crossref|cross ref", r"\bcross\ ?ref\W*(?:pub\ ?med|google|scopus|$)"),
 )  # fmt: skip
 

@@ -17,10 +17,10 @@ _SIGNS_OUTSIDE_LATIN = "•…“”‘’–—"
 _LATIN = [chr(byte) for byte in range(256)]
 _WORD_BYTES = bytes(ord("a") if character.isalnum() else ord(" ") for character in _LATIN)
 _SYMBOL_BYTES = bytes(byte for byte, character in enumerate(_LATIN) if _SYMBOL.match(character))
-_LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)?|(?:https?://|www\.)\S+", re.IGNORECASE)
+_LINK = re.compile(r"!?\[[^\[\]]*\]\([^()]*\)?|(?:https?://|www\.)\S+", re.IGNORECASE)
 _MARKUP = re.compile(
     r"</?[a-z]+[1-6]?\s*/?>|<[a-z]+\s+[a-z-]+=|&(?:nbsp|amp|quot|lt|gt|#\d+);|\{\{|\}\}"
-    r"|function\s*\w*\([^)]*\)\s*\{|\bvar\s+\w+\s*=|\{\"\w+\":|\{\s*[a-z-]+\s*:[^}]*;\s*\}",
+    r"|function\s*\w*\([^()]*\)\s*\{|\bvar\s+\w+\s*=|\{\"\w+\":|\{\s*[a-z-]+\s*:[^{}]*;\s*\}",
     re.IGNORECASE,
 )
 _LINK_SIGNS = ("](", "://", "w.", "W.")  # a text without any of these has no _LINK

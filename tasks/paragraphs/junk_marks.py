@@ -51,10 +51,10 @@ _FOLDED: Mapping[str, str] = {
     "offer": r"\b(?:save|off)\ \d+\s?%|\b\d+%\ off\b|\b(?:special|limited)\ offers?\b|\bsubscription\b|\bfree\ trial\b"
     r"|\bdonat\w+|\bchip\ in\b|\bsupport\ us\b|\bnow\ (?:streaming|available|playing)\b|\bpre-?order\b|\bbuy\ now\b"
     r"|\bsponsored\b|\bour\ (?:newsletter|lowest|best|partners|readers)\b|\byour\ (?:first|home|inbox|account)\b",
-    "teaser_end": r"(?:\[\s?(?:…|\.\.\.)\s?\]|\bread\ (?:more|on)|\bmore|\bcontinue)\W*$",
+    "teaser_end": r"(?<!\W)(?>\W*?\[\s?(?:…|\.\.\.)\s?\])\W*+$|\b(?:read\ (?:more|on)|more|continue)\W*+$",
     "social": r"\bpic\.twitter\.com|\bfacebook\b|\bgoogle\+|\binstagram\b|\bhashtag\b|@\w{3,}",
     "you": r"\b(?:you|your|yours)\b",
-    "address": r"https?:|\bwww\.|\b[\w-]+\.(?:com|org|net|gov)\b",
+    "address": r"https?:|\bwww\.|\w\.(?:com|org|net|gov)\b",
     "clock": r"\b\d{1,2}[:.]\d\d\s?(?:[ap]\.?m\b|et\b|gmt\b)",
     "said_at": r"\bsays:\ |\b\d{1,2}:\d\d\ ?[ap]m\b.{0,40}\breply\b|\breply\ \d+\."
     r"|\b\d+\s?(?:comments?|replies|likes|shares)\b",
@@ -64,7 +64,7 @@ _FOLDED: Mapping[str, str] = {
     "dated_end": r"\b(?:on|in)\ (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\ )?"
     rf"{_MONTH}\ \d{{1,2}}(?:,?\ \d{{4}})?\W*$"
     r"|\b(?:left|right|top|bottom|above|below|inset)\)|\bcredit:|\bsource:|\bposes?\ (?:for|with|in)\b",
-    "ellipsis_end": r"(?:\.\.\.|…)\W*$",
+    "ellipsis_end": r"(?<!\W)(?>\W*?(?:\.\.\.|…))\W*+$",
     "thanks": r"^\W*(?:thanks|thank\ you|great|nice|wow|yeah|yes|no|hi|hello|um+|well)\b",
 }
 # Patterns whose letters count as they are.
@@ -72,18 +72,18 @@ _EXACT: Mapping[str, str] = {
     "initials": r"\b[A-Z]\.(?:\s?-?[A-Z]\.)*|\b[A-Z][a-zà-ÿ]+,?\ [A-Z]{1,2}\b(?=[,.;\s])",
     "year": r"\b(?:1[5-9]|20)\d\d[a-z]?\b",
     "listed": r"^\W*(?:\[?\d{1,3}[\].)]|\(\d{1,3}\)|[-*•|–])\s?",
-    "heading_signs": r"#{2,}\s|^\*\s|\s\*\s[A-Z]\w+$",
+    "heading_signs": r"##\s|^\*\s|\s\*\s[A-Z]\w+$",
     "glued": r"[a-zà-ÿ][A-Z][a-zà-ÿ]{2}",
     "dialogue": r"^[A-Z][A-Za-z.]+(?:\ [A-Z][\w.]+)?:\s",
     "panel": r"^\([A-Z]\)\s|\s\([B-H]\)\s",
     "bars": r"\||\s[•·*]\s|\s[›»>]\s",
     "capitals": r"\b[A-Z]{3,}\b",
     "small_start": r"^\W*[a-zà-ÿ]",
-    "question": r"\?\W*$",
+    "question": r"(?<!\W)(?>\W*?\?)\W*+$",
     "exclaims": r"!",
     "quotes": r"[\"“”]",
     "figures": r"\b\d+(?:[.,]\d+)*\b",
-    "ends": r"[.!?](?:[\"”'’»)\]]|\[\d+\]|\d{1,3})*\s*$",
+    "ends": r"[.!?](?:[\"”'’»)\]]|\[\d+\]|\d)*+\s*$",
     "ends_open": r"[,:;–—-]\s*$",
     "parenthesis": r"[()]",
     "speaks": r"\b(?:I|I['’](?:m|d|ve|ll)|[Mm]y|[Ww]e|[Oo]ur)\b",

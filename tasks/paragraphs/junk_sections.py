@@ -29,7 +29,7 @@ _OTHERS = re.compile(
 )
 KINDS = {"references": _REFERENCES, "comments": _COMMENTS, "others": _OTHERS}
 _REACH = 12  # paragraphs that a list of other stories is long
-_EDGES = re.compile(r"^\W+|\W+$")
+_EDGES = re.compile(r"^\W+|(?<!\W)\W+$")
 
 
 def sections(texts: Sequence[str], refused: Sequence[bool]) -> list[str | None]:

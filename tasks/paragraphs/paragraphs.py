@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,11 +13,17 @@ from tasks.extraction.settings import HTML_ENGINES
 from tasks.paragraphs.clones import LeadClones
 from tasks.paragraphs.filter import MAX_CHARACTERS, drop_reason
 from tasks.paragraphs.foreign import article_language, in_other_language
-from tasks.paragraphs.quality import junk_probabilities
+from tasks.paragraphs.quality import find_junk
 from tasks.paragraphs.settings import OF_ARTICLE, ParagraphSettings
 from tasks.rights.conditions import COLUMNS, parse_conditions, refusal
 from tasks.rights.personal import mask_personal
 from tasks.text.ngrams import WordRule, split_words
+
+# What one document may bring in, so that none makes millions of rows. The largest of 1,500 real cited pages, a book of
+# 650 pages, has 1.8 million characters, and the one of most lines, a table, 6,222 paragraphs.
+MOST_PARAGRAPHS = 20_000
+MOST_CHARACTERS = 5_000_000
+REST = "rest_of_document"  # the reason of the one row that stands for all paragraphs beyond
 
 
 def build_paragraphs(
@@ -32,7 +39,8 @@ def build_paragraphs(
     An article's documents come citations first, then search results, each by rank; its paragraphs are numbered in that
     order, refused ones included. A paragraph has the first reason that holds: that of its page (page_licence,
     page_reserved, page_language, page_quality, page_personal_data); the filter's own; host_boilerplate; language; junk;
-    clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit.
+    clone_document, clone, clone_of_part, copied_from_lead (`tasks.paragraphs.clones`); duplicate; over_limit. What a
+    document has beyond `MOST_PARAGRAPHS` or `MOST_CHARACTERS` is one more row, rest_of_document, whose text counts it.
 
     Args:
         articles: ARTICLES rows of a shard, sorted by article_id.
@@ -76,23 +84,25 @@ class _Candidates:
 
     def add(self, documents: pa.Table, row: int) -> None:
         """Add every paragraph of the document in a row of the table."""
-        texts: list[str] = documents["paragraphs"][row].as_py() or []
-        repeats: list[bool] = documents["boilerplate"][row].as_py() or [False] * len(texts)
+        texts, rest = _within_bounds(documents["paragraphs"][row].values)
+        repeats: list[bool] = (documents["boilerplate"][row].as_py() or [])[: len(texts)] or [False] * len(texts)
         if self._settings.pages.mask_personal:
             texts = [mask_personal(text) for text in texts]
         columns, first = self.columns, len(self.columns["text"])
-        columns["article_id"] += [self._article] * len(texts)
-        columns["paragraph_id"] += range(first, first + len(texts))
-        columns["url"] += [documents["url"][row].as_py()] * len(texts)
-        columns["provenance"] += [documents["provenance"][row].as_py()] * len(texts)
-        columns["position"] += range(len(texts))
-        columns["text"] += texts
+        rows = len(texts) + bool(rest)
+        columns["article_id"] += [self._article] * rows
+        columns["paragraph_id"] += range(first, first + rows)
+        columns["url"] += [documents["url"][row].as_py()] * rows
+        columns["provenance"] += [documents["provenance"][row].as_py()] * rows
+        columns["position"] += range(rows)
+        columns["text"] += [*texts, rest] if rest else texts
         engine = documents["engine"][row].as_py()
         reason = None
         if self._conditions:
             reason = refusal({name: documents[name][row].as_py() for name in COLUMNS}, self._conditions)
         language = documents["language"][row].as_py()
         columns["drop_reason"] += [reason] * len(texts) if reason else self._reasons(texts, repeats, language, engine)
+        columns["drop_reason"] += [REST] if rest else []
 
     def limit(self) -> None:
         """Refuse the candidates beyond the limit: those with the most candidates before them in their document."""
@@ -124,11 +134,8 @@ class _Candidates:
             reasons = [reason or ("language" if no else None) for reason, no in zip(reasons, other, strict=True)]
             language = self._language
         if settings.quality is not None and engine in HTML_ENGINES:
-            junk = junk_probabilities(texts, [reason is not None for reason in reasons], language)
-            reasons = [
-                reason or ("junk" if probability >= settings.quality else None)
-                for reason, probability in zip(reasons, junk, strict=True)
-            ]
+            junk = find_junk(texts, [reason is not None for reason in reasons], settings.quality, language)
+            reasons = [reason or ("junk" if no else None) for reason, no in zip(reasons, junk, strict=True)]
         kept = [
             [] if reason is not None else split or split_words(text, rule)
             for text, split, reason in zip(texts, words, reasons, strict=True)
@@ -155,6 +162,23 @@ class _Candidates:
             return "duplicate"
         self._seen.add(key)
         return None
+
+
+def _within_bounds(paragraphs: pa.Array | None) -> tuple[list[str], str]:
+    """Return the paragraphs of a document up to the bounds, and what is said of the rest; "" if there is none.
+
+    The rest stays in Arrow's memory: as Python's strings, three million short paragraphs would take 200 MB more.
+    """
+    if paragraphs is None:
+        return [], ""
+    lengths = np.cumsum(pc.utf8_length(paragraphs).to_numpy(zero_copy_only=False))
+    taken = min(int(np.searchsorted(lengths, MOST_CHARACTERS, side="right")), MOST_PARAGRAPHS)
+    texts: list[str] = paragraphs[:taken].to_pylist()
+    if taken == len(paragraphs):
+        return texts, ""
+    characters = lengths[-1] - (lengths[taken - 1] if taken else 0)
+    more = len(paragraphs) - taken
+    return texts, f"[{more:,} more paragraph{'' if more == 1 else 's'} of {characters:,} characters]"
 
 
 def _of_first_articles(given: pa.Table) -> pa.Table:

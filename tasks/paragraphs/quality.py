@@ -7,7 +7,7 @@ weights were fitted on paragraphs read one by one (`benchmarks/paragraph_quality
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tasks.paragraphs.junk_marks import MARKS
 from tasks.paragraphs.junk_sections import KINDS, sections
@@ -21,6 +21,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SENTENCE_END = re.compile(r"""[.!?…](?:["”'’»)\]]|\[\d+\])*(?=\s|$)""")
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _NEAR = (-3, -2, -1, 1, 2, 3)  # neighbours whose kind says something of a paragraph's
+_SPARED = 1  # paragraphs that a page of nothing but junk keeps
 _MOST = 3.0  # of a mark per ten words; more says no more
 
 
@@ -41,10 +42,30 @@ def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: 
     """
     if not is_english([text for text, no in zip(texts, refused, strict=True) if not no], language):
         return [0.0] * len(texts)
-    return [
-        0.0 if no else _probability(features)
-        for features, no in zip(page_features(texts, refused), refused, strict=True)
-    ]
+    found = map(_probability, page_features(texts, refused))
+    return [0.0 if no else next(found) for no in refused]
+
+
+def find_junk(
+    texts: Sequence[str], refused: Sequence[bool], threshold: float, language: str | None = None
+) -> list[bool]:
+    """Tell which paragraphs of a page are junk: those as likely as a threshold, but for the best of a page of junk.
+
+    A page that would lose every paragraph that no rule refuses keeps the `_SPARED` ones that are least likely junk, of
+    equals the first ones: something of what was cited or chosen is read, and a page that is misjudged is not lost.
+
+    Args:
+        texts: paragraphs of one page, in order.
+        refused: for each, whether a rule refused it; such ones are no junk.
+        threshold: probability (0-1) from which a paragraph is junk.
+        language: as in `junk_probabilities`.
+    """
+    probabilities = junk_probabilities(texts, refused, language)
+    candidates = [i for i, no in enumerate(refused) if not no]
+    junk = {i for i in candidates if probabilities[i] >= threshold}
+    if len(junk) == len(candidates):
+        junk -= set(sorted(candidates, key=probabilities.__getitem__)[:_SPARED])
+    return [i in junk for i in range(len(texts))]
 
 
 def is_english(texts: Sequence[str], language: str | None = None) -> bool:
@@ -58,14 +79,25 @@ def is_english(texts: Sequence[str], language: str | None = None) -> bool:
 
 
 def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[float]]:
-    """Return the features of each paragraph of a page: those of its text, of its place and neighbours, and section."""
-    words = [_WORD.findall(text) for text in texts]
-    own = [_text_features(text, of_text) for text, of_text in zip(texts, words, strict=True)]
-    kept = 1 - sum(refused) / max(1, len(texts))
-    beside = zip(own, sections(texts, refused), page_word_features(words, refused), strict=True)
+    """Return the features of each paragraph that is not refused: of its text, its place and neighbours, and section.
+
+    Refused texts may be of any length and kind, so that only their headings are read, and their spaces counted.
+    """
+    kept = [i for i, no in enumerate(refused) if not no]
+    words = [_WORD.findall(text) if not no else [] for text, no in zip(texts, refused, strict=True)]
+    own = {i: _text_features(texts[i], words[i]) for i in kept}
+    place = _Places(texts, refused, own)
+    of_words, below = page_word_features(words, refused), sections(texts, refused)
+    others = len(kept) - 1
+    known = others / (others + _FEW)
     return [
-        features + _place_features(own, refused, kept, i) + [float(section == kind) for kind in KINDS] + on_page
-        for i, (features, section, on_page) in enumerate(beside)
+        own[i]
+        + [
+            typical + known * (value - typical)
+            for value, typical in zip([*place.features(i), *of_words[i]], _TYPICAL.values(), strict=True)
+        ]
+        + [float(below[i] == kind) for kind in KINDS]
+        for i in kept
     ]
 
 
@@ -85,8 +117,22 @@ _TEXT_NAMES = [
     "words", "words_squared", "function_words", "capitalised", "digits", "punctuation", "word_length", "sentences",
     "sentence_length", "commas", "reference", "verb", "verbs", *MARKS, *[f"{name}_rate" for name in _COUNTED],
 ]  # fmt: skip
-_PAGE_NAMES = ["position", "from_end", "page_length", "page_kept", "near_kept", "near_words", "near_function_words",
-               "near_ends", "near_reference", *[f"below_{kind}" for kind in KINDS], *PAGE_WORDS]  # fmt: skip
+# What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
+# because the page says nothing of it, and one of few as nearly so.
+_TYPICAL = {
+    "position": 0.5,
+    "from_end": 0.06,
+    "page_length": 4.5,
+    "page_kept": 0.55,
+    "near_kept": 0.6,
+    "near_length": 2.7,
+    "near_function_words": 0.33,
+    "near_ends": 0.7,
+    "near_reference": 0.05,
+    **dict(zip(PAGE_WORDS, (0.55, 0.9, 0.5), strict=True)),
+}
+_FEW = 3.0  # other candidates with which a page says half of what a long one says
+_PAGE_NAMES = [*_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
 _AT = {name: i for i, name in enumerate(_TEXT_NAMES)}
 
 
@@ -117,22 +163,31 @@ def _text_features(text: str, words: Sequence[str]) -> list[float]:
     ]
 
 
-def _place_features(own: Sequence[Sequence[float]], refused: Sequence[bool], kept: float, i: int) -> list[float]:
-    count = len(own)
-    near = [i + step for step in _NEAR if 0 <= i + step < count]
-    shares = max(1, len(near))
+class _Places:
+    """Where paragraphs stand on a page, and beside what."""
 
-    def mean(name: str) -> float:
-        return sum(own[j][_AT[name]] for j in near) / shares
+    def __init__(self, texts: Sequence[str], refused: Sequence[bool], own: Mapping[int, Sequence[float]]) -> None:
+        self._refused, self._own = refused, own
+        self._lengths = [math.log1p(text.count(" ")) for text in texts]
+        self._kept = len(own) / max(1, len(texts))
 
-    return [
-        i / max(1, count - 1),
-        float(count - 1 - i < 3),
-        math.log(count),
-        kept,
-        sum(not refused[j] for j in near) / shares,
-        mean("words"),
-        mean("function_words"),
-        mean("ends"),
-        mean("reference"),
-    ]
+    def features(self, i: int) -> list[float]:
+        """Return the first features of `_TYPICAL`, as they are before they are drawn towards the typical ones."""
+        count = len(self._refused)
+        near = [i + step for step in _NEAR if 0 <= i + step < count]
+        kept = [self._own[j] for j in near if not self._refused[j]]
+
+        def mean(name: str) -> float:
+            return sum(own[_AT[name]] for own in kept) / len(kept) if kept else _TYPICAL[f"near_{name}"]
+
+        return [
+            i / max(1, count - 1),
+            float(count - 1 - i < 3),
+            math.log(count),
+            self._kept,
+            len(kept) / len(near) if near else _TYPICAL["near_kept"],
+            sum(self._lengths[j] for j in near) / len(near) if near else _TYPICAL["near_length"],
+            mean("function_words"),
+            mean("ends"),
+            mean("reference"),
+        ]

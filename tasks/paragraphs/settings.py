@@ -104,8 +104,8 @@ class ParagraphSettings(Settings):
         gt=0,
         lt=1,
         description="probability (0-1) from which a paragraph of a crawled English page is refused as junk: a "
-        "reference, a caption, a teaser, a comment; a lower one refuses more of these and more prose; null = off, as "
-        "in the papers",
+        "reference, a caption, a teaser, a comment; a lower one refuses more of these and more prose; a page of "
+        "nothing else keeps what is least likely junk; null = off, as in the papers",
     )
     max_paragraphs: int | None = Field(
         2000,

@@ -65,6 +65,7 @@ PARAGRAPH_REASONS = {
     "clone_of_part": "it repeats a part of the lead section",
     "copied_from_lead": "it is taken from the lead section",
     "duplicate": "an earlier paragraph of the article has the same text",
+    "rest_of_document": "all that a document has beyond the most paragraphs or characters, counted once",
     "over_limit": "the article has more candidates than the settings allow",
 }
 

@@ -106,7 +106,7 @@ def test_english_on_a_foreign_page_is_judged_as_junk_too() -> None:
     article = {"article_id": "a", "title": "Weir", "lead": ENGLISH[0]}
     document = {
         "article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "engine": "density", "language": "de",
-        "paragraphs": [*GERMAN, *references],
+        "paragraphs": [*GERMAN, *references, ENGLISH[1]],
     }  # fmt: skip
     table = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
@@ -114,4 +114,4 @@ def test_english_on_a_foreign_page_is_judged_as_junk_too() -> None:
         ParagraphSettings(quality=0.7),
     )
     assert set(table["drop_reason"].to_pylist()[:3]) == {"language"}
-    assert None not in table["drop_reason"].to_pylist()[3:]
+    assert table["drop_reason"].to_pylist()[3:] == ["junk", "language", None]

@@ -6,7 +6,7 @@ import pytest
 from storage.schemas import ARTICLES, DOCUMENTS, GIVEN, PARAGRAPHS
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.paragraphs import build_paragraphs
-from tasks.paragraphs.settings import CloneSettings, ParagraphSettings
+from tasks.paragraphs.settings import CloneSettings, PageFilterSettings, ParagraphSettings
 
 LEAD = "The Severn is the longest river in Great Britain and rises in the Cambrian Mountains of Wales."
 WIDE = "Near its mouth the river is more than a mile wide at high tide."
@@ -151,6 +151,33 @@ def test_the_limit_takes_from_every_document_alike():
     assert reasons[3] == [filtered, None, None, over, "duplicate", None, over]
     assert reasons[2] == [filtered, None, over, over, "duplicate", None, over]
     assert reasons[1] == [filtered, None, over, over, "duplicate", over, over]
+
+
+@pytest.mark.parametrize(
+    ("texts", "rows", "rest"),
+    [
+        (["Menu"] * 20_000, 20_000, None),
+        (["Menu"] * 20_003, 20_001, "[3 more paragraphs of 12 characters]"),
+        (["a" * 4_999_999, "b"], 2, None),
+        (["a" * 4_999_990, "b" * 11, "Menu"], 2, "[2 more paragraphs of 15 characters]"),
+        (["ü" * 5_000_001], 1, "[1 more paragraph of 5,000,001 characters]"),
+    ],
+)
+def test_the_rest_of_a_document_without_end_is_one_counted_row(texts: list[str], rows: int, rest: str | None):
+    built = build([article()], [document(*texts), document(WIDE, url="u2", rank=1)])
+    assert len(built["text"]) == rows + 1
+    assert built["paragraph_id"] == list(range(rows + 1))
+    assert built["position"] == [*range(rows), 0]
+    assert (built["text"][-1], built["drop_reason"][-1]) == (WIDE, None)
+    assert [
+        text for text, why in zip(built["text"], built["drop_reason"], strict=True) if why == "rest_of_document"
+    ] == ([] if rest is None else [rest])
+
+
+def test_a_refused_page_without_end_is_counted_with_its_rest():
+    texts = ["Menu"] * 20_001
+    built = build([article()], [document(*texts, licence=None)], pages=PageFilterSettings(keep=("licence=CC0-1.0",)))
+    assert built["drop_reason"] == ["page_licence"] * 20_000 + ["rest_of_document"]
 
 
 def test_a_document_that_repeats_the_lead_goes_whole():

@@ -12,7 +12,7 @@ from benchmarks.paragraph_quality import site_of
 from storage.schemas import ARTICLES, DOCUMENTS
 from tasks.paragraphs import quality_weights
 from tasks.paragraphs.paragraphs import build_paragraphs
-from tasks.paragraphs.quality import feature_names, is_english, junk_probabilities, page_features
+from tasks.paragraphs.quality import feature_names, find_junk, is_english, junk_probabilities, page_features
 from tasks.paragraphs.settings import ParagraphSettings
 
 LABELS = Path(__file__).with_name("quality_labels.csv")
@@ -40,6 +40,63 @@ def junk(texts: list[str], threshold: float = 0.7) -> list[bool]:
 
 def test_references_and_comments_are_told_from_prose() -> None:
     assert junk(PAGE) == [False] * 4 + [True] * 4
+
+
+LIGHTHOUSE = (
+    "The Skerry Point Lighthouse was built in 1874 by the engineer Thomas Marwick, after two ships were lost there.",
+    "Its lamp burned paraffin until 1931, when the county brought electricity to the point.",
+)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        [LIGHTHOUSE[0]],
+        [" ".join(LIGHTHOUSE)],
+        list(LIGHTHOUSE),
+        ["Skerry Point", *LIGHTHOUSE],
+        *([text] for text in PROSE),
+        PROSE[:2],
+        PROSE[1:],
+    ],
+)
+def test_prose_stays_however_short_its_page(page: list[str]) -> None:
+    refused = [text == "Skerry Point" for text in page]
+    assert max(junk_probabilities(page, refused)) < 0.5
+
+
+@pytest.mark.parametrize("text", [*REFERENCES, *COMMENTS])
+def test_junk_is_known_by_its_text_alone(text: str) -> None:
+    assert junk_probabilities([text], [False], "en")[0] >= 0.7
+
+
+def test_a_page_of_nothing_but_junk_keeps_the_least_likely_junk() -> None:
+    probabilities = junk_probabilities(REFERENCES, [False] * 3, "en")
+    best = probabilities.index(min(probabilities))
+    assert min(probabilities) >= 0.7
+    assert find_junk(REFERENCES, [False] * 3, 0.7, "en") == [i != best for i in range(3)]
+    assert find_junk([REFERENCES[0]] * 3, [False] * 3, 0.01, "en").count(False) == 1
+    assert find_junk(COMMENTS, [False], 0.7, "en") == [False]
+    assert find_junk(PAGE, [False] * 8, 0.7) == [False] * 4 + [True] * 4  # prose stays, and nothing else does
+    assert find_junk(["Menu", REFERENCES[0]], [True, False], 0.7, "en") == [False, False]
+    assert find_junk(["Menu"], [True], 0.7) == [False]
+    assert find_junk([], [], 0.7) == []
+
+
+def test_of_refused_texts_only_spaces_are_read() -> None:
+    refused = [False, True, True, False]
+    first, second = (
+        page_features([PROSE[0], text, text, PROSE[1]], refused) for text in ("It ended. The a-a-a-b.org", "x x x x")
+    )
+    assert first == second
+    assert len(first) == 2
+
+
+def test_a_paragraph_alone_stands_on_a_typical_page() -> None:
+    alone, elsewhere = (page_features([text], [False])[0] for text in (PROSE[0], REFERENCES[0]))
+    at = feature_names().index("position")
+    assert alone[at:] == elsewhere[at:]
+    assert dict(zip(feature_names(), alone, strict=True))["position"] == 0.5
 
 
 def test_a_refused_paragraph_is_not_judged() -> None:
@@ -119,7 +176,7 @@ def test_a_threshold_that_is_no_probability_is_named(threshold: int) -> None:
 
 def test_the_language_of_the_document_reaches_the_model() -> None:
     article = {"article_id": "a", "title": "Weir", "lead": "A weir crosses a river."}
-    for language, refused in (("en", 3), ("de", 0)):
+    for language, refused in (("en", 2), ("de", 0)):  # the best of a page of junk stays
         document = {"article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "paragraphs": REFERENCES}
         rows = build_paragraphs(
             pa.Table.from_pylist([article], schema=ARTICLES.schema),
