@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
-import brotli
 import requests
 from requests.cookies import RequestsCookieJar
 from urllib3 import BaseHTTPResponse
@@ -315,7 +314,7 @@ def _has_ended(raw: BaseHTTPResponse) -> bool:
         return True
     for decoder in getattr(raw._decoder, "_decoders", [raw._decoder]):
         stream = decoder._obj  # no public place says it
-        ended = stream.is_finished() if isinstance(stream, brotli.Decompressor) else stream.eof
+        ended = stream.is_finished() if hasattr(stream, "is_finished") else stream.eof  # brotli, or one like zlib
         # What follows a gzip member and is none is padding.
         if not ended and getattr(decoder, "_state", None) != GzipDecoderState.SWALLOW_DATA:
             return False
