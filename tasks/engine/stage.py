@@ -73,6 +73,10 @@ class InlineExecutor:
         """Show nothing."""
 
 
+_AGAIN = "Run the same command again: it computes only what is missing."
+_MEND = "The same command would meet this again: mend what is named, then it computes only what is missing."
+
+
 class StageFailedError(Exception):
     """Some shards of a stage could not be made; the others are done and kept.
 
@@ -90,12 +94,17 @@ class StageFailedError(Exception):
         self.total = total
         self.damaged = [error for error in errors.values() if isinstance(error, CorruptShardError)]
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether every error is one that the same command would meet again: an input or a setting that is wrong."""
+        return all(isinstance(error, ValueError | FileNotFoundError) for error in self.errors.values())
+
     def __str__(self) -> str:
         lines = [f"{name}: {describe(error)}" for name, error in self.errors.items()]
         shown = "\n  ".join(lines[:20] + ([f"and {len(lines) - 20} more"] if len(lines) > 20 else []))
         return (
             f"stage {self.stage}: {len(self.errors)} of {self.total} failed, the others are done and kept.\n  {shown}\n"
-            "Run the same command again: it computes only what is missing."
+            f"{_MEND if self.is_lasting else _AGAIN}"
         )
 
 

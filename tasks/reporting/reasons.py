@@ -11,6 +11,7 @@ ARTICLE_REASONS = {
     "empty_lead": "the source has no lead section for it: there is no target",
     "no_sources": "neither a reference nor a search result nor a document",
     "duplicate_title": "there is already an article with that title or name; the first one is kept",
+    "malformed_line": "the line of JSON is not an article; as many as this may be refused",
     "malformed_row": "the row is not of its corpus's layout",
     "missing_page": "the wiki has no page of that title",
     "revision_gone": "that revision was hidden or deleted after it was planned",

@@ -31,7 +31,7 @@ def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers |
         case "miniweb":
             return MiniwebSource(settings.miniweb)
         case "records":
-            return RecordsSource(settings.records)
+            return RecordsSource(settings.records, malformed=settings.malformed)
         case "dump":
             return DumpSource(settings.dump, settings.wikitext)
         case "encyclopedia":
@@ -41,7 +41,7 @@ def open_source(settings: SourceSettings, contact: str = "", kept: KeptAnswers |
         case "tensor2tensor":
             return Tensor2TensorSource(settings.tensor2tensor)
         case "sections":
-            return SectionsSource(settings.sections, settings.dump, settings.wikitext)
+            return SectionsSource(settings.sections, settings.dump, settings.wikitext, malformed=settings.malformed)
         case "collection":
             return CollectionSource(settings.collection)
 

@@ -19,6 +19,7 @@ from tasks.sources.dump.articles import FORMAT_VERSION, ArticleReader
 from tasks.sources.dump.pages import CATEGORY, Page, Site
 from tasks.sources.dump.settings import WikitextSettings
 from tasks.sources.kept_answers import KeptAnswers
+from tasks.sources.malformed import Malformed
 from tasks.sources.mediawiki_api import PATIENCE, MediaWikiApi
 from tasks.sources.settings import MediaWikiSettings
 from tasks.sources.source import Article, Partition
@@ -169,16 +170,20 @@ class MediaWikiSource:
 
 def _titles(path: Path) -> Iterator[str]:
     """Yield the titles of a file."""
+    malformed = Malformed()
     with path.open(encoding="utf-8-sig") as lines:
         try:
             for number, line in enumerate(lines, 1):
                 title = " ".join(line.replace("_", " ").split())
-                if title and not title.startswith("#"):
-                    if "|" in title or "\x1f" in title:
-                        raise ValueError(f"{path}, line {number}: expected one title, got {title[:80]!r}")
+                if not title or title.startswith("#"):
+                    continue
+                if "|" in title or "\x1f" in title:
+                    malformed.add(f"{path}, line {number}: expected one title, got {title[:80]!r}")
+                elif not malformed.number:
                     yield title
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: expected UTF-8, got the byte {error.object[error.start]:#04x}") from error
+    malformed.check()
 
 
 def _batches(titles: Iterator[str]) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from tasks.sources.files import BLOCK, InputFile, blocks, file_state, file_with, input_files, unzipped
+from tasks.sources.malformed import Malformed
 from tasks.sources.settings import RecordsSettings
 from tasks.sources.source import Article, GivenDocument, Partition
 
@@ -91,6 +92,7 @@ class RecordsSource:
         *,
         partition_bytes: int = _PARTITION_BYTES,
         setting: str = "source.records.paths",
+        malformed: int = 0,
     ) -> None:
         """Take the settings; no file is opened yet.
 
@@ -98,10 +100,12 @@ class RecordsSource:
             settings: which files.
             partition_bytes: size of a partition.
             setting: name of the setting of the files, for messages.
+            malformed: how many malformed lines a file may have; they are refused.
         """
         self._settings = settings
         self._partition_bytes = partition_bytes
         self._setting = setting
+        self._malformed = malformed
 
     @property
     def gives_documents(self) -> bool:
@@ -120,32 +124,51 @@ class RecordsSource:
         return [partition for file in self.files() for partition in self._cut(file)]
 
     def read(self, partition: Partition) -> Iterator[Article]:
-        """Yield the articles of a byte range.
+        """Yield the articles of a byte range; malformed lines are refused (`malformed_line`), if it may have some.
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: a line is not an article: names file, line (counted from 1 through the whole file), field, value
-                and what was expected.
+            ValueError: lines are not articles, in a file that has more of them than it may: names file, line (counted
+                from 1 through the whole file), field, value and what was expected, of the first twenty of the range.
         """
         with_documents = _gives_documents(file_with(partition, self.files()))
-        return self.parse(partition, _article_with_documents if with_documents else _article_without)
+        return self.parse(partition, _article_with_documents if with_documents else _article_without, refused_line)
 
-    def parse(self, partition: Partition, parser: Callable[[bytes], T]) -> Iterator[T]:
-        """Yield the parsed lines of a byte range, without blank ones.
+    def parse(
+        self, partition: Partition, parser: Callable[[bytes], T], refused: Callable[[str], T] | None = None
+    ) -> Iterator[T]:
+        """Yield the parsed lines of a byte range, without blank ones; after the first that is one too many, nothing.
+
+        Args:
+            partition: the range.
+            parser: returns what a line holds.
+            refused: returns what stands for a malformed line, by its name.
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: the parser raised `MalformedLineError`: names file and line too.
+            ValueError: the parser raised `MalformedLineError`, and the file has more malformed lines than it may: names
+                the first twenty of the range, and how many there are.
         """
         file = file_with(partition, self.files())
         offset = 0 if _is_zipped(file) else partition.start - file.start
-        for number, line in enumerate(_lines(file, offset, partition.stop - partition.start)):
-            if line.strip():
-                try:
-                    yield parser(line)
-                except MalformedLineError as error:
-                    line_number = number + 1 + _lines_before(file.path, offset)
-                    raise ValueError(f"{file.path}, line {line_number}: {error}") from error
+        before = total = 0
+        found = Malformed()
+        for number, line in enumerate(_lines(file, offset, partition.stop - partition.start), 1):
+            if not line.strip():
+                continue
+            try:
+                content = parser(line)
+            except MalformedLineError as error:
+                before = before or _lines_before(file.path, offset)
+                total = total or (_malformed_in(file, parser) if self._malformed else 1)
+                if refused is not None and total <= self._malformed:
+                    yield refused(f"{file.path.name}, line {before + number}")
+                else:
+                    found.add(f"{file.path}, line {before + number}: {error}")
+            else:
+                if not found.number:
+                    yield content
+        found.check(f"; the file has {total}, source.malformed allows {self._malformed}" if self._malformed else "")
 
     def files(self) -> list[InputFile]:
         """Return the files in the order of the settings, those of a pattern sorted by name.
@@ -224,10 +247,26 @@ def _lines(file: InputFile, offset: int, size: int) -> Iterator[bytes]:
             yield line
 
 
+def _malformed_in(file: InputFile, parser: Callable[[bytes], object]) -> int:
+    """Return how many lines of a file a parser refuses; slow, so only where there is one."""
+    number = 0
+    for line in filter(bytes.strip, _lines(file, 0, file.size)):
+        try:
+            parser(line)
+        except MalformedLineError:
+            number += 1
+    return number
+
+
 def _lines_before(path: Path, offset: int) -> int:
     """Return how many lines end before a byte; slow, so only for error messages."""
     with path.open("rb") as stream:
         return sum(block.count(b"\n") for block in blocks(stream, offset))
+
+
+def refused_line(name: str) -> Article:
+    """Return what stands for a malformed line."""
+    return Article(name, "", (), drop_reason="malformed_line")
 
 
 def _article_without(line: bytes) -> Article:

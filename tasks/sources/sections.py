@@ -16,7 +16,7 @@ from tasks.sources.dump.pages import Page
 from tasks.sources.dump.rules import PageRules
 from tasks.sources.dump.settings import DumpSettings, WikitextSettings
 from tasks.sources.dump.source import DumpSource
-from tasks.sources.records import Line, RecordsSource, parse_line
+from tasks.sources.records import Line, RecordsSource, parse_line, refused_line
 from tasks.sources.settings import RecordsSettings, SectionsSettings
 from tasks.sources.source import Article, GivenDocument, Partition
 
@@ -76,12 +76,24 @@ class SectionsSource:
 
     name = "sections"
 
-    def __init__(self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings) -> None:
+    def __init__(
+        self, settings: SectionsSettings, dump: DumpSettings, wikitext: WikitextSettings, *, malformed: int = 0
+    ) -> None:
+        """Take the settings; no file is opened yet.
+
+        Args:
+            settings: over what, and what becomes a topic.
+            dump: the files of a dump.
+            wikitext: how to read them.
+            malformed: how many malformed lines a JSONL file may have; they are refused.
+        """
         self._settings = settings
         self._wikitext = wikitext
         self._rules = PageRules(wikitext)
         self._dump = DumpSource(dump, wikitext)
-        self._records = RecordsSource(RecordsSettings(paths=settings.paths), setting="source.sections.paths")
+        self._records = RecordsSource(
+            RecordsSettings(paths=settings.paths), setting="source.sections.paths", malformed=malformed
+        )
 
     @property
     def gives_documents(self) -> bool:
@@ -117,7 +129,7 @@ class SectionsSource:
 
     def _entries(self, partition: Partition) -> Iterator[_Entry]:
         if self._settings.over == "jsonl":
-            yield from self._records.parse(partition, self._line_entry)
+            yield from self._records.parse(partition, self._line_entry, _refused)
             return
         reader, pages = self._dump.open(partition)
         for page in pages:
@@ -152,3 +164,9 @@ class SectionsSource:
             drop_reason=self._rules.lead_reason(section.text),
         )
         return _Topic(article, section.title)
+
+
+def _refused(name: str) -> _Entry:
+    """Return what stands for a malformed line: one refused article, whatever becomes a topic."""
+    article = refused_line(name)
+    return _Entry(article, "", (_Topic(article),))

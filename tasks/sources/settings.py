@@ -74,6 +74,12 @@ class SourceSettings(Settings):
         "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
         "sections of a dump's or of JSONL articles; collection: a published corpus of documents and summaries",
     )  # fmt: skip
+    malformed: int = tuning(
+        0,
+        "malformed lines that a JSONL file of records or sections may have: they are refused (`malformed_line`); with "
+        "more the build stops and names the first twenty",
+        ge=0,
+    )
     miniweb: MiniwebSettings = MiniwebSettings()
     records: RecordsSettings = RecordsSettings()
     dump: DumpSettings = DumpSettings()

@@ -13,6 +13,7 @@ from typing import Any
 from storage.formats.example import Values, read_example
 from storage.formats.tfrecord import read_records
 from tasks.sources.files import file_state
+from tasks.sources.malformed import Malformed
 from tasks.sources.source import Article, Partition
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 
@@ -62,16 +63,23 @@ class Tensor2TensorSource:
         Memory holds one article of the content at a time, and the URLs of the whole shard.
 
         Raises:
-            ValueError: a file is damaged or of an unexpected format: names the file and the byte or entry.
+            ValueError: a file is damaged or of an unexpected format: names the file and the bytes or entries, the first
+                twenty of them.
         """
         shard = next((shard for shard in self._shards() if shard.number == partition.start), None)
         if shard is None:
             raise ValueError(f"{partition.name}: its files no longer exist (source.tensor2tensor)")
         urls = _read_urls(shard.urls)
         split = _split(shard) if self._settings.split == "files" else None
+        malformed = Malformed()
         with shard.content.open("rb") as stream:
             for offset, record in read_records(stream, name=str(shard.content)):
-                url, title, lead = _read_content(record, f"{shard.content}, record at byte {offset}")
+                try:
+                    url, title, lead = _read_content(record, f"{shard.content}, record at byte {offset}")
+                except ValueError as error:
+                    malformed.add(str(error))
+                if malformed.number:
+                    continue
                 entry = urls.pop(url, None)
                 yield Article(
                     title=title,
@@ -80,6 +88,7 @@ class Tensor2TensorSource:
                     split=split,
                     licence=_LICENCE,
                 )
+        malformed.check()
         for url, (title, _) in urls.items():
             yield Article(title or _title_of(url), "", (), split=split, drop_reason="no_content")
 
@@ -139,7 +148,14 @@ def _read_urls(path: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
         raise ValueError(f"{path}: expected a JSON object of articles, but {error}") from error
     if not isinstance(entries, dict):
         raise ValueError(f"{path}: expected a JSON object of articles, got {type(entries).__name__}")
-    return {url: _entry(url, entry, path) for url, entry in entries.items()}
+    found, malformed = {}, Malformed()
+    for url, entry in entries.items():
+        try:
+            found[url] = _entry(url, entry, path)
+        except ValueError as error:
+            malformed.add(str(error))
+    malformed.check()
+    return found
 
 
 def _entry(url: str, entry: Any, path: Path) -> tuple[str, tuple[str, ...]]:

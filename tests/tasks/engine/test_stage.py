@@ -118,7 +118,7 @@ def test_a_bad_shard_fails_alone_and_by_name(tmp_path: Path) -> None:
     assert str(failure.value) == (
         "stage paragraphs: 1 of 3 failed, the others are done and kept.\n"
         "  paragraphs-00001: ValueError: cannot read 0-1\n"
-        "Run the same command again: it computes only what is missing."
+        "The same command would meet this again: mend what is named, then it computes only what is missing."
     )
     assert build(tmp_path)[1] == ["paragraphs-00001", "models/ranker", "features-00000"]
 
@@ -284,16 +284,22 @@ def test_a_directory_is_planned_as_missing_done_or_waiting(tmp_path: Path) -> No
 
 
 def test_many_failures_are_named_up_to_twenty() -> None:
-    failure = StageFailedError("crawl", {f"crawl-{i:05d}": ValueError(f"no {i}") for i in range(22)}, 30)
+    failure = StageFailedError("crawl", {f"crawl-{i:05d}": ConnectionError(f"no {i}") for i in range(22)}, 30)
     lines = str(failure).splitlines()
     assert lines[0] == "stage crawl: 22 of 30 failed, the others are done and kept."
-    assert lines[1] == "  crawl-00000: ValueError: no 0"
+    assert lines[1] == "  crawl-00000: ConnectionError: no 0"
     assert lines[20:] == [
-        "  crawl-00019: ValueError: no 19", "  and 2 more",
+        "  crawl-00019: ConnectionError: no 19", "  and 2 more",
         "Run the same command again: it computes only what is missing.",
     ]  # fmt: skip
     twenty = StageFailedError("crawl", {f"crawl-{i:05d}": ValueError("no") for i in range(20)}, 30)
     assert "more" not in str(twenty)
+
+
+def test_the_same_command_is_advised_only_where_it_may_help() -> None:
+    wrong, gone, full = ValueError("line 2"), FileNotFoundError("a.jsonl"), OSError("no space left")
+    assert StageFailedError("intake", {"a": wrong, "b": gone}, 2).is_lasting
+    assert not StageFailedError("intake", {"a": wrong, "b": full}, 2).is_lasting
 
 
 def test_a_killed_shard_leaves_nothing_that_counts_as_done(tmp_path: Path) -> None:

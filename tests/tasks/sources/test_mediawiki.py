@@ -231,6 +231,8 @@ def test_settings_that_make_no_sense_are_refused(tmp_path: Path) -> None:
             source(server, listed(tmp_path, "Ada"), category="Rivers").partitions()
         with pytest.raises(ValueError, match=r"titles\.txt, line 3: expected one title, got 'Ada\|Bo'"):
             source(server, listed(tmp_path, "Ada|Bo")).partitions()
+        with pytest.raises(ValueError, match=r"(?s)line 3: .*line 5: .*2 malformed in all"):
+            source(server, listed(tmp_path, "Ada|Bo", "Cy", "Di|Ed")).partitions()
         with pytest.raises(FileNotFoundError):
             source(server, tmp_path / "none.txt").partitions()
         with pytest.raises(ValueError, match="expected one that MediaWikiSource planned"):

@@ -121,6 +121,38 @@ def test_a_malformed_line_is_named_in_any_partition(tmp_path: Path, line: Any, m
             read(records(file, partition_bytes=size))
 
 
+def test_all_malformed_lines_are_named_up_to_twenty(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.jsonl", LINE, "{", LINE, "[1]", "")
+    with pytest.raises(ValueError, match="malformed in all") as failure:
+        read(records(file))
+    assert [line.partition(": ")[0].strip() for line in str(failure.value).splitlines()] == [
+        f"{file}, line 2", f"{file}, line 4", "2 malformed in all",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="malformed in all") as failure:
+        read(records(write(tmp_path / "b.jsonl", *["{"] * 23)))
+    lines = str(failure.value).splitlines()
+    assert len(lines) == 21
+    assert lines[19].startswith(f"  {tmp_path / 'b.jsonl'}, line 20: ")
+    assert lines[20] == "  23 malformed in all"
+
+
+def test_nothing_follows_the_first_malformed_line(tmp_path: Path) -> None:
+    source = records(write(tmp_path / "a.jsonl", "{", LINE))
+    with pytest.raises(ValueError, match="line 1"):  # as the check before a run reads it
+        next(source.read(source.partitions()[0]))
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_as_many_lines_as_allowed_are_refused(tmp_path: Path, size: int) -> None:
+    settings = RecordsSettings(paths=(str(write(tmp_path / "a.jsonl", "{", LINE, "[1]", LINE)),))
+    articles = read(RecordsSource(settings, partition_bytes=size, malformed=2))
+    assert [(article.title, article.drop_reason) for article in articles] == [
+        ("a.jsonl, line 1", "malformed_line"), ("Ada", None), ("a.jsonl, line 3", "malformed_line"), ("Ada", None),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match=r"(?s)line 1: .*; the file has 2, source\.malformed allows 1"):
+        read(RecordsSource(settings, partition_bytes=size, malformed=1))
+
+
 def test_bytes_that_are_no_utf8_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(json.dumps(LINE).encode() + b'\n{"title": "\xe9"}\n')
     with pytest.raises(ValueError, match=r"line 2: expected UTF-8, got the byte 0xe9"):

@@ -50,10 +50,10 @@ def over_dump(folder: Path, target: str, *pages: str) -> SectionsSource:
     return SectionsSource(SectionsSettings(target=target), files, WikitextSettings(min_lead_words=3))  # type: ignore[arg-type]
 
 
-def over_lines(folder: Path, target: str, *lines: Any) -> SectionsSource:
+def over_lines(folder: Path, target: str, *lines: Any, malformed: int = 0) -> SectionsSource:
     (folder / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     settings = SectionsSettings(over="jsonl", target=target, paths=(str(folder / "a.jsonl"),))  # type: ignore[arg-type]
-    return SectionsSource(settings, DumpSettings(), WikitextSettings(min_lead_words=3))
+    return SectionsSource(settings, DumpSettings(), WikitextSettings(min_lead_words=3), malformed=malformed)
 
 
 def read(source: SectionsSource) -> list[Article]:
@@ -172,3 +172,10 @@ def test_real_articles_give_their_sections(shared_data: Path) -> None:
     assert len(articles) == len(lines) == 100
     assert [article.title for article in articles] == [line["title"].replace("_", " ") for line in lines]
     assert sum(len(article.documents) for article in articles) == 1070
+
+
+@pytest.mark.parametrize("target", ["section", "lead"])
+def test_malformed_lines_are_refused_where_some_are_allowed(tmp_path: Path, target: str) -> None:
+    whole = read(over_lines(tmp_path, target, LINE))
+    refused = Article("a.jsonl, line 1", "", (), drop_reason="malformed_line")
+    assert read(over_lines(tmp_path, target, {"title": "Bo"}, LINE, malformed=1)) == [refused, *whole]

@@ -127,6 +127,24 @@ def test_what_is_no_shard_is_named(tmp_path: Path, entries: Any, records: list[b
         read(source(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("entries", "records", "named"),
+    [
+        ({"u": {"refs": [1]}, "v": {"refs": []}, "w": {}}, [], ["entry 'u'", "entry 'w'"]),
+        ({}, [b"\xff", write_example({"url": [b"u"]})], ["record at byte 0", "record at byte 17"]),
+    ],
+)
+def test_all_malformed_parts_of_a_shard_are_named(
+    tmp_path: Path, entries: Any, records: list[bytes], named: list[str]
+) -> None:
+    write(tmp_path, 1, entries, records)
+    with pytest.raises(ValueError, match="2 malformed in all") as failure:
+        read(source(tmp_path))
+    lines = str(failure.value).splitlines()
+    assert [name in line for name, line in zip(named, lines, strict=False)] == [True, True]
+    assert len(lines) == 3
+
+
 def test_files_that_are_missing_are_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"source\.tensor2tensor\.urls is empty"):
         source(tmp_path, urls="").partitions()
