@@ -179,7 +179,7 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
     assert champion is not None
     assert (champion.version, champion.previous) == (4, 2)
     assert [usable(store, number) for number in (1, 2, 3, 4)] == [False, True, False, True]
-    with pytest.raises(StorageError, match=r"version 3 below .* \(pruned\). Choose one of 2, 4"):
+    with pytest.raises(StorageError, match=r"version 3 below .* \(pruned\) or damaged. Choose one of 2, 4"):
         promote_by_hand(store, 3)
 
     cards = [artifact.data for artifact in artifacts("tiny-model-card")]
