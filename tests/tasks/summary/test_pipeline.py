@@ -85,6 +85,19 @@ def test_a_copy_that_is_mostly_menus_is_called_a_copy():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Skerry Point Lighthouse was built in 1874 by the engineer Thomas Marwick, after two ships were lost there.",
+        "Harris, T. & Webb, K. L. (1987). The lighthouse at Skerry Point. Journal of River Engineering, 14(2), 211-229.",
+    ],
+)
+def test_a_chosen_page_is_used_however_short_and_like_junk_it_is(text: str):
+    summary, _ = summarized(files(page_html=page_of(text)))
+    assert [(source.refused, len(source.paragraphs)) for source in summary.sources] == [(None, 1)]
+    assert {sentence.verdict for sentence in summary.sentences} == {"supported"}
+
+
 def test_every_language_is_kept_if_asked_for():
     summary, _ = summarized(files(german_html=page_of(GERMAN)), language=None)
     assert summary.sources[0].refused is None
