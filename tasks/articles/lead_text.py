@@ -25,7 +25,7 @@ _HATNOTE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # A whole line of shares: "Upper locks 54 %, lower locks 30 %, weirs 16 %."
-_SHARES = re.compile(r"(?:[^%]{1,50}\d\s?%[^%\w]{0,3}){3,}")
+_SHARES = re.compile(r"(?:[^%]{1,50}\d\s?%){3,}[^%\w]{0,3}")
 # Inside a line: footnote marks and editors' notes. A letter that belongs to a quoted word is none: "[t]he", "hope[s]".
 _MARKS = re.compile(
     r"""\[(?:\d{1,3}|(?:note|nb|fn)\ \d{1,3}|edit

@@ -116,8 +116,8 @@ def _found(text: str) -> Iterator[Found]:
                 yield Found("phones", start, end)
         yield from (Found("cards", *match.span()) for match in _CARD.finditer(text) if _has_check_digit(match[0]))
     for match in _ACCOUNT.finditer(text):
-        if (end := _end_of_account(match[0])) is not None:
-            yield Found("accounts", match.start(), match.start() + end)
+        if (length := _length_of_account(match[0])) is not None:
+            yield Found("accounts", match.start(), match.start() + length)
     if "." in text:
         yield from (
             Found("ip_addresses", *match.span())
@@ -151,8 +151,8 @@ def _has_check_digit(written: str) -> bool:
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
-def _end_of_account(written: str) -> int | None:
-    """Return where an account's number ends whose check digits are right (ISO 13616), without words after it."""
+def _length_of_account(written: str) -> int | None:
+    """Return the length of an account's number whose check digits are right (ISO 13616), without words after it."""
     while len(written) >= _LEAST_ACCOUNT:
         plain = written.replace(" ", "")
         if (

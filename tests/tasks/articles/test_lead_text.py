@@ -57,3 +57,7 @@ from tasks.articles.lead_text import clean_lead
 )
 def test_only_prose_is_left(lead: str, expected: str) -> None:
     assert clean_lead(lead) == expected
+
+
+def test_a_long_list_of_shares_is_no_riddle() -> None:
+    assert clean_lead("It is long.\n" + "lock 5%, " * 200 + "and so on. Then") != ""
