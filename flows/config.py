@@ -120,6 +120,13 @@ class BuildConfig(Settings):
         pretrained = self.summarizer.pretrained
         return None if pretrained is None else (pretrained, "summarizer.pretrained")
 
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide what the build makes; a section that none of its stages reads is left out."""
+        fields = super().recipe()
+        if not self.decoding.guidance.reads_predictor:
+            del fields["attention"]
+        return fields
+
     def manifest(self) -> dict[str, Any]:
         """Return the JSON-able configuration for manifests: without the webhook, whose URL may be a secret."""
         return self.model_dump(mode="json", exclude={"notification": {"webhook"}})

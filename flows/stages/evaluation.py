@@ -81,9 +81,10 @@ def scores(
     """Score every summary; with `facts` also by those of the mini web, if the corpus is one."""
     settings = session.config.scoring
     world = session.config.miniweb if facts else None
+    truth = {} if world is None else {"world": world.of_facts}
     recipe = Recipe(
         schemas.SCORES, "tasks.evaluation.scoring:score_predictions", settings=settings, notes=judge_notes(settings),
-        arguments={} if world is None else {"world": world},
+        arguments=truth,
     )  # fmt: skip
     return session.run.stage(
         recipe,

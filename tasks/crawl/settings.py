@@ -128,10 +128,12 @@ class CommonCrawlSettings(Settings):
     )
 
     def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide which captures are read; `near` only where it is set, as it came later.
+        """Return the fields that decide which captures are read; none where no index is asked.
 
         The tables are left out: their files are arguments of the stages that read them.
         """
+        if not self.used:
+            return {}
         fields = super().recipe()
         del fields["tables"]
         if not self.near:
@@ -184,6 +186,10 @@ class WaybackSettings(Settings):
         ge=0,
         le=LONGEST_WAIT,
     )
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide which captures are read; of one that is not asked, only that."""
+        return super().recipe() if self.enabled else {"enabled": False}
 
 
 class CrawlSettings(Settings):

@@ -82,7 +82,7 @@ def write_report(
         config: the recipe of the build's settings.
         seed: decides the resamples of the intervals.
         directory: folder of the files.
-        took: seconds and peak bytes of each stage, from there too.
+        took: seconds, peak bytes and bytes on disk of each stage, from there too.
 
     Returns:
         `published`, the files, and the headline numbers: in percent, by system and by L'.

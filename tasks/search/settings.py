@@ -1,6 +1,6 @@
 """Settings of the search for sources."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr, model_validator
 
@@ -31,6 +31,11 @@ class SearchSettings(Settings):
         "US dollars for a thousand queries, for the estimate of --dry-run; null = 5 for google, else none known",
         ge=0,
     )
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the fields that decide the results; without a provider, only that there is none."""
+        fields = super().recipe()
+        return fields if self.provider != "none" else {"provider": "none"}
 
     @property
     def query_price(self) -> float | None:

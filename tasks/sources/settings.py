@@ -1,6 +1,7 @@
 """Settings of the sources: which one articles come from, and where each of them finds its files or its wiki."""
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -62,6 +63,15 @@ class SectionsSettings(Settings):
     )
 
 
+# Sections that a source reads beside its own.
+_ALSO_READ: Mapping[str, Sequence[str]] = {
+    "dump": ("wikitext",),
+    "encyclopedia": ("wikitext",),
+    "mediawiki": ("wikitext",),
+    "sections": ("dump", "wikitext"),
+}
+
+
 class SourceSettings(Settings):
     """Which source articles come from, and the settings of each. Partitions carry digests of what they hold."""
 
@@ -92,3 +102,8 @@ class SourceSettings(Settings):
     tensor2tensor: Tensor2TensorSettings = Tensor2TensorSettings()
     sections: SectionsSettings = SectionsSettings()
     collection: CollectionSettings = CollectionSettings()
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the kind and the sections that it reads; settings of other sources change nothing."""
+        read = {"kind", self.kind, *_ALSO_READ.get(self.kind, ())}
+        return {name: value for name, value in super().recipe().items() if name in read}

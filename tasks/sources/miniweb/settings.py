@@ -33,6 +33,12 @@ class MiniwebSettings(Settings):
         return self
 
     @property
+    def of_facts(self) -> "MiniwebSettings":
+        """The settings that decide what is true of the topics; the others, of the web around them, have defaults."""
+        names = ("topics", "seed", "week", "growth", "edits") if self.week else ("topics", "seed")
+        return MiniwebSettings.model_validate({name: getattr(self, name) for name in names})
+
+    @property
     def topics_now(self) -> int:
         """Number of articles in the settings' week."""
         return self.topics + int(self.topics * self.growth * self.week)
