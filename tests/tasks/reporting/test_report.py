@@ -236,8 +236,8 @@ ht+similarity    50.00    50.00    50.00      50.00            50.00 to 50.00
 lead             25.00    25.00    25.00      25.00            25.00 to 25.00
 
 ht+similarity is 25.00 points of values F1 above lead (95 % interval 25.00 to 25.00): not
-significant (p = 1.000 after Holm's correction). With only 1 test articles these intervals are
-rough.
+significant (p = 1.000 after Holm's correction; scores that differ on 1 article give no p below
+1.000). With only 1 test articles these intervals are rough.
 """
     )
 
