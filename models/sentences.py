@@ -8,8 +8,10 @@ word before it is a known abbreviation, an initial or an acronym with full stops
 import re
 from collections.abc import Iterator
 
-_BOUNDARY = re.compile(r"""[.!?]+["'”’»)\]]*(?P<gap>[^\S\n]+)(?=["'“‘«(\[]*[A-Z0-9À-ÖØ-Þ])|(?P<line>\s*\n\s*)""")
-_LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]+$")
+_BOUNDARY = re.compile(
+    r"""(?<![.!?])[.!?]+["'”’»)\]]*(?P<gap>[^\S\n]+)(?=["'“‘«(\[]*[A-Z0-9À-ÖØ-Þ])|(?P<line>(?<!\s)\s*\n\s*)"""
+)
+_LAST_WORD = re.compile(r"(?<![^\s(\[\"'“‘«])[^\s(\[\"'“‘«]+$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
 
 

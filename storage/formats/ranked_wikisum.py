@@ -29,7 +29,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 _FILE = re.compile(r"(?P<name>.+)\.(?P<split>train|valid|test)\.(?P<number>\d{1,9})\.(?P<layout>pt|json)")
 _BETWEEN = re.compile(r" ?</t>\s*<t> ?")
 _FIRST, _LAST = re.compile(r"\A\s*<t> ?"), re.compile(r" ?</t>\s*\Z")
-_STRAY = re.compile(r"\s*</?t>\s*")
+_STRAY = re.compile(r"(?:(?<!\s)\s+)?</?t>\s*")
 _TOLERANCE = 1e-4  # weights may have been written with few decimals
 
 

@@ -9,7 +9,7 @@ from tasks.sources.source import Article
 from tasks.text.verbs import has_finite_verb
 
 # A whole line: an edit link of a heading, a row of a table (timelines and infoboxes), or its ruling.
-_NOT_PROSE = re.compile(r"\s*(?:\[edit\]|\|.*|[^|\n]*\|[^|\n]*\|.*|[-=_*|:\s]{3,})\s*")
+_NOT_PROSE = re.compile(r"\s*+(?:\[edit\]\s*|\|.*|[^|\n]*\|[^|\n]*\|.*)|[-=_*|:\s]{3,}")
 # A whole line that ends like a sentence: an item of two words at most, a title with an ellipsis, a list of numbers, and
 # a formula, which has no word.
 _FRAGMENT = re.compile(

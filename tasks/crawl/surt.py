@@ -14,14 +14,14 @@ _WWW = re.compile(r"www\d*\.")
 _SLASHES_OR_DOTS = re.compile(r"//|/\.")
 # Session numbers as servers of the 2000s write them: ASP.NET in the path, the others in the query.
 _IN_PATH = (
-    re.compile(r"(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)"),
-    re.compile(r"(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)"),
+    re.compile(r"(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/((?:(?!(?<=/)\((?:[a-z]\([0-9a-z]{24}\))+\)/)[^?])+\.aspx.*)"),
+    re.compile(r"(.*/)\([0-9a-z]{24}\)/((?:(?!(?<=/)\([0-9a-z]{24}\)/)[^?])+\.aspx.*)"),
 )
 _IN_QUERY = tuple(
     re.compile(rf"(.*){field}(?:&(.*))?", re.IGNORECASE)
     for field in (
         "jsessionid=[0-9a-z]{32}", "phpsessid=[0-9a-z]{32}", "sid=[0-9a-z]{32}", "aspsessionid[a-z]{8}=[a-z]{24}",
-        "cfid=[^&]+&cftoken=[^&]+",
+        "cfid=(?:(?!cfid=)[^&])+&cftoken=[^&]+",
     )
 )  # fmt: skip
 

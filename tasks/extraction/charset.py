@@ -6,7 +6,6 @@ from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 _HEAD = 4096  # bytes in which a page must declare its character set; HTML asks for the first 1024
-_TAGS = re.compile(rb"<[^>]*>")
 _DETECTION_SAMPLE = 32_768  # bytes
 _BAD_SHARE = 0.2  # of the non-ASCII characters: a few bad ones do not prove that the character set is wrong
 _LATIN_SHARE = 0.3  # of the letters: no Latin-1 language has so many accented ones; misread Cyrillic has
@@ -37,8 +36,15 @@ def decode(body: bytes, declared: str | None) -> str:
         text = body.decode(codec, "replace")
         if _fits(text, codec):
             return text
-    best = from_bytes(_TAGS.sub(b" ", body)[:_DETECTION_SAMPLE]).best()
+    best = from_bytes(_without_tags(body)[:_DETECTION_SAMPLE]).best()
     return body.decode(best.encoding if best else "cp1252", "replace")
+
+
+def _without_tags(text: bytes) -> bytes:
+    """Return HTML with a space for each tag; a pattern would search all that follows for each `<` without a `>`."""
+    *parts, rest = text.split(b">")
+    cut = (part.partition(b"<") for part in parts)
+    return b"".join(before + (b" " if opened else b">") for before, opened, _ in cut) + rest
 
 
 def _codec(label: str | None) -> str | None:
@@ -59,5 +65,5 @@ def _fits(text: str, codec: str) -> bool:
     if codec != "cp1252":
         return True
     accents = sum(map(len, re.findall(r"[À-ÿ]+", text)))
-    plain = _TAGS.sub(b" ", text.encode("ascii", "ignore"))
+    plain = _without_tags(text.encode("ascii", "ignore"))
     return accents <= _LATIN_SHARE * (accents + sum(map(len, re.findall(rb"[A-Za-z]+", plain))))

@@ -32,9 +32,9 @@ _HEADINGS = _names("h1 h2 h3 h4 h5 h6")
 _HOMES = _names("body html article main")  # never refused by their class
 _ROLES = _names("alert banner complementary contentinfo dialog menu navigation search")
 _REFUSED = re.compile(  # words in `class` and `id` of what surrounds an article
-    r"(?:^|[\s_-])(?:ads?|advert\w*|banner|breadcrumbs?|byline|captions?|comments?|cookies?|disqus\w*|footer|gdpr|legal"
-    r"|login|masthead|menu|meta|modal|nav|navbar|navigation|newsletters?|outbrain|pagination|popup|promos?|recirc\w*"
-    r"|recommend\w*|related\w*|reply|screen-reader-text|share|sharing|sharedaddy|sidebar|signup|social\w*|sponsor\w*"
+    r"(?:^|[\s_-])(?:ads?|advert[^\W_]*|banner|breadcrumbs?|byline|captions?|comments?|cookies?|disqus[^\W_]*|footer|gdpr|legal"
+    r"|login|masthead|menu|meta|modal|nav|navbar|navigation|newsletters?|outbrain|pagination|popup|promos?|recirc[^\W_]*"
+    r"|recommend[^\W_]*|related[^\W_]*|reply|screen-reader-text|share|sharing|sharedaddy|sidebar|signup|social[^\W_]*|sponsor[^\W_]*"
     r"|sr-only|subscribe|subscription|taboola|tags?|toolbar|trending|visually-hidden|widgets?)(?:$|[\s_-])"
     r"|(?:^|[\s_-])(?:read|see|more)[_-](?:more|also|on|from|stories)",
     re.IGNORECASE,

@@ -12,7 +12,7 @@ MIME = "application/pdf"
 _SHORT = 0.8  # of the usual line's characters: a shorter line may be the last of its paragraph, or a heading
 _USUAL = 0.9  # quantile of the lengths: most lines of prose are full, headings and captions are not
 _SENTENCE_END = re.compile(r"""[.!?…:]["”'’)\]]*$""")
-_HYPHEN = re.compile(r"(\w+)-$")
+_HYPHEN = re.compile(r"(?<!\w)(\w+)-$")
 _WORD = re.compile(r"\w+")
 _PAGE_NUMBER = re.compile(r"(?:page\s+)?[\divxlc]{1,5}(?:\s*(?:/|of)\s*\d+)?", re.IGNORECASE)
 

@@ -11,7 +11,8 @@ _REFERENCES = re.compile(
     re.IGNORECASE,
 )
 _COMMENTS = re.compile(
-    r"(?:(?<![\d,])\d[\d,]* )?(?:comments?|repl(?:y|ies)|responses?|thoughts on .*|(?:user|reader|recommended) comments)(?: \d+)?"
+    r"(?:(?<![\d,])\d[\d,]* )?(?:comments?|repl(?:y|ies)|responses?|thoughts on .*"
+    r"|(?:user|reader|recommended) comments)(?: \d+)?"
     r"|leave a (?:reply|comment).*|join the (?:discussion|conversation).*|(?:add|post) (?:a|your) comment.*"
     r"|log in to (?:reply|comment).*|sign in to comment.*|view \d* ?comments?.*",
     re.IGNORECASE,

@@ -36,7 +36,7 @@ RULE_SETS: Mapping[str, tuple[str, ...]] = {
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq,
 }  # fmt: skip
-_WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|<|>|=)\s*(.*?)\s*")
+_WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|<|>|=)\s*+(\S(?:.*\S)?)?\s*")
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from tasks.sources.source import Article
 FORMAT_VERSION = 3  # rises when the same wikitext would give other articles
 
 _REDIRECT = re.compile(r"\s*#\s*redirect", re.I)
-_TEMPLATE_NAME = re.compile(r"\{\{\s*(?:template\s*:\s*)?([^{}|\n]+?)\s*(?=\||\}\})", re.I)
-_CATEGORY_NAME = re.compile(r"\[\[\s*[^\[\]|:]+:\s*([^\[\]|]+?)\s*(?=\||\]\])")
+_TEMPLATE_NAME = re.compile(r"\{\{\s*+(?:template\s*+:\s*+)?([^\s{}|](?:[^{}|\n]*[^\s{}|])?)\s*+(?=\||\}\})", re.I)
+_CATEGORY_NAME = re.compile(r"\[\[[^\[\]|:]+:\s*+([^\s\[\]|](?:[^\[\]|]*[^\s\[\]|])?)\s*+(?=\||\]\])")
 
 
 class ArticleReader:

@@ -57,7 +57,7 @@ def _mended_bracket(match: re.Match[str]) -> str:
     if GONE in inner:
         parts = [",".join(_kept(part.split(","))) for part in inner.split(";")]
         inner = ";".join(part for part in parts if part.strip(" \t,")).strip(" \t,;")
-    inner = re.sub(r"^[ \t]*[;,:][ \t]*|[ \t]*[;,][ \t]*$", "", inner).strip()
+    inner = re.sub(r"^[ \t]*[;,:]|[;,][ \t]*$", "", inner).strip()
     if not re.sub(r"[\s;,:.–—-]", "", inner):
         return GONE
     return f"{_OPEN}{inner}{_CLOSE}"
@@ -70,7 +70,7 @@ def _kept(parts: list[str]) -> list[str]:
         if GONE not in part:
             kept.append(part)
             continue
-        rest = re.sub(rf"[ \t]*{GONE}[ \t]*", " ", part)
+        rest = re.sub(rf"(?:(?<![ \t])[ \t]+)?{GONE}[ \t]*", " ", part)
         if not (_SPOKEN.search(rest) or _LABEL.fullmatch(rest) or _BARE_LABEL.fullmatch(rest)):
             kept.append(rest.rstrip() if rest.startswith((" ", "\t")) else rest.strip())
     return kept

@@ -14,7 +14,7 @@ from tasks.sources.dump.markup import Section, outer_templates, references_of, s
 from tasks.sources.dump.settings import Archived, WikitextSettings
 
 _URL = re.compile(r"(?:https?:)?(?<![a-z0-9/])//[^\s<>\[\]{}|\"\u3000]+", re.I)
-_FIELD = re.compile(r"\|\s*([^\W\d_][\w\- ]*?)\s*=\s*([^|\s][^|]*)")
+_FIELD = re.compile(r"\|\s*+([^\W\d_](?:[\w\- ]*[\w\-])?)\s*+=\s*+([^|\s][^|]*)")
 _ARCHIVE_FIELD = re.compile(r"(?=.*arch)(?=.*ur[il])|wayback$", re.I)
 _URL_FIELD = re.compile(r"(?:.+[- ]?)?ur[il]$|lien$|online$", re.I)
 _CITATION = re.compile(

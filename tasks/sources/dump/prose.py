@@ -20,7 +20,7 @@ _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 _LANGUAGE = re.compile(r"(?:[a-z]{2,3}|simple|[a-z]{2,3}-[a-z-]{2,12})")
 _TABLE_LEFTOVER = re.compile(r"\s*(?:\||!|\{\||\}\}?)")
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?= )")
-_OPEN_LINK = re.compile(r"\[(?=(?:https?:)?//[^\]\n]*(?:\n|$))")
+_LINK_START = re.compile(r"\[(?=(?:https?:)?//)")
 
 _SKIPPED_TAGS = frozenset(
     ["ref", "references", "gallery", "table", "timeline", "imagemap", "score", "hiero", "graph", "mapframe", "maplink",
@@ -45,10 +45,16 @@ def plain_prose(wikitext: str, site: Site) -> str:
         site: the wiki, with its names of namespaces.
     """
     text = _PRIVATE.sub("", wikitext)
-    text = _OPEN_LINK.sub(" ", balanced(_without_boxes(without_references(text))))
+    text = _without_open_links(balanced(_without_boxes(without_references(text))))
     text = _QUOTES.sub("", _MAGIC_WORD.sub("", text))
     code = mwparserfromhell.parse(text, skip_style_tags=True)
     return "\n".join(paragraphs_of(_Writer(site).text(code)))
+
+
+def _without_open_links(text: str) -> str:
+    """Return wikitext without the brackets of links to the web that no bracket of their line closes."""
+    lines = (line.rpartition("]") for line in text.split("\n"))
+    return "\n".join(f"{closed}{end}{_LINK_START.sub(' ', rest)}" for closed, end, rest in lines)
 
 
 def _without_boxes(text: str) -> str:

@@ -88,8 +88,8 @@ def test_a_copy_that_is_mostly_menus_is_called_a_copy():
 @pytest.mark.parametrize(
     "text",
     [
-        "The Skerry Point Lighthouse was built in 1874 by the engineer Thomas Marwick, after two ships were lost there.",
-        "Harris, T. & Webb, K. L. (1987). The lighthouse at Skerry Point. Journal of River Engineering, 14(2), 211-229.",
+        "The Skerry Point Lighthouse was built in 1874 by the engineer Thomas Marwick, after two ships sank.",
+        "Harris, T. & Webb, K. L. (1987). Skerry Point Lighthouse. Journal of River Engineering, 14(2), 211-229.",
     ],
 )
 def test_a_chosen_page_is_used_however_short_and_like_junk_it_is(text: str):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tasks.sources.miniweb.names import NameScheme, lines
 
-_ASPECT = re.compile(r"(?:[=?] .*\n)+(?:- .*\n)+|\+ .*\n(?:- .*\n)*")
+_ASPECT = re.compile(r"^(?:(?:[=?] .*\n)+|\+ .*\n)(?:- .*\n)*", re.MULTILINE)
 _CHANCES = {"=": 1.0, "?": 0.7}  # probability that a lead mentions an aspect
 
 
@@ -112,7 +112,7 @@ def expand(line: str) -> Line:
     if choice := re.search(r"\[([^][]*)\]", line):
         before, after = line[: choice.start()], line[choice.end() :]
         return tuple(form for option in choice[1].split("|") for form in expand(before + option + after))
-    start, *rest = re.split(r"{(.+?)}", line)
+    start, *rest = re.split(r"{([^{}]+)}", line)
     return (Form(start, tuple(zip(rest[::2], rest[1::2], strict=True))),)
 
 
