@@ -87,7 +87,7 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
     needed = [criterion.metric for criterion in criteria if criterion.role == "improve"]
     if not needed:
         raise ValueError("no metric must improve: expected one at least")
-    if flaws := [*evidence.flaws, *_unknown(findings, criteria)]:
+    if flaws := evidence.flaws or _unknown(findings, criteria):
         return Verdict(False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria))
     splits = {finding.split: finding.articles for finding in findings}
     share = settings.false_promotions / WEEKS
