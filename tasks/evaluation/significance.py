@@ -181,8 +181,8 @@ def compare_systems(scores: pa.Table, settings: Significance, seed: int) -> list
     differing = [int(np.count_nonzero(np.abs(column) > _ROUNDING)) for column in columns]
     lowest = _adjusted(metrics, [2.0 ** min(0, 1 - count) for count in differing])
     return [
-        Comparison(*systems, metric, len(sample), interval, *rest)
-        for (metric, *systems), sample, interval, *rest in zip(
+        Comparison(better, worse, metric, len(sample), interval, p, p_adjusted, count, p_least)
+        for (metric, better, worse), sample, interval, p, p_adjusted, count, p_least in zip(
             pairs, samples, intervals, p_values, adjusted, differing, lowest, strict=True
         )
     ]
