@@ -143,14 +143,15 @@ def find_evidence(
 
 def scored_otherwise(champion: StageResult, challenger: StageResult) -> list[str]:
     """Return that two versions were not scored by the same version of the metrics and the same judges, or nothing."""
-    by = [
-        sorted({(record.version, *sorted(record.notes.items())) for record in side.in_order}, key=str)
+    before, after = (
+        sorted(
+            {f"version {record.version} {dict(sorted(record.notes.items())) or ''}".strip() for record in side.in_order}
+        )
         for side in (champion, challenger)
-    ]
-    if by[0] == by[1]:
+    )
+    if before == after:
         return []
-    names = [" and ".join(f"version {version} {dict(notes) or ''}".strip() for version, *notes in side) for side in by]
-    return [f"the metrics are of {names[0]} for the champion, of {names[1]} for the challenger"]
+    return [f"the metrics are of {' and '.join(before)} for the champion, of {' and '.join(after)} for the challenger"]
 
 
 def _flaws(what: str, before: Mapping[str, float], after: Mapping[str, float], both: int) -> list[str]:
