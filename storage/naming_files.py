@@ -65,12 +65,12 @@ def check_naming_files(store: Store, listing: Mapping[str, int], *, repair: bool
         try:
             named_by_latest(store)
         except StorageError as error:
-            found[LATEST] = Finding(str(error), "the next build writes it again")
+            found[LATEST] = Finding(_why(error), "the next build writes it again")
             if repair and build_names(store):
                 newest = latest_build(store)
                 assert newest is not None
                 point_to(store, newest.name)
-                found[LATEST] = Finding(str(error), f"mended: it names {newest.name}")
+                found[LATEST] = Finding(_why(error), f"mended: it names {newest.name}")
     return found
 
 
@@ -84,12 +84,17 @@ def _manifests(store: Store, listing: Mapping[str, int], *, repair: bool) -> Ite
             if repair:
                 set_aside_manifest(store, name)
                 advice = f"set aside; {advice}"
-            yield manifest_path(name), Finding(str(error), advice)
+            yield manifest_path(name), Finding(_why(error), advice)
             continue
         missing = [file for file in _files(build) if file not in listing]
         if missing:
             problem = f"it names {missing[0]}, which is missing ({len(missing)} files in all)"
             yield manifest_path(name), Finding(problem, "run that build again, or prune it")
+
+
+def _why(error: StorageError) -> str:
+    """Return what an error says of a file, without its name."""
+    return str(error.__cause__ or error)
 
 
 def _files(build: Build) -> list[str]:
@@ -123,7 +128,7 @@ def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, F
         try:
             read_version(store, number)
         except DamagedFieldsError as error:
-            yield version_path(number), Finding(str(error), _RESTORE)
+            yield version_path(number), Finding(_why(error), _RESTORE)
     try:
         champion = read_champion(store)
         if champion is not None and (missing := missing_files(store, read_version(store, champion.version))):
@@ -135,11 +140,11 @@ def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, F
                 ),
             )
     except StorageError as error:
-        yield CHAMPION, Finding(str(error), _RESTORE)
+        yield CHAMPION, Finding(_why(error), _RESTORE)
     try:
         frozen = read_frozen(store)
     except DamagedFieldsError as error:
-        yield FROZEN, Finding(str(error), _RESTORE)
+        yield FROZEN, Finding(_why(error), _RESTORE)
         return
     missing = [file for file in (*frozen.articles, *frozen.paragraphs) if file not in listing] if frozen else []
     if missing:

@@ -248,7 +248,6 @@ class PrefectExecutor:
         assert self._runner is not None, "jobs run inside `serving`"
         log = get_run_logger()
         stage, started = jobs[0].called, time.monotonic()
-        log.info("%s: computing %d", stage, len(jobs))
         names: dict[Any, str] = {}
         futures: list[PrefectFuture[Any]] = []
         for job in jobs:
@@ -287,7 +286,7 @@ class PrefectExecutor:
         """Log how many shards of a stage are computed now, and why; nothing outside a flow run."""
         if current_flow_run() is not None:
             missing, shards, why = planned.missing, planned.shards, planned.reason
-            get_run_logger().info("%s: computing %d of %d shards: %s", planned.stage, missing, shards, why)
+            get_run_logger().info("%s: computing %d of %d: %s", planned.stage, missing, shards, why)
 
     def show(self, planned: StagePlan, after: Sequence[Shown]) -> Shown | None:
         """Show a finished stage as cached; return its task run, or that of the jobs that have just made it."""
