@@ -30,6 +30,7 @@ from prefect import flow
 
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.exchange.sharing import Sharing, share
 
 
@@ -42,6 +43,7 @@ def export(
 
     The arguments are those of `tasks.exchange.sharing.Sharing`.
     """
+    log_expected_failures_in_one_line()
     return share(Sharing(root, to, build, columns, page_text, model, push), tell=print)
 
 

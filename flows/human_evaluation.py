@@ -42,6 +42,7 @@ from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.root_format import check_root
 from storage.store import Store
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.exchange.finished import finished_build
 from tasks.human_evaluation.preparing import prepare_study
 from tasks.human_evaluation.publishing import publish_study
@@ -55,6 +56,7 @@ def human_evaluation(study: str, answers: list[str]) -> str:
     Raises:
         ValueError: files are inconsistent with the study or with each other.
     """
+    log_expected_failures_in_one_line()
     results = score_study(Path(study), *read_folder(Path(study), [Path(file) for file in answers]))
     with tagged(results.study.name):
         publish_study(results.study, results.markdown)

@@ -17,8 +17,10 @@ from prefect import flow
 from flows.running.notification import notify
 from flows.running.temporary_server import use_prefect_api
 from storage.lock import root_lock
+from storage.registry import check_usable
 from storage.root_format import check_root
 from storage.store import Store
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.settling import promote_by_hand
 
 
@@ -29,6 +31,7 @@ def promote(root: str, to: int) -> str:
     Raises:
         StorageError: there is no such root or version, the version has been pruned, or another run holds the root.
     """
+    log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)
     with root_lock(store):
@@ -36,6 +39,9 @@ def promote(root: str, to: int) -> str:
 
 
 def _act(options: argparse.Namespace) -> int:
+    store = Store(options.root)
+    store.check_exists()
+    check_usable(store, options.to)  # mistakes are answered before a server is started
     use_prefect_api()
     print(promote(options.root, options.to))
     return 0

@@ -30,6 +30,7 @@ from storage.pins import pin_build, pinned_builds, unpin_build
 from storage.pruning import carry_out, plan_pruning
 from storage.root_format import check_root
 from storage.store import Store
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.retraining.settling import describe_pruning
 
 
@@ -39,6 +40,7 @@ def prune(root: str, keep: int = 3, dry_run: bool = False, pin: Sequence[str] = 
 
     Builds named in `pin` are protected from now on, those in `unpin` no longer.
     """
+    log_expected_failures_in_one_line()
     return prune_root(root, keep, dry_run=dry_run, pin=pin, unpin=unpin)
 
 

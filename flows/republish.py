@@ -24,6 +24,7 @@ from storage.errors import StorageError
 from storage.registry import split_path
 from storage.root_format import check_root
 from storage.store import Store
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.stage import StagePlan
 from tasks.exchange.finished import finished_build, finished_stage
 from tasks.reporting.overview import publish_overview
@@ -38,6 +39,7 @@ def republish(root: str, build: str | None = None) -> str:
     Raises:
         StorageError: there is no such root or build, or one of its files is missing.
     """
+    log_expected_failures_in_one_line()
     store = Store(root)
     check_root(store)
     found = finished_build(store, build)

@@ -17,6 +17,7 @@ from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact
 
 from flows.running.notification import notify
+from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.summary.exports import to_markdown
 from tasks.summary.pipeline import summarize as summarize_sources
 from tasks.summary.settings import SummarySettings
@@ -34,6 +35,7 @@ def summarize(title: str, sources: list[str], model: str | None = None, settings
         ValueError: there is no title or no source, or no source could be used; the message gives every reason.
         FileNotFoundError: a source is neither a URL nor an existing file or folder.
     """
+    log_expected_failures_in_one_line()
     settings = settings or SummarySettings()
     log = get_run_logger()
     if STANDARD_INPUT in sources:

@@ -171,19 +171,26 @@ def promote_version(store: Store, number: int, *, at: str, why: str) -> Champion
     Raises:
         StorageError: there is no such version, or some of its files are missing (it has been pruned).
     """
-    version = read_version(store, number)
-    missing = missing_files(store, version)
-    if missing:
-        others = ", ".join(str(other) for other in version_numbers(store) if usable(store, other)) or "none"
-        raise StorageError(
-            f"version {number} below {store.root} cannot be used: {missing[0]} is gone (pruned) or damaged. Choose one "
-            f"of {others}"
-        )
+    check_usable(store, number)
     before = read_champion(store)
     switch = {"version": number, "at": at, "why": why}
     champion = Champion(number, [*(before.history if before else ()), switch])
     store.write_bytes(CHAMPION, seal(asdict(champion)))
     return champion
+
+
+def check_usable(store: Store, number: int) -> None:
+    """Check that a version can be the champion.
+
+    Raises:
+        StorageError: there is no such version, or some of its files are missing (it has been pruned).
+    """
+    missing = missing_files(store, read_version(store, number))
+    if missing:
+        raise StorageError(
+            f"version {number} below {store.root} cannot be used: {missing[0]} is gone (pruned) or damaged. Choose one "
+            f"of {', '.join(str(other) for other in version_numbers(store) if usable(store, other)) or 'none'}"
+        )
 
 
 def usable(store: Store, number: int) -> bool:

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from flows.config import BuildConfig
-from flows.running.machine import check_machine
+from flows.running.machine import check_machine, lacking
 from flows.running.options import Command
 from flows.running.plan_table import show_plan
 from flows.running.session import Session, holding, planning_session, walk_finished
-from flows.running.temporary_server import has_prefect_api, use_prefect_api
+from flows.running.temporary_server import check_prefect_api, has_prefect_api, use_prefect_api
 from flows.verify import verify_held
 from storage.errors import CorruptShardError, StorageError
 from storage.root_format import prepare_root
@@ -46,8 +46,11 @@ def main(
     try:
         if options.dry_run:
             show_plan(config, wiring, Console())
-            check_machine(config)  # a run would be refused; the plan holds all the same
-            return 0
+            lacks = lacking(config)
+            for lack in lacks:
+                errors.print(f"[red]this machine lacks[/red] {escape(lack)}", highlight=False)
+            return 1 if lacks else 0
+        check_prefect_api()
         with checked(config, wiring) as planned:
             if options.verify:
                 _, summary = verify_held(planned.run.store, dry_run=False)

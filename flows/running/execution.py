@@ -48,22 +48,14 @@ _log = logging.getLogger(__name__)
 
 
 def task_runner(settings: EngineSettings) -> TaskRunner[Any]:
-    """Return the Prefect task runner of the settings.
-
-    Raises:
-        ValueError: the settings need Dask, which is not installed.
-    """
+    """Return the Prefect task runner of the settings; `check_machine` has seen that Dask is there if they need it."""
     if settings.kind == "threads":
         return ThreadPoolTaskRunner(max_workers=settings.parallel)
     if settings.kind == "processes":
         prepared = (os.getpid(), prefect_settings())
         return ProcessPool(max_workers=settings.parallel, initializer=start_worker, initargs=prepared)
-    try:
-        from prefect_dask import DaskTaskRunner
-    except ImportError as error:
-        raise ValueError(
-            "engine.kind is 'dask', but prefect-dask is not installed: pip install prefect-dask"
-        ) from error
+    from prefect_dask import DaskTaskRunner
+
     if settings.dask_address:
         return DaskTaskRunner(address=settings.dask_address)  # type: ignore[no-any-return]
     # A free port of this machine alone: without an address every cluster wants 8787, and warns if another has it.

@@ -119,7 +119,7 @@ def run_on_root(options: argparse.Namespace, act: Callable[[argparse.Namespace],
     """
     try:
         return act(options)
-    except (StorageError, ValueError) as error:
+    except (StorageError, ValueError, ConnectionError) as error:
         print(f"{options.program} stopped: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

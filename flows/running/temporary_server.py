@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
+from prefect.client.orchestration import get_client
 from prefect.context import refresh_global_settings_context
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME
 
@@ -32,15 +34,38 @@ def use_prefect_api() -> None:
     """Use the Prefect server of the profile or environment; without one, run a temporary one until the process ends.
 
     Raises:
+        ConnectionError: the one that is named does not answer, or refuses the password.
         RuntimeError: the temporary server does not start.
     """
     if has_prefect_api():
+        check_prefect_api()
         return
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")  # without a network it would log an error
     url = _start()
     # In the environment, so that worker processes and all threads of this one see it.
     os.environ["PREFECT_API_URL"] = url
+    os.environ["PREFECT_UI_URL"] = ""  # it has no pages: Prefect would log addresses at which nobody answers
     refresh_global_settings_context()
+
+
+def check_prefect_api() -> None:
+    """Check that the Prefect server of the profile or environment, if one is named, answers.
+
+    Raises:
+        ConnectionError: it does not, or refuses the password.
+    """
+    if not has_prefect_api():
+        return
+    with get_client(sync_client=True) as client:
+        error = client.api_healthcheck()
+    if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in (401, 403):
+        return  # it is there, and flows bear with a server that is busy
+    if error is not None:
+        reason = str(error).splitlines()[0] or type(error).__name__
+        raise ConnectionError(
+            f"PREFECT_API_URL is {PREFECT_API_URL.value()!r}: expected a Prefect server that answers, but {reason}. "
+            "Start it (make serve), or unset the variable: then a temporary server is started"
+        )
 
 
 @contextmanager

@@ -247,6 +247,22 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["--crawl.ca-bundle", "/nope/ca.pem"],
         "crawl.ca_bundle is '/nope/ca.pem': expected a file of certificate authorities, but No such file or directory",
     ),
+    "model that no machine can train": (
+        ["--ranker.hidden", "100000000"],
+        "ranker.hidden is 100,000,000: its training wants at least 2,160,004,800 GB, and this machine has ",
+    ),
+    "summarizer that no machine can train": (
+        ["--summarizer.overrides", '{"model_size": 10000000}'],
+        "summarizer.preset is 'ht-small-2' with model_size 10,000,000 and feed_forward_size 256: its training ",
+    ),
+    "scheduler without a port": (
+        ["--engine.kind", "dask", "--engine.dask-address", "tcp://localhost"],
+        "engine.dask_address is 'tcp://localhost': expected one such as tcp://10.0.0.1:8786, but it has no host ",
+    ),
+    "scheduler that does not answer": (
+        ["--engine.kind", "dask", "--engine.dask-address", "tcp://127.0.0.1:9"],
+        "engine.dask_address is 'tcp://127.0.0.1:9': expected a Dask scheduler that answers, but ",
+    ),
     "authorities that are none": (
         ["--crawl.ca-bundle", __file__], f"crawl.ca_bundle is {__file__!r}: expected certificates in PEM form, but "
     ),
@@ -344,7 +360,30 @@ def test_a_file_without_articles_is_named_before_anything_starts(command: Callab
 
 def test_devices_of_a_cluster_are_not_looked_for_here() -> None:
     elsewhere = {"engine": {"kind": "dask", "device": "cuda:7"}, "crawl": {"ca_bundle": "/nope"}}
+    pytest.importorskip("prefect_dask")
     check_machine(BuildConfig.model_validate(elsewhere))
+
+
+def test_a_dry_run_tells_all_that_a_run_would_stop_for(command: Callable[..., Done], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    root = ("--dry-run", "--root", str(tmp_path / "data"))
+    done = command(
+        *root, "--crawl.ca-bundle", "/nope.pem", "--engine.device", "quantum", "--ranker.hidden", "100000000"
+    )
+    assert done.returncode == 1
+    assert "models/summarizer" in done.stdout  # the plan is shown all the same
+    told = done.stderr.strip().splitlines()
+    assert [line.removeprefix("this machine lacks ").partition(":")[0] for line in told] == [
+        "engine.device", "crawl.ca_bundle is '/nope.pem'", "ranker.hidden is 100,000,000",
+    ]  # fmt: skip
+    done = command(*root, "--engine.kind", "dask", "--engine.dask-address", f"tcp://127.0.0.1:{port}")
+    assert done.returncode == 1
+    assert (
+        f"engine.dask_address is 'tcp://127.0.0.1:{port}': expected a Dask scheduler that answers, but" in done.stderr
+    )
+    with socket.create_server(("127.0.0.1", port)):
+        assert command(*root, "--engine.kind", "dask", "--engine.dask-address", f"tcp://127.0.0.1:{port}").stderr == ""
 
 
 @pytest.mark.parametrize("flow", ["prune", "promote"])

@@ -60,6 +60,43 @@ server.wait_for_api = tries_first
     assert asked.stdout.startswith("refused, answered 20"), asked.stderr
 
 
+@pytest.mark.integration
+def test_a_server_without_pages_has_no_addresses_for_people(tmp_path: Path) -> None:
+    code = """
+from prefect import flow
+from flows.running.temporary_server import use_prefect_api
+@flow
+def hello(): return 1
+use_prefect_api()
+hello()
+"""
+    environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
+    del environment["PREFECT_API_URL"]
+    (tmp_path / "hello.py").write_text(code)
+    said = subprocess.run(
+        [sys.executable, str(tmp_path / "hello.py")], cwd=PROJECT, text=True, capture_output=True, timeout=PATIENCE,
+        env={**environment, "PYTHONPATH": str(PROJECT)}, check=True,
+    ).stderr  # fmt: skip
+    assert "Beginning flow run" in said
+    assert "http://" not in said
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("arguments", [("build_wikisum",), ("verify",), ("prune",), ("evaluate", "--dry-run")])
+def test_a_server_that_is_gone_is_named_before_any_work(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    root.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", f"flows.{arguments[0]}", *arguments[1:], "--root", str(root)],
+        cwd=PROJECT, text=True, capture_output=True, timeout=PATIENCE, check=False,
+        env={**os.environ, "PREFECT_HOME": str(tmp_path / "home"), "PREFECT_API_URL": "http://127.0.0.1:9/api"},
+    )  # fmt: skip
+    assert done.returncode == 1
+    (line,) = done.stderr.strip().splitlines()
+    assert "PREFECT_API_URL is 'http://127.0.0.1:9/api': expected a Prefect server that answers, but " in line
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
 @pytest.mark.slow
 @pytest.mark.integration
 def test_servers_that_start_at_once_in_a_new_home_all_answer(tmp_path: Path) -> None:
