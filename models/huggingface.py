@@ -48,7 +48,7 @@ class LibrarySummarizer(Summarizer):
     @property
     def has_own_outputs(self) -> bool:
         """Whether `logits` has a matrix of its own, and not that of the words."""
-        return getattr(self.config, "own_outputs", False)
+        return bool(getattr(self.config, "own_outputs", False))
 
     @abstractmethod
     def read(self, tokens_BS: Tensor, mask_BS: Tensor) -> Tensor:
