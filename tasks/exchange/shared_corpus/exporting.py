@@ -104,8 +104,8 @@ def _stages(store: Store, build: Build, parts: tuple[str, ...]) -> dict[str, Any
         now = DATASETS[name].version
         if earlier := {record.version for record in stages[name].in_order} - {now}:
             raise ValueError(
-                f"build {build.name} has {name} of version {min(earlier)}, without licences of pages: expected version "
-                f"{now}; run the build again, which fetches no page again"
+                f"build {build.name} has {name} of version {min(earlier)}: expected version {now}, since licences and "
+                f"reservations were read otherwise before; run the build again, which fetches no page again"
             )
     return stages
 

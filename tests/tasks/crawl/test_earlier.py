@@ -128,6 +128,17 @@ def test_pages_of_the_version_without_headers_on_rights_are_used(
     assert second[urls[1]]["rights_headers"] == ["x-robots-tag: noai"]
 
 
+def test_pages_of_the_version_before_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = ["http://a.test/0", "http://a.test/1"]
+    with LoopbackServer({f"/{n}": answer(body(n)) for n in range(2)}) as server:
+        with monkeypatch.context() as earlier:
+            earlier.setitem(DATASETS, PAGES.name, replace(PAGES, version=5))
+            build(tmp_path, server, urls[:1])
+        server.log.clear()
+        build(tmp_path, server, urls)
+        assert server.paths() == ["/1"]
+
+
 def test_removed_url_costs_none(tmp_path: Path) -> None:
     urls = [f"http://a.test/{n}" for n in range(6)]
     with LoopbackServer({f"/{n}": answer(body(n)) for n in range(6)}) as server:
