@@ -13,6 +13,7 @@ from time import process_time
 from typing import Any
 
 _MOST_SIGNS = 8  # whose pairs are repeated
+_MANY = 8  # times that a repeat may repeat, from which it can run on
 _MOST_FRAGMENTS = 24
 _SAMPLES = "a1_ -.,\n\"'(<=/:é"
 _CATEGORIES = {
@@ -41,13 +42,13 @@ def texts(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str]]:
     """Yield the beginning and the repeated part of each text that may be slow."""
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(source, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags)
-    known = dict.fromkeys(_signs(tree))
-    fragments = dict.fromkeys(fragment for fragment in _fragments(tree) if len(fragment) > 1)
-    singles = list(dict.fromkeys([*known, "a", " ", "-", "."]))
-    yield from (("", sign) for sign in singles)
-    yield from (("", fragment) for fragment in islice(fragments, _MOST_FRAGMENTS))
-    yield from (("", "".join(pair)) for pair in product(singles[:_MOST_SIGNS], repeat=2) if pair[0] != pair[1])
-    yield from ((fragment, sign) for fragment, sign in product(islice(fragments, 8), singles[:4]))
+    # What a repeat repeats comes first: it is what can run on.
+    signs_of = list(dict.fromkeys([*_signs(tree, repeated=True), *_signs(tree), "a", " ", "-", "."]))
+    fragments = dict.fromkeys(fragment for fragment in _fragments(tree) if fragment)
+    yield from (("", sign) for sign in signs_of)
+    yield from (("", fragment) for fragment in islice(fragments, _MOST_FRAGMENTS) if len(fragment) > 1)
+    yield from (("", "".join(pair)) for pair in product(signs_of[:_MOST_SIGNS], repeat=2) if pair[0] != pair[1])
+    yield from ((fragment, sign) for fragment, sign in product(islice(fragments, 8), signs_of[:5]))
 
 
 def slow(pattern: re.Pattern[Any], method: str) -> str | None:
@@ -108,24 +109,24 @@ def _seconds(run: Callable[[Any], object], text: Any, repetitions: int) -> float
     return min(times)
 
 
-def _signs(tree: Any) -> Iterator[str]:
-    """Yield a character for each that a pattern names."""
+def _signs(tree: Any, repeated: bool = False) -> Iterator[str]:
+    """Yield a character for each that a pattern names, or only for those within its repeats."""
     for op, argument in tree:
         if op is signs.LITERAL:
-            yield chr(argument)
+            yield from [] if repeated else [chr(argument)]
         elif op in (signs.IN, signs.NOT_LITERAL, signs.ANY):
-            yield from _of_set(op, argument)
+            yield from "" if repeated else _of_set(op, argument)
         elif op in _REPEATS:
-            yield from _signs(argument[2])
+            yield from _signs(argument[2], repeated and argument[1] < _MANY)
         elif op is signs.SUBPATTERN:
-            yield from _signs(argument[-1])
+            yield from _signs(argument[-1], repeated)
         elif op is signs.BRANCH:
             for branch in argument[1]:
-                yield from _signs(branch)
+                yield from _signs(branch, repeated)
         elif op in (signs.ASSERT, signs.ASSERT_NOT):
-            yield from _signs(argument[1])
+            yield from _signs(argument[1], repeated)
         elif op is signs.ATOMIC_GROUP:
-            yield from _signs(argument)
+            yield from _signs(argument, repeated)
 
 
 def _of_set(op: Any, argument: Any) -> str:
