@@ -8,7 +8,7 @@ DATA ?=
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install build-wikisum serve lint types quick test test-all benchmarks mutants lock clean
+.PHONY: help install build-wikisum serve docs lint types quick test test-all benchmarks mutants lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
@@ -34,6 +34,10 @@ build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; setting
 
 serve: $(VENV)/.runtime ## Prefect server, deployments, a worker, a page for summaries; ARGS='--port 4300', DATABASE_URL for PostgreSQL
 	@exec $(BIN)/python -m flows.serve $(ARGS)
+
+docs: $(VENV)/.dev ## the reference pages and the site, in build/site
+	$(BIN)/python -m docs.reference
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 lint: $(VENV)/.dev ## ruff: style, imports, docstrings, formatting
 	$(BIN)/ruff check .
