@@ -19,7 +19,8 @@ from models.search.beam import beam_search
 from models.search.blocking import commas
 from models.search.certainty import likely_summaries
 from models.search.settings import SearchSettings
-from models.search.source_values import SourceValues, value_pieces
+from models.search.source_values import SourceValues
+from models.search.value_pieces import value_pieces
 from models.training.layout import ExampleTable, Layout, source_batch
 from models.training.weights import load_weights
 from models.vocabulary import Vocabulary
@@ -108,7 +109,7 @@ class ExportedSummarizer(TrainedSummarizer):
             unknown=words.unk,
             exempt=commas(words) if self.search.block_recent else (),
             prompt=source.title if self.prompt_title else None,
-            values=SourceValues(value_pieces(words), source) if self.source_values else None,
+            values=SourceValues(value_pieces(words), source, self.layout.may_be_cut) if self.source_values else None,
             first=words.specials.target_begin,
             memory=memory,
         )

@@ -428,7 +428,7 @@ GRAPHS = Dataset(
 
 EXAMPLES = Dataset(
     name="examples",
-    version=1,
+    version=2,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article"),
@@ -462,7 +462,7 @@ PASSAGES = Dataset(
 
 PREDICTIONS = Dataset(
     name="predictions",
-    version=5,
+    version=6,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),
@@ -486,7 +486,7 @@ PREDICTIONS = Dataset(
 
 SCORES = Dataset(
     name="scores",
-    version=4,
+    version=5,
     schema=pa.schema(
         [
             _column("article_id", pa.string(), "article of the test split"),

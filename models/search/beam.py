@@ -49,7 +49,8 @@ def beam_search(
         scorers: terms of the score besides the normalised log-probability.
         prompt: [B, n] int64 tokens with which the summaries of each article start, padded with `source.pad`; they are
             part of the summary, do not change its score, and are cut at the maximum length.
-        values: forbids names and numbers that the source lacks.
+        values: forbids names and numbers that the source lacks; a summary that the search leaves in the middle of one
+            is cut before it.
         first: id that follows `begin` before any summary and any prompt, and at no cost, as BART's `<s>` does
             (`forced_bos_token_id` of transformers). It is not part of the summary, but counts in the length by which
             its log-probability is divided.
@@ -122,7 +123,14 @@ def _search(
             row_bK = row_bK[unfinished]
         cache.reorder(row_bK.flatten())
         newest_R1 = alive.tokens[..., -1].reshape(-1, 1)
-    return [hypothesis for hypothesis in best if hypothesis is not None]
+    found = [hypothesis for hypothesis in best if hypothesis is not None]
+    if values is None:
+        return found
+    kept = [values.finished(article, hypothesis.tokens) for article, hypothesis in enumerate(found)]
+    return [
+        replace(hypothesis, tokens=hypothesis.tokens[:length], attention=hypothesis.attention[:length])
+        for hypothesis, length in zip(found, kept, strict=True)
+    ]
 
 
 def _forced(prompt: Tensor | None, alive: Hypotheses, pad: int, most: int) -> Tensor | None:

@@ -1,29 +1,38 @@
 """Restrict a search to the names and numbers of its source.
 
-A value is a run of words that begin with a capital or contain a digit. A summary may contain a run, or the end or the
-middle of one, only as it occurs in its article: "Marta Homansson" cannot become "Marta Thobilund" or "Homanson". The
-runs of an article form a trie over pieces; a hypothesis is either outside of all values or at a node of the trie.
+What a value is, and whether the source has it, is said by `models.values`, as in the metrics. Two things hold:
+
+* A word may be left, and a summary may end, only where the source has every value written so far. So what a search
+  finishes has no value that its source lacks.
+* So that this leaves no hypothesis in a dead end, values are written along a trie of those of the source: runs of words
+  with a capital or a digit, or that spell a number, and the ends and middles of such runs. "Marta Homansson" cannot
+  become "Marta Thobilund" or "Homanson". A word that only opens a sentence may have a capital: one that may open any
+  sentence, or that the source has in lower case, and it is written to its end ("The" cannot become "Theodora").
+
+Text in a script without capitals has no values here and is not restricted.
 
 Shapes: b articles still searched, K hypotheses an article, t tokens so far, V vocabulary.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from models.contract import SourceBatch
 from models.search.hypotheses import Hypotheses
-from models.vocabulary import Vocabulary
+from models.search.value_pieces import Pieces, joins
+from models.sentences import split_sentences
+from models.values import OPENERS, Evidence, is_number_word, missing
 
-_SPACE = "\u2581"  # how SentencePiece marks the beginning of a word
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # how pieces spell parts of characters
-_SENTENCE_ENDS = frozenset(".!?")
-_IN_NUMBERS = frozenset(".,")
-_INFLECTED = ("ed", "ing")  # "Founded by ..." opens a sentence, although the vocabulary may have no "founded"
+_IN_NUMBERS = frozenset(".,:")
+_OPENING = " \"'“‘«(["  # may stand before the first word of a sentence
+_LETTERS = re.compile(r"[^\W_]+")
+_PHRASE = 5  # words of the longest ending that can make a value of what none was, "per cent" after a number included
 
 
 @dataclass
@@ -39,145 +48,222 @@ class Node:
     ends_word: bool = False
 
 
-class Pieces:
-    """Properties of a vocabulary's pieces that decide whether they belong to a value.
+class _State(NamedTuple):
+    """Where a hypothesis stands.
 
-    Args:
-        pieces: the V pieces in order of their ids.
-        marks: ids without text (padding, begin, end); None counts for nothing.
+    Attributes:
+        nodes: the places in runs of the source, none outside of all.
+        bound: whether a piece of a value was written, so that only the run, or leaving it, goes on.
+        opening: the letters so far of a word that opens a sentence, in lower case, or None.
+        blank: whether the word so far has no letter and no digit.
+        parted: whether punctuation parts it from the next word.
+        opens: whether a sentence begins with the next word, and with a letter written onto this word.
+        start: index of the first token of the sentence.
     """
 
-    def __init__(self, pieces: Sequence[str], marks: Collection[int | None]) -> None:
-        spellings = set(pieces)
-        self.size = len(pieces)
-        self.begins = [piece.startswith(_SPACE) for piece in pieces]
-        self.text = ["" if id_ in marks else _text(piece) for id_, piece in enumerate(pieces)]
-        self.is_word = [any(c.isalnum() for c in text) for text in self.text]
-        self.is_value = [any(c.isupper() or c.isdigit() for c in text) for text in self.text]
-        self.ends_sentence = [text[-1:] in _SENTENCE_ENDS and text != "" for text in self.text]
-        self.outside = ~torch.tensor(self.is_value)
-        # After the last piece of a value a new word or punctuation must follow: "Tavil" must not become "Tavilen".
-        leaves = [begins or not word for begins, word in zip(self.begins, self.is_word, strict=True)]
-        self.leaving = self.outside & torch.tensor(leaves)
-        # Words that have a capital only because they begin a sentence.
-        self.openers = torch.tensor(
-            [
-                piece.startswith(_SPACE)
-                and text[:1].isupper()
-                and not any(c.isdigit() for c in text)
-                and (piece.lower() in spellings or text.endswith(_INFLECTED))
-                for piece, text in zip(pieces, self.text, strict=True)
-            ]
-        )
+    nodes: tuple[Node, ...] = ()
+    bound: bool = False
+    opening: str | None = None
+    blank: bool = True
+    parted: bool = True
+    opens: tuple[bool, bool] = (True, True)
+    start: int = 0
 
 
-@lru_cache(maxsize=2)
-def value_pieces(vocabulary: Vocabulary) -> Pieces:
-    """Return the pieces of a vocabulary with their properties."""
-    return Pieces(vocabulary.pieces(range(vocabulary.size)), vocabulary.specials.marks | {vocabulary.unk})
+class _Article:
+    """The values of one source.
 
+    Args:
+        pieces: of the vocabulary.
+        texts: the tokens of its title and paragraphs, those that were cut without what the cut left unfinished.
+    """
 
-def _text(piece: str) -> str:
-    """Return the text of a piece; a byte of a non-ASCII character counts as a capital, so that it is only copied."""
-    spelled = _BYTE.sub(lambda byte: chr(code) if (code := int(byte[1], 16)) < 128 else "\u00c9", piece)
-    return spelled.removeprefix(_SPACE)
+    def __init__(self, pieces: Pieces, texts: Sequence[Sequence[int]]) -> None:
+        self.evidence = Evidence(chain.from_iterable(map(pieces.texts, texts)))
+        self.root = _trie(pieces, texts)
+        self.openers = OPENERS | self.evidence.lower
+        self.beginnings = frozenset(word[:length] for word in self.openers for length in range(1, len(word) + 1))
+        self.capitals = {
+            begins: [id_ for text, ids in pieces.capitals[begins].items() if text in self.beginnings for id_ in ids]
+            for begins in (True, False)
+        }
+        self.starts = {
+            begins: [token for token in self.root.children if pieces.begins[token] == begins]
+            for begins in (True, False)
+        }
+        self.states: dict[tuple[int, ...], _State] = {}
+        self.masks: dict[tuple[object, ...], Tensor] = {}
 
 
 class SourceValues:
-    """Which tokens may come next in summaries of a batch of articles."""
+    """Which tokens may come next in summaries of a batch of articles.
 
-    def __init__(self, pieces: Pieces, source: SourceBatch) -> None:
+    Args:
+        pieces: of the vocabulary.
+        source: the batch.
+        may_be_cut: tells of a paragraph's number of tokens whether its end may be cut off (`Layout.may_be_cut`).
+    """
+
+    def __init__(self, pieces: Pieces, source: SourceBatch, may_be_cut: Callable[[int], bool]) -> None:
         """Make the trie of each article of a batch."""
         self.pieces = pieces
-        self._roots = [self._trie(article, source.pad) for article in source.tokens.tolist()]
-        self._states: dict[tuple[int, tuple[int, ...]], tuple[Node | None, bool]] = {}
-        self._masks: dict[tuple[int, int, bool], Tensor] = {}
+        self._articles = []
+        for paragraphs, title in zip(source.tokens.tolist(), source.title.tolist(), strict=True):
+            texts = [[token for token in tokens if token != source.pad] for tokens in paragraphs]
+            read = [pieces.uncut(tokens) if may_be_cut(len(tokens)) else tokens for tokens in texts]
+            self._articles.append(_Article(pieces, [*read, [token for token in title if token != source.pad]]))
 
     def forbidden(self, alive: Hypotheses) -> Tensor:
         """Return [b, K, V] bool, True for tokens that may not come next."""
         rows = [
-            [self._allowed(article, *self._state(article, tuple(tokens))) for tokens in hypotheses]
+            [self._allowed(self._articles[article], tuple(tokens)) for tokens in hypotheses]
             for article, hypotheses in zip(alive.articles.tolist(), alive.tokens.tolist(), strict=True)
         ]
         return ~torch.stack([torch.stack(row) for row in rows]).to(alive.tokens.device)
 
-    def _trie(self, paragraphs: list[list[int]], pad: int) -> Node:
-        root = Node()
-        for tokens in paragraphs:
-            for run in self._runs([token for token in tokens if token != pad]):
-                for start in range(len(run)):
-                    self._add(root, run[start:])
-        return root
+    def finished(self, article: int, tokens: Sequence[int]) -> int:
+        """Return how many of the tokens of a summary to keep so that it ends where it may: all of them, unless the
+        search was over in the middle of a value.
+        """
+        own = self._articles[article]
+        lengths = range(len(tokens), 0, -1)
+        return next((length for length in lengths if self._may_leave(own, tuple(tokens[:length]))), 0)
 
-    def _runs(self, tokens: list[int]) -> list[list[list[int]]]:
-        """Return the runs of value words, each word as its pieces from the first letter or digit to the last."""
-        runs: list[list[list[int]]] = [[]]
-        for word in self._words(tokens):
-            spelling = [index for index, token in enumerate(word) if self.pieces.is_word[token]]
-            core = word[spelling[0] : spelling[-1] + 1] if spelling else []
-            if not any(self.pieces.is_value[token] for token in core):
-                runs.append([])
-                continue
-            if len(core) < len(word) and word[0] != core[0]:  # a bracket before it
-                runs.append([])
-            runs[-1].append(core)
-            if word[-1] != core[-1]:  # a comma after it
-                runs.append([])
-        return [run for run in runs if run]
-
-    def _words(self, tokens: list[int]) -> list[list[int]]:
-        words: list[list[int]] = []
-        for token in tokens:
-            if self.pieces.begins[token] or not words:
-                words.append([])
-            words[-1].append(token)
-        return words
-
-    def _add(self, node: Node, words: list[list[int]]) -> None:
-        for word in words:
-            for index, token in enumerate(word):
-                node = node.children.setdefault(token, Node())
-                node.ends_word |= self._may_end(word, index)
-
-    def _may_end(self, word: list[int], index: int) -> bool:
-        """Return whether a summary may leave a word after this piece: at its end, or before punctuation within it."""
-        rest = word[index + 1 :]
-        if not rest:
-            return True
-        if self.pieces.is_word[rest[0]] or not self.pieces.is_word[word[index]]:
-            return False
-        behind = "".join(self.pieces.text[token] for token in rest)
-        return not (behind[0] in _IN_NUMBERS and behind[1:2].isdigit())
-
-    def _state(self, article: int, tokens: tuple[int, ...]) -> tuple[Node | None, bool]:
-        """Return the node of a hypothesis (None outside of all values) and whether a sentence begins next."""
+    def _state(self, article: _Article, tokens: tuple[int, ...]) -> _State:
         if not tokens:
-            return None, True
-        state = self._states.get((article, tokens))
+            return _State()
+        state = article.states.get(tokens)
         if state is None:
-            node, opens = self._state(article, tokens[:-1])
-            state = self._states[article, tokens] = self._step(article, node, opens, tokens[-1])
+            before = self._state(article, tokens[:-1])
+            state = article.states[tokens] = self._step(article, before, tokens)
         return state
 
-    def _step(self, article: int, node: Node | None, opens: bool, token: int) -> tuple[Node | None, bool]:
-        child = None if node is None else node.children.get(token)
-        if child is None and self.pieces.is_value[token] and not (opens and self.pieces.openers[token]):
-            child = self._roots[article].children.get(token)
-        return child, self.pieces.ends_sentence[token]
+    def _step(self, article: _Article, state: _State, tokens: tuple[int, ...]) -> _State:
+        token, pieces = tokens[-1], self.pieces
+        begins, text, is_word = pieces.begins[token], pieces.text[token], pieces.is_word[token]
+        fresh = begins or state.blank
+        start = len(tokens) - 1 if begins and state.opens[0] else state.start
+        nodes = [node.children[token] for node in state.nodes if token in node.children]
+        bound = bool(nodes) and state.bound
+        may_start = fresh and is_word and (not state.bound or state.parted or state.opening in article.openers)
+        if may_start and token in article.root.children:
+            nodes.append(article.root.children[token])
+        bound = bound or (bool(nodes) and pieces.is_value[token])
+        opening = None
+        if not fresh and state.opening is not None:
+            opening = state.opening + text
+        elif fresh and state.opens[not begins] and text[:1].isupper():
+            opening = text.lower()
+        opens, parted = (False, False), text == "" or not text[-1].isalnum()
+        if parted:
+            sentence = pieces.spell(tokens[start:])
+            opens = _begins(f"{sentence} X"), _begins(f"{sentence}X")
+        return _State(
+            nodes=tuple(nodes),
+            bound=bound,
+            opening=opening if opening in article.beginnings else None,
+            blank=fresh and not is_word,
+            parted=parted,
+            opens=opens,
+            start=start,
+        )
 
-    def _allowed(self, article: int, node: Node | None, opens: bool) -> Tensor:
+    def _may_leave(self, article: _Article, tokens: tuple[int, ...]) -> bool:
+        """Return whether a word, or the summary, may end after these tokens."""
+        state = self._state(article, tokens)
+        if state.bound or state.opening is not None:
+            ends_value = state.bound and any(node.ends_word for node in state.nodes)
+            if not ends_value and state.opening not in article.openers:
+                return False
+        sentence = self.pieces.spell(tokens[state.start :])
+        return not _may_have_values(sentence) or not missing(sentence, article.evidence)
+
+    def _allowed(self, article: _Article, tokens: tuple[int, ...]) -> Tensor:
         """Return [V] bool, True for tokens that may come next."""
-        key = (article, id(node), opens)
-        if key not in self._masks:
-            if node is not None and not node.ends_word:
-                mask = torch.zeros(self.pieces.size, dtype=torch.bool)
-            else:
-                mask = (self.pieces.outside if node is None else self.pieces.leaving).clone()
-                if node is None:
-                    mask[list(self._roots[article].children)] = True
-                if opens:
-                    mask |= self.pieces.openers
-            if node is not None:
-                mask[list(node.children)] = True
-            self._masks[key] = mask
-        return self._masks[key]
+        state, leave = self._state(article, tokens), self._may_leave(article, tokens)
+        key = (*map(id, state.nodes), *state[1:-1], leave)
+        if key not in article.masks:
+            article.masks[key] = self._mask(article, state, leave)
+        return article.masks[key]
+
+    def _mask(self, article: _Article, state: _State, leave: bool) -> Tensor:
+        pieces = self.pieces
+        if state.bound or state.opening is not None:
+            mask = pieces.leaving.clone() if leave else torch.zeros(pieces.size, dtype=torch.bool)
+        else:
+            mask = pieces.outside.clone() if leave else pieces.outside & pieces.within
+        if state.opening is not None:
+            length = len(state.opening)
+            rests = [word[length:] for word in article.openers if word.startswith(state.opening)]
+            mask[pieces.following(rests)] = True
+        # A value next to another one would be one with it.
+        if leave and (not state.bound or state.parted or state.opening in article.openers):
+            mask[article.starts[True]] = True
+            mask[article.capitals[True] if state.opens[0] else []] = True
+        if state.blank:
+            mask[article.starts[False]] = True
+            mask[article.capitals[False] if state.opens[1] else []] = True
+        for node in state.nodes:
+            mask[list(node.children)] = True
+        return mask
+
+
+def _begins(text: str) -> bool:
+    """Return whether the last letter of a text is the first of a sentence."""
+    return split_sentences(text)[-1].lstrip(_OPENING) == text[-1]
+
+
+def _may_have_values(sentence: str) -> bool:
+    words = sentence.split()[-_PHRASE:]
+    return any(character.isupper() or character.isnumeric() for word in words for character in word) or any(
+        is_number_word(part) for word in words for part in _LETTERS.findall(word)
+    )
+
+
+def _trie(pieces: Pieces, texts: Collection[Sequence[int]]) -> Node:
+    root = Node()
+    for tokens in texts:
+        for run in _runs(pieces, tokens):
+            for start in range(len(run)):
+                node = root
+                first = [token for token in run[start] if pieces.text[token]]  # a search begins after a space alone
+                for word in (first, *run[start + 1 :]):
+                    for index, token in enumerate(word):
+                        node = node.children.setdefault(token, Node())
+                        node.ends_word |= _may_end(pieces, word, index)
+    return root
+
+
+def _runs(pieces: Pieces, tokens: Sequence[int]) -> list[list[list[int]]]:
+    """Return the runs of value words, each word as its pieces from its space, or the first letter or digit, to the last
+    letter or digit.
+    """
+    runs: list[list[list[int]]] = [[]]
+    words = pieces.words(tokens)
+    spelled = [pieces.spell(word).strip() for word in words]
+    for number, word in enumerate(words):
+        places = [index for index, token in enumerate(word) if pieces.is_word[token]]
+        blank = sum(not pieces.text[token] for token in word[:1])
+        core = [*word[:blank], *word[places[0] : places[-1] + 1]] if places else []
+        if not (any(pieces.is_value[token] for token in core) or is_number_word(pieces.spell(core).strip())):
+            around = spelled[number - 1 : number + 2]
+            if not (runs[-1] and len(around) == 3 and joins(*around)):
+                runs.append([])
+                continue
+        if not spelled[number][0].isalnum():  # a bracket before it
+            runs.append([])
+        runs[-1].append(core)
+        if not spelled[number][-1].isalnum():  # a comma after it
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _may_end(pieces: Pieces, word: list[int], index: int) -> bool:
+    """Return whether a summary may leave a word after this piece: at its end, or before punctuation within it."""
+    rest = word[index + 1 :]
+    if not rest:
+        return True
+    if pieces.is_word[rest[0]] or not pieces.is_word[word[index]]:
+        return False
+    behind = pieces.spell(rest)
+    return not (behind[0] in _IN_NUMBERS and behind[1:2].isdigit())

@@ -68,6 +68,10 @@ class Layout:
         if self.length_multiple < 1 or (self.max_source_tokens is not None and self.max_source_tokens < 1):
             raise ValueError(f"expected length_multiple and max_source_tokens of at least 1, got {self}")
 
+    def may_be_cut(self, tokens: int) -> bool:
+        """Whether the end of a paragraph of so many tokens, title and marks included, may have been cut off."""
+        return tokens >= self.max_paragraph_tokens or self.max_source_tokens is not None
+
     def rounded(self, length: int) -> int:
         """Return `length` rounded up to the length multiple."""
         return -(-length // self.length_multiple) * self.length_multiple

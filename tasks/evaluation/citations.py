@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 
 from models.sentence_pieces import sentence_pieces
+from models.values import Evidence, Value
 from tasks.evaluation.metrics import Floats, Summary
 from tasks.evaluation.support import ValueSupport
-from tasks.evaluation.values import Evidence, Value
 from tasks.text.content_words import content_words, overlap
 
 MOST_CITED = 3  # paragraphs per sentence, as in ALCE's evaluation (Gao et al. 2023)

@@ -7,7 +7,7 @@ differently. It needs no model, and people can check its answer.
 from collections.abc import Sequence
 from typing import Protocol
 
-from tasks.evaluation.values import Evidence, Value, find_values
+from models.values import Evidence, Value, find_values
 from tasks.text.content_words import content_words, overlap
 
 ENOUGH_WORDS = 0.5  # of the content words of a sentence without values

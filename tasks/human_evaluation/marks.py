@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable
 
-from tasks.evaluation.values import Evidence, find_values
+from models.values import Evidence, find_values
 from tasks.human_evaluation.answers import Judgement, Said
 from tasks.human_evaluation.study import Study
 from tasks.text.content_words import content_words

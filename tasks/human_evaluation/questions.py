@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.sentences import split_sentences
-from tasks.evaluation.values import Evidence, Value, find_values
+from models.values import Evidence, Value, find_values
 from tasks.human_evaluation.sampling import Article
 
 LEAST, MOST = 2, 4  # questions drafted on an article (Liu & Lapata 2019, sec. 5)

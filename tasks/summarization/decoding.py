@@ -23,7 +23,8 @@ from models.search.certainty import likely_summaries
 from models.search.guidance import guide
 from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
-from models.search.source_values import SourceValues, value_pieces
+from models.search.source_values import SourceValues
+from models.search.value_pieces import value_pieces
 from models.training.distributed import find_device
 from models.training.layout import Example, ExampleTable, Layout, Numbers, source_batch
 from models.vocabulary import Vocabulary
@@ -118,7 +119,7 @@ def decode_shard(
         laid_out = [rows.example(row) for row in batch]
         source = source_batch(laid_out, rows.layout)
         batch_scores = None if scores is None else _scores_of([scores[row] for row in batch], laid_out, source)
-        hypotheses, lengths, looks = _decode(source, batch_scores, trained, attention, settings, search)
+        hypotheses, lengths, looks = _decode(source, batch_scores, trained, attention, rows.layout, settings, search)
         for b, (row, example, hypothesis) in enumerate(zip(batch, laid_out, hypotheses, strict=True)):
             ranks = lengths.ranks[b][lengths.paragraph_mask[b]].cpu().numpy()
             places = lengths.paragraph_mask[b].cpu()
@@ -224,6 +225,7 @@ def _decode(
     scores: Tensor | None,
     trained: TrainedSummarizer,
     predictor: AttentionPredictor | None,
+    layout: Layout,
     settings: DecodingSettings,
     search: SearchSettings,
 ) -> tuple[list[Hypothesis], SourceBatch, Tensor | None]:
@@ -247,7 +249,9 @@ def _decode(
             exempt=commas(vocabulary) if search.block_recent else (),
             scorers=scorers,
             prompt=source.title if settings.prompt_title else None,
-            values=SourceValues(value_pieces(vocabulary), source) if settings.source_values else None,
+            values=(
+                SourceValues(value_pieces(vocabulary), source, layout.may_be_cut) if settings.source_values else None
+            ),
             first=vocabulary.specials.target_begin,
             memory=memory,
         )

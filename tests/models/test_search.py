@@ -1,5 +1,7 @@
 """The batched, cached search against the plain one, and what it must never do."""
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 
@@ -238,6 +240,9 @@ class NoEnd:
         mask[alive.articles > 0] |= alive.length >= self.steps
         return mask
 
+    def finished(self, article: int, tokens: Sequence[int]) -> int:
+        return len(tokens)
+
 
 @pytest.mark.parametrize(("steps", "length"), [(100, 6), (4, 4)])
 def test_a_search_that_cannot_end_gives_the_best_it_has(steps: int, length: int) -> None:
@@ -251,6 +256,15 @@ def test_a_search_that_cannot_end_gives_the_best_it_has(steps: int, length: int)
         assert hypothesis.attention.shape == (length, 3)
         torch.testing.assert_close(hypothesis.attention.sum(dim=1), torch.ones(length), check_dtype=False)
         assert -torch.inf < hypothesis.log_prob < hypothesis.score < 0
+
+
+def test_a_summary_is_cut_where_its_values_let_it_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(NoEnd, "finished", lambda self, article, tokens: len(tokens) - article)
+    settings = SearchSettings(beam=3, min_length=2, max_length=6)
+    model, batch = tiny(2), source(2)
+    found = beam_search(model, batch, settings, begin=BEGIN, end=END, values=NoEnd(100))  # type: ignore[arg-type]
+    assert len(found[1].tokens) == 5
+    assert found[1].attention.shape == (5, 3)
 
 
 @pytest.mark.parametrize("when", ["step", "end"])

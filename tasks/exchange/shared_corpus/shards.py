@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.values import Evidence, find_values
 from storage.parts import gather, whole
 from storage.schemas import Dataset
 from storage.store import Store
 from tasks.engine.grouping import join_by_article
 from tasks.engine.hashing import unit_interval
 from tasks.engine.inputs import StageResult
-from tasks.evaluation.values import Evidence, find_values
 from tasks.exchange.shared_corpus.columns import SPLITS
 from tasks.exchange.shared_corpus.settings import PageText
 from tasks.rights.terms import terms_of

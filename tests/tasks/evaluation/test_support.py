@@ -1,7 +1,7 @@
 """Support by values: what texts must hold for a sentence."""
 
+from models.values import Evidence
 from tasks.evaluation.support import ValueSupport
-from tasks.evaluation.values import Evidence
 
 SUPPORT = ValueSupport("River Nilir", Evidence(["Mills burned in Norvenia."]))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.evaluation.values import Evidence, find_values
+from models.values import Evidence, find_values, is_number_word, measurable, missing
 
 
 def values(text: str, *context: str) -> list[str]:
@@ -21,6 +21,14 @@ def values(text: str, *context: str) -> list[str]:
         ("One of the best, and one day the best one.", []),
         ("In the 19th century a hundred died.", ["number 19"]),
         ("Version 3.11.7 and 4K and B2.", []),
+        ("It fell to -12 or \u22125 degrees, in 1990-2000.", ["number -12", "number -5", "number 1990", "number 2000"]),
+        ("It cost $12 million, or \u20ac3, or 12,5.", ["number $12000000", "number \u20ac3", "number 12.5"]),
+        ("Of 10 000 people 12% and 3.5 percent went 5km.", ["number 10000", "number 12%", "number 3.5%", "number 5"]),
+        (
+            "Since the mid-1990s, 1,2,3 and 1 000 000.",
+            ["number 1990", "number 1", "number 2", "number 3", "number 1000000"],
+        ),
+        ("Some 5 millions and 2 hundred thousand.", ["number 5000000", "number 200"]),
     ],
 )
 def test_numbers(text: str, expected: list[str]) -> None:
@@ -56,6 +64,9 @@ def test_the_parts_of_a_date_are_numbers_of_its_text() -> None:
         ("She said that I know it.", []),
         ("He left in May.", []),
         ("It rises near Saint-Orla and flows (Norvenia).", ["name saint-orla", "name norvenia"]),
+        ("An iPhone, mRNA and al-Hasan of d'Orsay.", ["name iphone", "name mrna", "name al-hasan", "name d'orsay"]),
+        ("It stood at 1:30, in h2o, by 3.11.7.", ["name 1:30", "name h2o", "name 3.11.7"]),
+        ("It shows Le, La and Anna de.", ["name le", "name la", "name anna"]),
     ],
 )  # fmt: skip
 def test_names(text: str, expected: list[str]) -> None:
@@ -68,6 +79,47 @@ def test_the_first_word_of_a_sentence_is_a_name_where_it_is_one_elsewhere() -> N
     assert values("Sallisk rises here.", "the river Sallisk") == ["name sallisk"]
     assert values("Rivers meet here.", "two rivers and a lake") == []
     assert values("Browning founded it.", "the poet Browning") == ["name browning"]
+
+
+@pytest.mark.parametrize("text", ["Alfred built the mills.", "Winifred left.", "Fleming came.", "Emily went."])
+def test_a_name_that_ends_like_a_verb_or_adverb_is_a_name(text: str) -> None:
+    assert values(text, "the mills burned") == [f"name {text.split()[0].lower()}"]
+
+
+def test_what_is_missing_is_missing_in_any_context() -> None:
+    evidence = Evidence(["The mills of Anna Berg burned in 1909 and cost 526 million."])
+    assert [str(value) for value in missing("Mills of Berg. Rivers met in 1909, for 526.", evidence)] == [
+        "526",
+        "rivers",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("summary", "source"),
+    [
+        ("12", "-12"), ("-12", "12"), ("$12", "12"), ("12%", "12"), ("12", "12,5"), ("526", "526 million"),
+        ("1:30", "1 and 30"), ("10 000", "10 and 000"),
+    ],
+)  # fmt: skip
+def test_a_number_is_not_part_of_another(summary: str, source: str) -> None:
+    assert missing(f"for {summary}", Evidence([f"for {source}"]))
+    assert not missing(f"for {summary}", Evidence([f"for {summary}"]))
+
+
+def test_a_number_with_a_unit_has_the_number() -> None:
+    assert not missing("for 12 and 3", Evidence(["for $12 and 3%"]))
+
+
+@pytest.mark.parametrize(("text", "told"), [("\u6771\u4eac\u5854 1958 Tokyo", True), ("", True), ("12", True),
+                                            ("\u6771\u4eac\u306e\u5854", False), ("Tokyo", True)])  # fmt: skip
+def test_names_cannot_be_told_in_a_script_without_capitals(text: str, told: bool) -> None:
+    assert measurable(text) is told
+
+
+def test_number_words() -> None:
+    assert [is_number_word(word) for word in ("ten", "Twenty-five", "million", "tenth", "hundred-odd")] == [
+        True, True, True, False, False,
+    ]  # fmt: skip
 
 
 def test_a_value_counts_once() -> None:

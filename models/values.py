@@ -1,9 +1,13 @@
 """Values of a text: its names, numbers and dates, and whether other texts contain them.
 
 A summary is true to its sources only if its values occur there (entity-level factual consistency, Nan et al. 2021).
-Numbers and dates are compared by value ("1.8 million" is 1,800,000, "ten" is 10), names word by word, with or without
-surrounding words that the other text writes in lower case ("the River Tavil" matches "the Tavil" if that text also
-contains "the river").
+Numbers and dates are compared by value ("1.8 million" is 1,800,000, "ten" is 10, "12,5" is 12.5, "-12" is not 12, "$12"
+and "12%" are more than 12), names word by word, with or without surrounding words that the other text writes in lower
+case ("the River Tavil" matches "the Tavil" if that text also contains "the river"). A name is a run of words with a
+capital anywhere ("iPhone", "al-Hasan") or in which digits are not a number ("h2o", "1:30", "3.11.7"). The search for
+summaries (`models.search.source_values`) and the metrics read values by these rules alone.
+
+A script without capitals shows no names: see `measurable`.
 """
 
 import re
@@ -17,6 +21,7 @@ from models.sentences import split_sentences
 
 Kind = Literal["name", "number", "date"]
 Date = tuple[int, int, int | None]
+Number = Decimal | str  # a number with its unit, such as "$12" or "12%", is a string
 _REMEMBERED = 2048  # texts: several metrics and systems read the paragraphs of an article, which are some 600
 _REMEMBERED_WORDS = 65_536  # a corpus repeats its words, and each is folded in every text
 
@@ -38,15 +43,27 @@ _TEN_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS = {word: 10 * number for number, word in enumerate(_TEN_NAMES.split(), start=2)}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _SPELLED = "|".join((*_UNITS, *_TENS, *_SCALES))
+_SPELLED_RUN = rf"(?:{'|'.join((*_UNITS, *_TENS))})(?:(?: and |[ -])(?:{_SPELLED}))*"
+_CONTINUATIONS = (*_UNITS, *_TENS, *_SCALES, "and", "percent", "per", "%")  # of a number, in the next word
+_SUFFIX = r"(?:s|st|nd|rd|th|k?m|cm|mm|k?g|ft|am|pm)?"  # what may be written onto a number
+_DIGITS = (
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)"  # 10,000.5
+    r"|(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![ ,]?\d)"  # 10 000
+    r"|(?<!\d,)\d+,\d{1,2}(?!\d|,\d)"  # 12,5
+    r"|\d+(?:\.\d+)?"
+)
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:s|st|nd|rd|th)?(?!\w|\.\d)"
-    r"(?:[ -](?P<scale>hundred|thousand|million|billion)\b)?"
-    rf"|\b(?P<words>(?:{_SPELLED})(?:(?: and |[ -])(?:{_SPELLED}))*)\b",
+    r"(?P<minus>(?<![\w)%])[-\u2212](?=[$€£¥₹]?\d))?(?P<currency>[$€£¥₹] ?)?"
+    rf"(?<![\w.])(?<!\d:)(?P<digits>{_DIGITS}){_SUFFIX}(?!\w|\.\d|:\d)"
+    r"(?:[ -](?P<scale>hundred|thousand|million|billion)s?\b)?(?P<percent> ?%| per ?cent\b)?"
+    rf"|\b(?P<words>{_SPELLED_RUN})\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+(?:[’'.&-][^\W_]+)*")
+_SPELLED_WORD = re.compile(rf"(?:{_SPELLED})(?:-(?:{_SPELLED}))*", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:[’'.&-][^\W_]+|(?<=\d)[:,](?=\d)[^\W_]+)*")
+_NUMERAL = re.compile(rf"\d+(?:,\d+)*(?:\.\d+)?{_SUFFIX}", re.IGNORECASE)  # a word, or part of one, that is a number
 _PARTICLE_NAMES = "al bin da de del della den der di du ibn la le van von zu"
-_PARTICLES = frozenset(_PARTICLE_NAMES.split())
+PARTICLES = frozenset(_PARTICLE_NAMES.split())
 # Words that may open a sentence and then are not part of a name.
 _OPENER_NAMES = """
     a about after again all also although among an and another any around as at because before below besides
@@ -55,9 +72,19 @@ _OPENER_NAMES = """
     several she since so some soon still such than that the their them then there these they this those though
     through to today together two under until up upon was we were what when where whether which while who
     whoever whose why with within without you your
+    adapted added aired approved based born built called carved chartered cited closed commissioned completed composed
+    considered consisting containing covering created crossing described designed developed directed discovered drawn
+    edited educated elected erected established featuring finished following formed founded funded including installed
+    inspired introduced joined known led listed located made managed married moved named opened opening operated owned
+    painted performed played posted premiered printed produced published raised ranked rebuilt recorded regarded
+    released renamed renovated reopened restored retired rising run running scored serving set shot situated starring
+    starting supported trained translated used using written
+    additionally afterwards approximately commonly consequently currently directly eventually finally formerly fully
+    generally gradually historically immediately initially locally mainly mostly namely nearly notably occasionally
+    officially originally partly possibly presently previously primarily probably rarely recently regularly reportedly
+    roughly shortly similarly solely subsequently traditionally typically ultimately usually widely
 """
-_OPENERS = frozenset(_OPENER_NAMES.split())
-_INFLECTED = re.compile(r"(?:ing|ed|ly)$")
+OPENERS = frozenset(_OPENER_NAMES.split())
 
 
 @dataclass(frozen=True)
@@ -66,15 +93,18 @@ class Value:
 
     Attributes:
         kind: name | number | date.
-        key: case-folded words of a name, the number, or (year, month, day) of a date, whose day may be missing.
+        key: case-folded words of a name, the number (a string where it has a unit: "$12", "12%"), or (year, month, day)
+            of a date, whose day may be missing.
     """
 
     kind: Kind
-    key: tuple[str, ...] | Decimal | Date
+    key: tuple[str, ...] | Number | Date
 
     def __str__(self) -> str:
         if isinstance(self.key, Decimal):
             return f"{self.key:f}"
+        if isinstance(self.key, str):
+            return self.key
         if self.kind == "date":
             return "-".join(f"{part:02}" for part in self.key if part is not None)
         return " ".join(map(str, self.key))
@@ -86,7 +116,7 @@ class _Read(NamedTuple):
     line: str
     lower: frozenset[str]
     inner_names: frozenset[str]
-    numbers: frozenset[Decimal]
+    numbers: frozenset[Number]
     dates: frozenset[Date]
 
 
@@ -98,9 +128,9 @@ def _read(text: str) -> _Read:
     parts = (Decimal(part) for year, _, day in dates for part in (year, day) if part is not None)
     return _Read(
         line=f" {' '.join(map(_folded, words))} ",
-        lower=frozenset(_folded(word) for word in words if word[:1].islower()),
+        lower=frozenset(_folded(word) for word in words if word.islower() and not _is_name(word)),
         inner_names=frozenset(map(_folded, inner)),
-        numbers=frozenset((*parts, *_numbers(text))),
+        numbers=frozenset((*parts, *(reading for number in _numbers(text) for reading in _readings(number)))),
         dates=frozenset(date for year, month, day in dates for date in ((year, month, day), (year, month, None))),
     )
 
@@ -117,13 +147,13 @@ class Evidence:
         self._line = "\n".join(text.line for text in read)
         self.lower = frozenset[str]().union(*(text.lower for text in read))
         self.inner_names = frozenset[str]().union(*(text.inner_names for text in read))
-        self._numbers = frozenset[Decimal]().union(*(text.numbers for text in read))
+        self._numbers = frozenset[Number]().union(*(text.numbers for text in read))
         self._dates = frozenset[Date]().union(*(text.dates for text in read))
 
     def __contains__(self, value: Value) -> bool:
         if value.kind == "date":
             return value.key in self._dates
-        if isinstance(value.key, Decimal):
+        if isinstance(value.key, Decimal | str):
             return value.key in self._numbers
         words = tuple(map(str, value.key))
         if self._holds(words):
@@ -145,11 +175,43 @@ def find_values(text: str, context: Evidence | None = None) -> list[Value]:
             lower case.
     """
     own = Evidence([text])
+    inner = own.inner_names | (context.inner_names if context else frozenset())
+    lower = own.lower | (context.lower if context else frozenset())
+    return _found(text, inner, lower)
+
+
+def missing(text: str, evidence: Evidence) -> list[Value]:
+    """Return the values of a text that the evidence lacks, by the strictest reading: a capital at the beginning of a
+    sentence is that of a name unless the word may open any sentence or the evidence has it in lower case.
+
+    What is not missing here is in the evidence whatever context the text is later read in.
+    """
+    return [value for value in _found(text, frozenset(), evidence.lower) if value not in evidence]
+
+
+def measurable(text: str) -> bool:
+    """Whether the names of a text can be told from its other words: not where most of its letters are of a script
+    without capitals, such as Chinese or Arabic.
+    """
+    letters = [character for character in text if character.isalpha()]
+    return 2 * sum(not (letter.islower() or letter.isupper()) for letter in letters) <= len(letters)
+
+
+def is_number_word(word: str) -> bool:
+    """Whether a word spells a number or part of one ("twenty-five", "million")."""
+    return _SPELLED_WORD.fullmatch(word) is not None
+
+
+def may_continue_number(start: str) -> bool:
+    """Whether a word that begins so may belong to the number before it: "mi" may be million, "0" the end of 10 000."""
+    folded = start.casefold()
+    return folded[:1].isnumeric() or any(word.startswith(folded) for word in _CONTINUATIONS)
+
+
+def _found(text: str, inner: frozenset[str], lower: frozenset[str]) -> list[Value]:
     dates, rest = _dates(text)
     result = [Value("date", date) for date in dates]
     result += [Value("number", number) for number in _numbers(rest)]
-    inner = own.inner_names | (context.inner_names if context else frozenset())
-    lower = own.lower | (context.lower if context else frozenset())
     for sentence in split_sentences(rest):
         result += [Value("name", words) for words in _names(sentence, inner, lower)]
     return list(dict.fromkeys(result))
@@ -158,7 +220,7 @@ def find_values(text: str, context: Evidence | None = None) -> list[Value]:
 def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[tuple[str, ...]]:
     """Return the runs of capitalised words, joined by spaces and particles alone."""
     names: list[tuple[str, ...]] = []
-    run: list[str] = []
+    run: list[tuple[str, bool]] = []  # words, and whether each is a name and not a particle after one
     end = 0
     for number, match in enumerate(_WORD.finditer(sentence)):
         word = match[0]
@@ -168,34 +230,43 @@ def _names(sentence: str, inner: frozenset[str], lower: frozenset[str]) -> list[
         end = match.end()
         if number == 0 and _opens_only(folded, inner, lower):
             continue
-        if word[0].isupper():
-            run.append(folded)
+        if _is_name(word):
+            run.append((folded, True))
             if word.endswith(("’s", "'s")):
                 _close(names, run)
-        elif run and folded in _PARTICLES:
-            run.append(folded)
+        elif run and folded in PARTICLES:
+            run.append((folded, False))
         else:
             _close(names, run)
     _close(names, run)
     return names
 
 
-def _close(names: list[tuple[str, ...]], run: list[str]) -> None:
+def _is_name(word: str) -> bool:
+    """Return whether a word has a capital anywhere, or digits that are not those of a number."""
+    if any(character.isupper() for character in word):
+        return True
+    if not any(character.isnumeric() for character in word):
+        return False
+    parts = (part for part in word.split("-") if any(character.isnumeric() for character in part))
+    return not all(_NUMERAL.fullmatch(part) for part in parts)
+
+
+def _close(names: list[tuple[str, ...]], run: list[tuple[str, bool]]) -> None:
     """Add the run as a name, without an article before it and particles after it, and start a new run."""
-    while run and run[-1] in _PARTICLES:
+    while run and not run[-1][1]:
         run.pop()
-    if run and run[0] in {"the", "a", "an"}:
-        del run[0]
-    if run and run != ["i"] and not (len(run) == 1 and run[0] in _MONTHS):
-        names.append(tuple(run))
+    words = tuple(word for word, _ in run)
+    if words[:1] and words[0] in {"the", "a", "an"}:
+        words = words[1:]
+    if words and words != ("i",) and not (len(words) == 1 and words[0] in _MONTHS):
+        names.append(words)
     run.clear()
 
 
 def _opens_only(word: str, inner: frozenset[str], lower: frozenset[str]) -> bool:
     """Return whether the first word of a sentence has a capital only because of its position."""
-    if word in _OPENERS:
-        return True
-    return word not in inner and (word in lower or _INFLECTED.search(word) is not None)
+    return word in OPENERS or is_number_word(word) or (word not in inner and word in lower)
 
 
 def _dates(text: str) -> tuple[list[Date], str]:
@@ -209,22 +280,37 @@ def _dates(text: str) -> tuple[list[Date], str]:
     return dates, _DATE.sub(" ; ", text)
 
 
-def _numbers(text: str) -> list[Decimal]:
+def _numbers(text: str) -> list[Number]:
     """Return the numbers of a text; a lone "one" is left out, because it is mostly not a number."""
-    numbers = []
+    numbers: list[Number] = []
     for match in _NUMBER.finditer(text):
         if match["digits"]:
-            scale = _SCALES[match["scale"].lower()] if match["scale"] else 1
-            numbers.append((Decimal(match["digits"].replace(",", "")) * scale).normalize())
-        elif (number := _spelled(match["words"].lower())) is not None:
-            numbers.append(Decimal(number).normalize())
+            number = _decimal(match["digits"]) * (_SCALES[match["scale"].lower()] if match["scale"] else 1)
+            number = (-number if match["minus"] else number).normalize()
+            currency, percent = (match["currency"] or "").strip(), "%" if match["percent"] else ""
+            numbers.append(f"{currency}{number:f}{percent}" if currency or percent else number)
+        elif (spelled := _spelled(match["words"].lower())) is not None:
+            numbers.append(Decimal(spelled).normalize())
     return numbers
 
 
+def _decimal(digits: str) -> Decimal:
+    """Return the number that digits write with commas or spaces between thousands, or with a decimal comma."""
+    whole, comma, part = re.sub(r"\s", "", digits).rpartition(",")
+    if comma and "." not in part and len(part) < 3:
+        return Decimal(f"{whole.replace(',', '')}.{part}")
+    return Decimal(f"{whole}{part}".replace(",", ""))
+
+
+def _readings(number: Number) -> tuple[Number, ...]:
+    """Return what a number of a source supports: with a unit also the number alone."""
+    return (number, Decimal(number.strip("$€£¥₹%"))) if isinstance(number, str) else (number,)
+
+
 def _spelled(words: str) -> int | None:
-    """Return the number that words such as "two hundred and six thousand" spell, None for "one" and lone scales."""
+    """Return the number that words such as "two hundred and six thousand" spell, None for "one"."""
     total, part, parts = 0, 0, re.split(r" and |[ -]", words)
-    if parts == ["one"] or parts[0] in _SCALES:
+    if parts == ["one"]:
         return None
     for word in parts:
         if word == "hundred":
