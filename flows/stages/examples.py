@@ -1,5 +1,7 @@
 """The input of summarizers: token ids of the ranked paragraphs, and graphs over them."""
 
+from typing import Any
+
 from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import StageResult, only, same
@@ -34,7 +36,9 @@ def examples(
     sentences: bool = False,
 ) -> StageResult:
     """Turn the ranked paragraphs into token ids, with `[BOS]` before each sentence where `sentences` is set."""
-    arguments = {"sentences": True} if sentences else {}
+    arguments: dict[str, Any] = {"sentences": True} if sentences else {}
+    if session.config.examples.supported_by is not None:
+        arguments["read"] = session.config.summarizer
     return session.run.stage(
         Recipe(
             schemas.EXAMPLES,

@@ -1,15 +1,19 @@
 """The examples stage: input and target of summarizers, as token ids."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.search.value_pieces import value_pieces
 from models.sentences import split_sentences
+from models.training.layout import ExampleTable, Layout
 from models.vocabulary import Vocabulary
 from storage.schemas import EXAMPLES
 from tasks.engine.grouping import join_by_article
-from tasks.evaluation.support import ValueSupport
-from tasks.evaluation.values import Evidence
-from tasks.summarization.settings import ExampleSettings
+from tasks.summarization.layouts import layout_of
+from tasks.summarization.settings import ExampleSettings, SummarizerSettings
+from tasks.summarization.targets import supported_sentences
 from tasks.summarization.vocabulary import read_vocabulary
 
 _TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
@@ -22,6 +26,7 @@ def build_examples(
     settings: ExampleSettings,
     *,
     sentences: bool = False,
+    read: SummarizerSettings | None = None,
 ) -> pa.Table:
     """Make the example of every kept article that has ranked paragraphs with any token.
 
@@ -32,29 +37,33 @@ def build_examples(
         settings: see the class.
         sentences: whether `[BOS]` is before each sentence of a paragraph (Akiyama et al. 2021, sec. 3.1), as it always
             is with a vocabulary that has this piece.
+        read: the summarizer whose reading decides what supports a sentence; None = all that is kept here is read.
 
     Returns:
         EXAMPLES rows sorted by article_id. Paragraph i of `source` is the one of rank i, an empty list if it has no
-        token, so that ranks and graph nodes still match. With `supported_by` an article of the training or validation
+        token, so that ranks and graph nodes still match; one that is cut ends with a whole word, and not with a number
+        that might go on. With `supported_by` an article of the training or validation
         split without a supported sentence has no row.
 
     Raises:
         ValueError: a table is not sorted.
     """
     vocabulary = read_vocabulary(vocabulary, sentences=sentences)
+    layout = None if read is None else layout_of(read, vocabulary)
     kept = articles.filter(pc.is_null(articles["drop_reason"])).select(["article_id", "split", "title", "lead"])
     used = ranked.select(["article_id", "rank", "text"])
     batches = []
     for article, rows, best in join_by_article(kept, used):
         if best["rank"].to_pylist() != list(range(len(best))):
             raise ValueError(f"the ranked paragraphs of article {article} are not in order of rank")
-        source = [ids[: settings.paragraph_tokens] for ids in _encoded(best["text"].to_pylist(), vocabulary)]
+        encoded = _encoded(best["text"].to_pylist(), vocabulary)
+        source = [_cut(ids, settings.paragraph_tokens, vocabulary) for ids in encoded]
         if not any(source):
             continue
         title, lead, split = (rows[name][0].as_py() or "" for name in ("title", "lead", "split"))
         learned = lead
         if settings.supported_by is not None and split != "test":
-            shown = [vocabulary.decode(ids) for ids in source[: settings.supported_by]]
+            shown = _shown(title, source[: settings.supported_by], vocabulary, layout)
             learned = " ".join(supported_sentences(title, lead, shown))
             if not learned:
                 continue
@@ -72,14 +81,30 @@ def build_examples(
     return pa.Table.from_batches(batches, schema=EXAMPLES.schema).combine_chunks()
 
 
-def supported_sentences(title: str, lead: str, paragraphs: list[str]) -> list[str]:
-    """Return the sentences of a lead whose names, numbers and dates all occur in the title or the paragraphs.
+def _cut(ids: list[int], most: int, vocabulary: Vocabulary) -> list[int]:
+    """Return the ids of a paragraph, at most so many; a word too long to be left out whole stays cut."""
+    if len(ids) <= most:
+        return ids
+    pieces = value_pieces(vocabulary)
+    whole = pieces.uncut(ids[:most])
+    return whole if any(pieces.is_word[id_] for id_ in whole) else ids[:most]
 
-    Training on the others teaches a summarizer to invent values (Nan et al. 2021).
-    """
-    context, shown = Evidence([title, *paragraphs, lead]), Evidence([title, *paragraphs])
-    support = ValueSupport(title, context)
-    return [line for line in split_sentences(lead) if all(value in shown for value in support.values(line))]
+
+def _shown(title: str, source: list[list[int]], vocabulary: Vocabulary, layout: Layout | None) -> list[str]:
+    """Return the texts that a summarizer reads of paragraphs, without what a cut left unfinished."""
+    if layout is None:
+        return [vocabulary.decode(ids) for ids in source]
+    row = {"title": vocabulary.encode(title)[:_TITLE_TOKENS], "source": source, "target": [vocabulary.begin] * 2}
+    fields = [EXAMPLES.schema.field(name) for name in row]
+    table = pa.Table.from_pylist([row], schema=pa.schema(fields))
+    pieces = value_pieces(vocabulary)
+    return [
+        text
+        for paragraph in ExampleTable(table, replace(layout, graph=False)).example(0).paragraphs
+        for text in pieces.texts(
+            pieces.uncut(paragraph.tolist()) if layout.may_be_cut(len(paragraph)) else paragraph.tolist()
+        )
+    ]
 
 
 def _encoded(texts: list[str], vocabulary: Vocabulary) -> list[list[int]]:

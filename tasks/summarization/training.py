@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from models.contract import Summarizer
 from models.exported import WEIGHTS
-from models.registry import fields_of, source_limit, to_config_dict
+from models.registry import to_config_dict
 from models.search.beam import beam_search
 from models.search.settings import SearchSettings
 from models.training.batches import check_budget
@@ -26,6 +26,7 @@ from tasks.engine.torch_threads import torch_threads
 from tasks.evaluation.rouge import Metric, Reference
 from tasks.summarization.directory import describe_summarizer, load_summarizer, published_files, with_graphs
 from tasks.summarization.fresh_model import fresh_model, start_digest
+from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
 from tasks.summarization.vocabulary import read_vocabulary
@@ -149,32 +150,6 @@ def validation_examples(shards: ArticleShards, graph: Graph, articles: int) -> p
             break
         tables.append(_rows_of(shards, i, "valid", graph))
     return pa.concat_tables(tables).slice(0, articles)
-
-
-def layout_of(settings: SummarizerSettings, vocabulary: Vocabulary) -> Layout:
-    """Return the layout of examples for a summarizer.
-
-    Tokens that the summarizer would cut off itself are already left out here, so that they take no space in a batch.
-    """
-    limits = (settings.max_source_tokens, source_limit(settings.preset, settings.overrides))
-    # Architectures pre-trained with marks around a source say whether one is before each paragraph.
-    fields = fields_of(settings.preset, settings.overrides)
-    begins_each = fields.get("document_begin")
-    specials = vocabulary.specials
-    return Layout(
-        pad=vocabulary.pad,
-        title_mark=vocabulary.title_mark,
-        source_begin=None if begins_each is None else specials.source_begin,
-        source_end=None if begins_each is None else specials.source_end,
-        begins_each=bool(begins_each),
-        separator=specials.separator if begins_each and "separator" in fields else None,
-        shared_limit=settings.truncation == "each",
-        max_paragraphs=settings.max_paragraphs,
-        max_paragraph_tokens=settings.max_paragraph_tokens,
-        max_source_tokens=min((limit for limit in limits if limit is not None), default=None),
-        max_target_tokens=settings.max_target_tokens,
-        graph=settings.graph != "none",
-    )
 
 
 def _start_from(model: Summarizer, directory: Path, vocabulary: Vocabulary) -> None:

@@ -11,8 +11,8 @@ from models.search.hypotheses import Hypothesis
 from models.search.settings import SearchSettings
 from models.training.layout import ExampleTable, source_batch
 from tasks.summarization.fresh_model import fresh_model
+from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import DecodingSettings
-from tasks.summarization.training import layout_of
 from tests.tasks.summarization.summarizer_examples import TINY, examples, vocabulary
 
 WORDS = vocabulary()

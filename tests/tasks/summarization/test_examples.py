@@ -9,7 +9,7 @@ from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, PARAGRAPHS, RANKED
 from tasks.summarization.examples import build_examples
-from tasks.summarization.settings import ExampleSettings, VocabularySettings
+from tasks.summarization.settings import ExampleSettings, SummarizerSettings, VocabularySettings
 from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
 from tests.models.byte_level import write_folder
 
@@ -170,3 +170,32 @@ def test_sentences_with_values_that_were_not_read_are_not_learned(vocabulary: Vo
 def test_the_recipe_of_an_old_build_is_that_of_all_sentences() -> None:
     assert "supported_by" not in ExampleSettings().recipe()
     assert ExampleSettings(supported_by=12).recipe()["supported_by"] == 12
+
+
+def test_a_sentence_is_supported_by_what_is_read_alone(vocabulary: Vocabulary) -> None:
+    """The year stands within what the example keeps, behind what the summarizer reads, or where the cut is."""
+    row = {"article_id": "a", "title": "title a", "lead": "It is long. It is 1930 old.", "split": "train"}
+    given = pa.Table.from_pylist([row], schema=ARTICLES.schema)
+    best = ranked(("a", 0, "the river rises in the hills of 1930 in the hills"))
+    before = len([*vocabulary.encode("title a"), 0, *vocabulary.encode("the river rises in the hills of")])
+    digits = len(vocabulary.encode("1930"))
+    learned = {}
+    after = digits + len(vocabulary.encode("in"))
+    for most in (before, before + 1, before + digits, before + after, 100):
+        read = SummarizerSettings(preset="ht-small", max_paragraph_tokens=most)
+        (example,) = build_examples(given, best, vocabulary, ExampleSettings(supported_by=1), read=read).to_pylist()
+        learned[most - before] = vocabulary.decode(example["target"])
+    short, whole = "Title a is long.", "Title a is long. It is 1930 old."
+    assert learned == {0: short, 1: short, digits: short, after: whole, 100 - before: whole}
+
+
+def test_a_cut_paragraph_ends_with_a_whole_word(vocabulary: Vocabulary) -> None:
+    text = "the river rises in the hills of 526 million foxes"
+    ids = vocabulary.encode(text)
+    kept = set()
+    for most in range(len(vocabulary.encode("the river")) + 1, len(ids)):
+        settings = ExampleSettings(paragraph_tokens=most)
+        (example,) = build_examples(articles(), ranked(("d", 0, text)), vocabulary, settings).to_pylist()
+        kept.add(vocabulary.decode(example["source"][0]))
+    assert kept <= {" ".join(text.split()[:length]) for length in range(1, 10)}
+    assert "the river rises in the hills of 526" not in kept

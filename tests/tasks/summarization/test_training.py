@@ -21,8 +21,9 @@ from storage.store import Store
 from storage.verification import verify
 from tasks.engine.shard import Job, make_directory
 from tasks.summarization.directory import load_summarizer, with_graphs
+from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
-from tasks.summarization.training import layout_of, train_summarizer, validation_examples
+from tasks.summarization.training import train_summarizer, validation_examples
 from tests.tasks.ranking.ranker_world import vocabulary as ranker_vocabulary
 from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, examples, graphs, shards, vocabulary
 
