@@ -2,7 +2,8 @@
 
 No system writes citations, so they are chosen (`tasks/evaluation/citations.py`) and judged by a test of support. While
 the same test is used for choosing, `citation-recall` and `supported` are equal by construction, and a citation lowers
-precision only if its sentence is partly supported; with a test by entailment they would differ.
+precision only if its sentence is partly supported; with a test by entailment they would differ. An empty summary scores
+0, so that silence wins nothing.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,7 +29,7 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
     def score(summary: Summary) -> dict[str, Score]:
         cited = citer.cite(summary)
         if not cited:
-            return {}
+            return dict.fromkeys(("supported", "citation-recall", "citation-precision"), Score(0.0))
         recall, precision = citation_scores([(c.claim, citer.texts(c.ranks)) for c in cited], citer.support)
         supported = sum(sentence.verdict == "supported" for sentence in cited) / len(cited)
         return {

@@ -11,6 +11,8 @@ Their Table 13 has it at .2 too, which finds rephrased sentences that the first 
 
 Citations are those of `citation_metrics.py`, chosen by values; here the test of their support is entailment, as in
 ALCE's evaluation (Gao et al. 2023, sec. 4.3). The article's title stands before the texts, for it is known to all.
+
+An empty summary has 0 of each share, so that silence wins none, and no NED, which is of its sentences.
 """
 
 from collections.abc import Collection, Sequence
@@ -61,7 +63,8 @@ def prepare(article: ArticleTexts, wanted: Collection[str], *, entailment: Entai
     def score(summary: Summary) -> dict[str, Score]:
         cited = citer.cite(summary)
         if not cited:
-            return {}
+            shares = ("summac", "citation-recall-entailed", "citation-precision-entailed")
+            return {name: Score(0.0) for name in shares if name in wanted}
         scores = {}
         if not {"summac", *_PAGE_ENTAILS}.isdisjoint(wanted):
             read = article.ranked[: summary.read]

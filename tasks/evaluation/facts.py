@@ -16,8 +16,10 @@ What counts:
 * unread: a sentence that matches no template, mostly a garbled one; its facts are not counted, so the share of such
   sentences must be shown beside every other figure
 
-A sentence is true if every fact that it states is right, its topic's name and kind included: the share of true
-sentences is the strictest of these figures, for a garbled sentence is not true either.
+A sentence is true if every fact that it states is right, its topic's name and kind included, and it states each value
+once: "starring A and A" is not true of a film that stars A and B. The share of true sentences is the strictest of these
+figures, for a garbled sentence is not true either. A summary that states nothing has no true sentence and no right
+fact, which counts as 0; shares of what is wrong, where lower is better, are not defined for it.
 
 A fact stated twice with one value counts once; with two values, twice. The topic's name is a fact, and so is a
 person's pronoun. A summary is about its article: a sentence that names another topic states a wrong name, and its
@@ -31,7 +33,7 @@ from dataclasses import dataclass, fields
 from models.sentences import split_sentences
 from tasks.evaluation.fact_reading import POSSESSIVE, SUBJECT
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
-from tasks.evaluation.topic_truth import Reading, Truth, truth_of
+from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, Truth, truth_of
 
 METRICS = (
     Metric("facts-sentences", "sentences true", "truth",
@@ -108,9 +110,10 @@ def find_facts(truth: Truth, text: str) -> Findings:
         if reading is None:
             unread.append(sentence)
         else:
-            statements = set(_statements(truth, reading))
-            true += all(_is_right(truth, statement) for statement in statements)
-            stated |= statements
+            statements = list(_statements(truth, reading))
+            values = [statement for statement in statements if statement[0][1] not in (NAME, PRONOUN)]
+            true += len(set(values)) == len(values) and all(_is_right(truth, statement) for statement in statements)
+            stated.update(statements)
     # Most facts have one value; the two tributaries of a river are one fact with two.
     counts: dict[Fact, Counter[str]] = {
         (kind, fact): Counter(lead=len(set(truth.facts[fact].values()))) for fact in truth.lead
@@ -135,14 +138,15 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
             return {}
         facts = find_facts(truth, summary.text)
         total = sum(facts.facts.values(), FactCounts())
-        scores: dict[str, Score] = {}
+        scores = {
+            "facts-sentences": Score(facts.true / max(facts.sentences, 1)),
+            "facts-right": Score(total.right / max(total.stated, 1)),
+            "facts-recalled": Score(total.recalled / total.lead),
+        }
         if total.stated:
-            scores["facts-right"] = Score(total.right / total.stated)
             scores["facts-wrong"] = Score(total.wrong / total.stated)
             scores["facts-invented"] = Score(total.invented / total.stated)
-        scores["facts-recalled"] = Score(total.recalled / total.lead)
         if facts.sentences:
-            scores["facts-sentences"] = Score(facts.true / facts.sentences)
             scores["facts-unread"] = Score(len(facts.unread) / facts.sentences)
         return scores
 

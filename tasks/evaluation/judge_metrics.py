@@ -38,11 +38,11 @@ class Marker(Protocol):
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str], *, judge: Marker) -> Scorer:
-    """Return what asks for marks; nobody is asked about an empty summary, which has none of anything."""
+    """Return what asks for marks; nobody is asked about an empty summary, which has the lowest of each."""
 
     def score(summary: Summary) -> dict[str, Score]:
         if not summary.text.strip():
-            return {}
+            return dict.fromkeys(("judge-faithfulness", "judge-coverage", "judge-fluency"), Score(0.0))
         marks = judge.marks(article.title, article.ranked[: summary.read], summary.text)
         if marks is None:
             return {"judge-answered": Score(0.0)}

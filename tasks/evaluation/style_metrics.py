@@ -6,10 +6,13 @@ the longest fragments that occur in its sources.
 
 from collections.abc import Collection, Sequence
 
+from models.sentences import first_sentence
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
 from tasks.text.ngrams import split_words
+from tasks.text.subject import names_subject
 
 METRICS = (
+    Metric("subject-named", "subject named", "style", "summaries whose first sentence has every word of the title"),
     Metric("coverage", "coverage", "style", "words of a summary that occur in fragments of its input", "neither"),
     Metric("density", "density", "style", "mean words of the fragment that a word belongs to", "neither", "ratio"),
     Metric("compression", "compression", "style", "words of the input for one of the summary", "neither", "ratio"),
@@ -30,9 +33,10 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
             inputs[summary.read] = [word for text in texts_read for word in split_words(text, "unicode")]
         source, words = inputs[summary.read], split_words(summary.text, "unicode")
         if not words:
-            return {"length": Score(0.0)} if lead else {}
+            return {"subject-named": Score(0.0)} | ({"length": Score(0.0)} if lead else {})
         fragments = extractive_fragments(source, words)
         scores = {
+            "subject-named": Score(float(names_subject(first_sentence(summary.text), article.title))),
             "coverage": Score(sum(fragments) / len(words)),
             "density": Score(sum(length**2 for length in fragments) / len(words)),
             "compression": Score(len(source) / len(words)),

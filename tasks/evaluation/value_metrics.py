@@ -1,12 +1,15 @@
 """Truth by values: which names, numbers and dates of a summary occur in its sources, and which of the lead's it has.
 
-Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once.
+Entity-level factual consistency (Nan et al. 2021), also with numbers and dates. Every value counts once. A summary
+that states no value is true of nothing, so that its shares are 0 and silence wins none of them; `values-none` says how
+many such summaries there are. Where the names of a summary cannot be told, because its script has no capitals, it
+counts among them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from models.values import Evidence, Value, find_values, measurable
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
-from tasks.evaluation.values import Evidence, find_values
 
 METRICS = (
     Metric("values-input", "values in input", "truth",
@@ -17,6 +20,9 @@ METRICS = (
     Metric("values-recalled", "values recalled", "truth",
            "of the names, numbers and dates of the lead, those that the summary has"),
     Metric("values", "values F1", "truth", "F1 of values right and values recalled"),
+    Metric("values-none", "without values", "truth",
+           "summaries that state no name, number or date, empty ones and those in a script without capitals included: "
+           "they count as 0 in the shares of values", "lower"),
 )  # fmt: skip
 
 
@@ -31,17 +37,23 @@ def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:
     def score(summary: Summary) -> dict[str, Score]:
         if summary.read not in inputs:
             inputs[summary.read] = Evidence([article.title, *article.ranked[: summary.read]])
-        values, own = find_values(summary.text, context), Evidence([summary.text])
-        scores: dict[str, Score] = {}
-        if values:
-            right = sum(value in lead for value in values) / len(values)
-            scores["values-input"] = Score(sum(value in inputs[summary.read] for value in values) / len(values))
-            scores["values-sources"] = Score(sum(value in everything for value in values) / len(values))
-            scores["values-right"] = Score(right)
+        text = summary.text if measurable(summary.text) else ""
+        values, own = find_values(text, context), Evidence([text])
+        right = _share(values, lead)
+        scores = {
+            "values-input": Score(_share(values, inputs[summary.read])),
+            "values-sources": Score(_share(values, everything)),
+            "values-right": Score(right),
+            "values-none": Score(float(not values)),
+        }
         if lead_values:
             recalled = sum(value in own for value in lead_values) / len(lead_values)
             scores["values-recalled"] = Score(recalled)
-            scores["values"] = Score.of(right if values else 0.0, recalled)
+            scores["values"] = Score.of(right, recalled)
         return scores
 
     return score
+
+
+def _share(values: Sequence[Value], evidence: Evidence) -> float:
+    return sum(value in evidence for value in values) / max(len(values), 1)

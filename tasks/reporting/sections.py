@@ -300,7 +300,7 @@ def _grouped(metrics: Sequence[str]) -> list[tuple[str, list[str]]]:
 def short_score_table(ranking: Ranking) -> Table:
     """Return the table for the terminal: truth, ROUGE-1, -2 and -L, and the interval of the headline metric."""
     suffix = "-stem" if ranking.headline.endswith("-stem") else ""
-    truth = ("values-input", "values-right", "values-recalled", "supported", "facts-sentences")
+    truth = ("values-input", "values-right", "values-recalled", "supported", "facts-sentences", "subject-named")
     wanted = [*truth, *[f"{metric}{suffix}" for metric in ("rouge1", "rouge2", "rougeL")]]
     chosen = [metric for metric in wanted if metric in ranking.metrics]
     if ranking.headline not in chosen:

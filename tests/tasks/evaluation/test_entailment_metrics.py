@@ -88,10 +88,10 @@ def test_a_citation_that_entails_nothing_counts_against_precision() -> None:
     assert (found["citation-recall-entailed"], found["citation-precision-entailed"]) == (0.0, 0.0)
 
 
-def test_pages_that_are_not_known_have_no_ned_and_an_empty_summary_no_score() -> None:
+def test_pages_that_are_not_known_have_no_ned_and_an_empty_summary_wins_nothing() -> None:
     unknown = ArticleTexts(ARTICLE.title, ARTICLE.lead, ARTICLE.ranked, ARTICLE.sources)
     assert "ned" not in scores("It is old.", article=unknown)
-    assert scores("") == {}
+    assert scores("") == {"summac": 0.0, "citation-recall-entailed": 0.0, "citation-precision-entailed": 0.0}
     assert set(scores("It is old.")) == set(ALL)
 
 

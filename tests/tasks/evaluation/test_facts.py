@@ -137,8 +137,16 @@ def test_the_order_of_two_tributaries_says_nothing() -> None:
     assert one == FactCounts(right=1, missed=1, lead=2, recalled=1)
 
 
-def test_an_empty_summary_recalls_nothing_and_has_no_precision() -> None:
-    assert scores("") == {"facts-recalled": 0.0}
+def test_a_sentence_that_states_one_value_twice_is_not_true() -> None:
+    truth = truth_of(SETTINGS, "River Thuseth")
+    (basin,) = truth.facts["basin"].values()
+    text = f"It drains an area of {basin} square kilometres and is fed chiefly by the River {{}} and the River {{}}."
+    assert find_facts(truth, text.format("Flalmend", "Pestoll")).true == 1
+    assert find_facts(truth, text.format("Flalmend", "Flalmend")).true == 0
+
+
+def test_an_empty_summary_states_nothing_right_and_has_no_share_of_errors() -> None:
+    assert scores("") == {"facts-sentences": 0.0, "facts-right": 0.0, "facts-recalled": 0.0}
 
 
 def test_all_metrics_are_listed() -> None:

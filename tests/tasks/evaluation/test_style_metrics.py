@@ -24,6 +24,7 @@ def test_fragments_are_the_longest_from_the_left() -> None:
 def test_measures_of_a_summary() -> None:
     """Input: tavil the river runs south a mill stands here (9 words). Fragments: "the river" and "a mill"."""
     assert scores("the river has a mill") == {
+        "subject-named": 0.0,
         "coverage": pytest.approx(4 / 5),
         "density": pytest.approx((4 + 4) / 5),
         "compression": pytest.approx(9 / 5),
@@ -42,8 +43,23 @@ def test_repetition() -> None:
     assert scores("a b c a b c")["repeated-trigrams"] == pytest.approx(1 / 4)
 
 
-def test_an_empty_summary_has_a_length_alone() -> None:
-    assert scores("") == {"length": 0.0}
+def test_an_empty_summary_has_no_length_and_names_nothing() -> None:
+    assert scores("") == {"subject-named": 0.0, "length": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "named"),
+    [
+        ("River Tavil", "Long and slow, the river Tavil flows. It is long.", 1.0),
+        ("River Tavil", "It is a river. The River Tavil is long.", 0.0),  # the second sentence
+        ("River Tavil", "The Tavil is long.", 0.0),
+        ("Mercury (planet)", "Mercury is the first planet.", 1.0),
+        ("The Last Mill", "A film, Last Mill was shot in 1950.", 1.0),
+    ],
+)
+def test_the_first_sentence_names_the_subject_with_every_word(title: str, text: str, named: float) -> None:
+    article = ArticleTexts(title, "lead", [], [])
+    assert prepare(article, ALL)(Summary(text))["subject-named"].value == named
 
 
 def test_all_metrics_are_listed() -> None:

@@ -29,6 +29,7 @@ def test_every_value_is_held_against_input_sources_and_lead() -> None:
         "values-right": pytest.approx(3 / 6),  # River Tavil, 395, Norvenia
         "values-recalled": pytest.approx(3 / 5),  # not Anna Berg, not 1829
         "values": pytest.approx(2 * 0.5 * 0.6 / 1.1),
+        "values-none": 0.0,
     }
 
 
@@ -38,15 +39,19 @@ def test_the_input_is_what_the_system_read() -> None:
     assert scores(text, read=2)["values-input"] == 1.0
 
 
-def test_a_summary_without_values_recalls_nothing_and_has_no_precision() -> None:
-    assert scores("It is long.") == {"values-recalled": 0.0, "values": 0.0}
+@pytest.mark.parametrize("text", ["", "It is long.", "\u6771\u4eac\u306e\u5854\u306f 395"])
+def test_a_summary_that_states_nothing_or_in_a_script_without_capitals_wins_nothing(text: str) -> None:
+    assert scores(text) == {
+        "values-input": 0.0, "values-sources": 0.0, "values-right": 0.0, "values-none": 1.0, "values-recalled": 0.0,
+        "values": 0.0,
+    }  # fmt: skip
 
 
 def test_a_lead_without_values_has_no_recall() -> None:
     article = ArticleTexts("tavil", "it is long.", [], [])
     found = prepare(article, ALL)(Summary("It is 3 miles long."))
     assert {name: score.value for name, score in found.items()} == {
-        "values-input": 0.0, "values-sources": 0.0, "values-right": 0.0,
+        "values-input": 0.0, "values-sources": 0.0, "values-right": 0.0, "values-none": 0.0,
     }  # fmt: skip
 
 
