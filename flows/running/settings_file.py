@@ -93,5 +93,5 @@ def _one_line(error: YAMLError) -> str:
     problem, mark = getattr(error, "problem", None), getattr(error, "problem_mark", None)
     if problem is None or mark is None:
         return " ".join(str(error).split())
-    context = f"{error.context} " if getattr(error, "context", None) else ""
-    return f"{context}{problem} (line {mark.line + 1})"
+    context = getattr(error, "context", None)
+    return f"{context} {problem} (line {mark.line + 1})" if context else f"{problem} (line {mark.line + 1})"

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from models.sentences import split_sentences
+from models.values import Value
 from tasks.evaluation.citations import Verdict, written
 from tasks.evaluation.support import ValueSupport
-from tasks.evaluation.values import Value
 from tasks.text.content_words import content_words, overlap
 
 # Chosen on 599 sentences that the demo's summarizer wrote for the validation articles of one mini web: of those with
