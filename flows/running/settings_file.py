@@ -90,8 +90,7 @@ def _lines(node: Node | None, place: Place) -> Iterator[tuple[Place, int]]:
 
 def _one_line(error: YAMLError) -> str:
     """Return what is wrong and where, without the library's advice to programmers."""
-    problem, mark = getattr(error, "problem", None), getattr(error, "problem_mark", None)
+    problem, mark, context = (getattr(error, name, None) for name in ("problem", "problem_mark", "context"))
     if problem is None or mark is None:
         return " ".join(str(error).split())
-    context = getattr(error, "context", None)
-    return f"{context} {problem} (line {mark.line + 1})" if context else f"{problem} (line {mark.line + 1})"
+    return f"{f'{context} ' if context else ''}{problem} (line {mark.line + 1})"
