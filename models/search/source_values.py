@@ -101,16 +101,18 @@ class SourceValues:
     Args:
         pieces: of the vocabulary.
         source: the batch.
-        may_be_cut: tells of a paragraph's number of tokens whether its end may be cut off (`Layout.may_be_cut`).
+        may_be_cut: tells of the number of tokens of a paragraph, and of all together, whether its end may be cut off
+            (`Layout.may_be_cut`).
     """
 
-    def __init__(self, pieces: Pieces, source: SourceBatch, may_be_cut: Callable[[int], bool]) -> None:
+    def __init__(self, pieces: Pieces, source: SourceBatch, may_be_cut: Callable[[int, int], bool]) -> None:
         """Make the trie of each article of a batch."""
         self.pieces = pieces
         self._articles = []
         for paragraphs, title in zip(source.tokens.tolist(), source.title.tolist(), strict=True):
             texts = [[token for token in tokens if token != source.pad] for tokens in paragraphs]
-            read = [pieces.uncut(tokens) if may_be_cut(len(tokens)) else tokens for tokens in texts]
+            together = sum(map(len, texts))
+            read = [pieces.uncut(tokens) if may_be_cut(len(tokens), together) else tokens for tokens in texts]
             self._articles.append(_Article(pieces, [*read, [token for token in title if token != source.pad]]))
 
     def forbidden(self, alive: Hypotheses) -> Tensor:

@@ -68,9 +68,13 @@ class Layout:
         if self.length_multiple < 1 or (self.max_source_tokens is not None and self.max_source_tokens < 1):
             raise ValueError(f"expected length_multiple and max_source_tokens of at least 1, got {self}")
 
-    def may_be_cut(self, tokens: int) -> bool:
-        """Whether the end of a paragraph of so many tokens, title and marks included, may have been cut off."""
-        return tokens >= self.max_paragraph_tokens or self.max_source_tokens is not None
+    def may_be_cut(self, tokens: int, together: int) -> bool:
+        """Whether the end of a paragraph of so many tokens, title and marks included, may have been cut off, where all
+        paragraphs of the article have so many together.
+        """
+        total = self.max_source_tokens
+        limited = total is not None and (self.shared_limit or together >= total)
+        return limited or tokens >= self.max_paragraph_tokens
 
     def rounded(self, length: int) -> int:
         """Return `length` rounded up to the length multiple."""

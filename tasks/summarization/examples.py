@@ -98,11 +98,13 @@ def _shown(title: str, source: list[list[int]], vocabulary: Vocabulary, layout: 
     fields = [EXAMPLES.schema.field(name) for name in row]
     table = pa.Table.from_pylist([row], schema=pa.schema(fields))
     pieces = value_pieces(vocabulary)
+    paragraphs = ExampleTable(table, replace(layout, graph=False)).example(0).paragraphs
+    together = sum(map(len, paragraphs))
     return [
         text
-        for paragraph in ExampleTable(table, replace(layout, graph=False)).example(0).paragraphs
+        for paragraph in paragraphs
         for text in pieces.texts(
-            pieces.uncut(paragraph.tolist()) if layout.may_be_cut(len(paragraph)) else paragraph.tolist()
+            pieces.uncut(paragraph.tolist()) if layout.may_be_cut(len(paragraph), together) else paragraph.tolist()
         )
     ]
 

@@ -114,7 +114,7 @@ def searched(words: Vocabulary, source: str, cut: int | None) -> SourceValues:
     """Return the values of a source, of which a search reads so many tokens."""
     tokens = torch.tensor([[words.encode(source)[:cut]]])
     batch = SourceBatch(tokens, torch.zeros(1, 1, dtype=torch.int64), torch.tensor([[words.pad]]), words.pad)
-    return SourceValues(value_pieces(words), batch, lambda tokens: tokens == cut)
+    return SourceValues(value_pieces(words), batch, lambda tokens, _: tokens == cut)
 
 
 def written(tokens: list[int]) -> Hypotheses:
