@@ -77,10 +77,10 @@ def find_system(model: str | None) -> System:
     """
     if model is None:
         return System(EXTRACTIVE, "No model was given, so whole sentences of the sources are chosen.")
-    folder = Path(model).expanduser()
-    if (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
-        return _of_folder(folder)
     store = Store(model.rstrip("/").removesuffix(f"/{FOLDER}"))
+    folder = Path(store.base)
+    if store.is_local and (folder / CONFIG).is_file() and (folder / WEIGHTS).is_file():
+        return _of_folder(folder)
     check_root(store)
     champion = champion_models(store)
     if champion is not None:

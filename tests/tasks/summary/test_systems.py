@@ -133,6 +133,11 @@ def test_what_is_no_root_is_an_error_that_names_it(tmp_path: Path):
         find_system(str(tmp_path))
 
 
+def test_the_home_of_nobody_is_an_error_that_names_it():
+    with pytest.raises(StorageError, match="root '~nobody-of-that-name/data' cannot be opened"):
+        find_system("~nobody-of-that-name/data")
+
+
 @pytest.mark.parametrize("models", [("summarizer",), ("summarizer", "ranker")])
 @pytest.mark.integration
 def test_a_trained_model_writes_from_sources_and_invents_no_value(tmp_path: Path, models):
