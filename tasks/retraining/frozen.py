@@ -10,6 +10,7 @@ article, renamed or edited (`same_article.py`), is refused with the reason `froz
 """
 
 from collections.abc import Iterable
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import Shards
-from tasks.retraining.same_article import KnownArticles
+from tasks.retraining.same_article import COUNTED, KnownArticles
 
 KEPT_OUT = "frozen_test_article"
 
@@ -34,7 +35,7 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
     Returns:
         ARTICLES rows of training and validation that are one of these articles, in whatever version.
     """
-    known = KnownArticles(table for (table,) in frozen)
+    known = KnownArticles((table for (table,) in frozen), [parts])
     learned = parts.filter(_learned_from(parts))
     is_frozen = [bool(found) for found in known.recognise(learned)]
     refused = learned.filter(pa.array(is_frozen, pa.bool_())).select(ARTICLES.schema.names)
@@ -56,8 +57,12 @@ def without_learned(candidates: pa.Table, articles: Iterable[tuple[pa.Table]]) -
 
 def without(candidates: pa.Table, seen: Iterable[pa.Table]) -> pa.Table:
     """Return the ARTICLES rows that are none of those seen."""
-    known = KnownArticles([candidates])
-    found = set[int]().union(*(numbers for table in seen for numbers in known.recognise(table)))
+    tables, first, rows = iter(seen), list[pa.Table](), 0
+    while rows < COUNTED and (table := next(tables, None)) is not None:
+        first.append(table)
+        rows += table.num_rows
+    known = KnownArticles([candidates], first)
+    found = set[int]().union(*(numbers for table in chain(first, tables) for numbers in known.recognise(table)))
     return candidates.filter(pa.array([number not in found for number in range(len(known))], pa.bool_()))
 
 

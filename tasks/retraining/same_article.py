@@ -13,19 +13,21 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import pyarrow as pa
 
 from tasks.text.ngrams import split_words
 
-# Chosen on mini webs of seeds 1 and 2 and half of the real leads; `benchmarks/edited_articles.py` measures on others.
+# Chosen on the mini web of seed 1 and on real leads; `benchmarks/edited_articles.py` measures on others.
 _ALIKE = 0.68  # least common share of the lighter lead's weight
 _ALIKE_SHORT = 0.8  # where one of the leads is short
 _ALIKE_CITING = 0.25  # where the articles also cite the same
 _LIGHT = 0.25  # least weight of the lighter lead beside the other, without which a sentence of common words is in any
 _SHORT = 40  # different words, about two sentences
 _CITED = 0.5  # least common share of the references, of the article with fewer
-_REGISTER = 3  # known articles citing a URL from which on it tells nothing: a register, a census
+_REGISTER = 3  # articles citing a URL from which on it tells nothing: a register, a census
+COUNTED = 2_000  # other articles in which words and URLs are counted
 _SCALE = 1_000  # weights are whole numbers, so that their sums do not depend on the order of a set
 
 
@@ -51,14 +53,21 @@ class KnownArticles:
     may. So the time for one article grows with the number of known ones that share a rare word with it.
     """
 
-    def __init__(self, tables: Iterable[pa.Table]) -> None:
-        """Take ARTICLES rows, which are numbered from 0 on."""
+    def __init__(self, tables: Iterable[pa.Table], others: Iterable[pa.Table] = ()) -> None:
+        """Take the articles.
+
+        Args:
+            tables: ARTICLES rows of the known articles, which are numbered from 0 on.
+            others: INTAKE or ARTICLES rows of their corpus, of which the first `COUNTED` say with the known ones which
+                words are rare and which URLs many articles cite. Among few known articles alone, every word is rare.
+        """
         self._articles = [article for table in tables for article in _articles(table)]
-        holders = Counter(word for article in self._articles for word in article.words)
-        count = len(self._articles)
+        counted = [*self._articles, *islice((article for table in others for article in _articles(table)), COUNTED)]
+        holders = Counter(word for article in counted for word in article.words)
+        count = len(counted)
         self._new_word = round(_SCALE * math.log((count + 1) / 0.5))
         self._weights = {word: round(_SCALE * math.log((count + 1) / (n + 0.5))) for word, n in holders.items()}
-        citing = Counter(url for article in self._articles for url in article.urls)
+        citing = Counter(url for article in counted for url in article.urls)
         self._registers = {url for url, n in citing.items() if n >= _REGISTER}
         self._total = [self._weight(article.words) for article in self._articles]
         self._by_name: defaultdict[tuple[str, str], list[int]] = defaultdict(list)

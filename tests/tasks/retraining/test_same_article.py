@@ -123,3 +123,12 @@ def test_two_leads_are_one_whatever_their_case_marks_and_spaces() -> None:
     assert lead_words("  The “Aa” is\na RIVER, ﬁve km. ") == "the aa is a river five km"
     assert lead_words("Ada") != lead_words("Ada II")
     assert lead_words("東京は日本。") == "東 京 は 日 本"  # a script without spaces, one character a word
+
+
+def test_one_known_article_does_not_make_every_word_rare() -> None:
+    """A neighbour cites the same register, and is written after the same template."""
+    shared = [MILL_URLS[2]]
+    rows = [{"article_id": id_, "lead": lead, "references": shared} for id_, lead in OTHERS.items()]
+    corpus = table({"article_id": "z", "lead": EDITS["two numbers changed"], "references": MILL_URLS}, *rows)
+    one = KnownArticles([table({"article_id": "a", "lead": MILL, "references": shared})], [corpus])
+    assert list(one.recognise(corpus)) == [{0}, set(), set(), set(), set()]
