@@ -13,7 +13,7 @@ from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary
 from rich.console import Console
 from rich.markup import escape
 
-from flows.running.child_processes import start, stop, wait_for_api
+from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
 from flows.running.prefect_setup import create_work_pool, create_zombie_automation, deploy
 from flows.running.serve_options import Options, environment_of, read_options
 
@@ -34,7 +34,7 @@ def main() -> int:
         with serving(options, console) as children:
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
-            how = _how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
+            how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
         raise RuntimeError(f"the {ended[0]} {how}; its output is above")
     except (ValueError, RuntimeError) as error:
         console.print(f"[red]make serve stopped[/red]: {escape(str(error))}")
@@ -71,12 +71,6 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
         console.print(_directions(options), markup=False)
         stack.callback(console.print, "stopping ...")
         yield {"server": server, "worker": worker, "page": page}
-
-
-def _how_it_ended(code: int) -> str:
-    if code < 0:
-        return f"was killed by signal {-code} ({signal.strsignal(-code)})"
-    return f"ended unexpectedly with exit code {code}"
 
 
 def _directions(options: Options) -> str:

@@ -47,7 +47,7 @@ _SPELLED_RUN = rf"(?:{'|'.join((*_UNITS, *_TENS))})(?:(?: and |[ -])(?:{_SPELLED
 _CONTINUATIONS = (*_UNITS, *_TENS, *_SCALES, "and", "percent", "per", "%")  # of a number, in the next word
 _SUFFIX = r"(?:s|st|nd|rd|th|k?m|cm|mm|k?g|ft|am|pm)?"  # what may be written onto a number
 _DIGITS = (
-    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d|,\d)"  # 10,000.5
+    r"(?<!\d,)\d{1,3}(?:,\d{3})++(?:\.\d+)?(?!\d|,\d)"  # 10,000.5
     r"|(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![ ,]?\d)"  # 10 000
     r"|(?<!\d,)\d+,\d{1,2}(?!\d|,\d)"  # 12,5
     r"|\d+(?:\.\d+)?"

@@ -46,6 +46,13 @@ def stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
         process.wait()
 
 
+def how_it_ended(code: int) -> str:
+    """Return what an exit code of a process says, to follow its name."""
+    if code < 0:
+        return f"was killed by signal {-code} ({signal.strsignal(-code)})"
+    return f"ended unexpectedly with exit code {code}"
+
+
 def wait_for_api(url: str, process: "subprocess.Popen[bytes]", seconds: float) -> bool:
     """Return whether the Prefect API at `url` answered in time, before its process ended."""
     deadline = time.monotonic() + seconds

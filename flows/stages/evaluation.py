@@ -13,11 +13,8 @@ from tasks.summarization.settings import DecodingSettings
 def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
     """Summarize the test articles with the systems without training."""
     config = session.config
-    recipe = Recipe(
-        schemas.PREDICTIONS, "tasks.evaluation.baselines:predict_baselines", settings=config.baselines,
-        arguments={"words": config.words},
-        notes={"coverage": "without lists"},  # so that the predictions of other stages of this dataset keep their keys
-    )  # fmt: skip
+    function = "tasks.evaluation.baselines:predict_baselines"
+    recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments={"words": config.words})
     return session.run.stage(
         recipe, shards=len(ranked.shards), inputs={"articles": same(articles), "ranked": same(ranked)}, name="baselines"
     )

@@ -9,8 +9,7 @@ which can be renamed, or on the source, which may change its split. So a row of 
 article, renamed or edited (`same_article.py`), is refused with the reason `frozen_test_article`.
 """
 
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Collection, Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +17,7 @@ import pyarrow.compute as pc
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import stable_hash
 from tasks.engine.inputs import Shards
-from tasks.retraining.same_article import COUNTED, KnownArticles
+from tasks.retraining.same_article import KnownArticles
 
 KEPT_OUT = "frozen_test_article"
 
@@ -45,35 +44,43 @@ def find_kept_out(parts: pa.Table, frozen: Iterable[tuple[pa.Table]]) -> pa.Tabl
     return refused.sort_by([("article_id", "ascending"), ("lead", "ascending")])
 
 
-def without_learned(candidates: pa.Table, articles: Iterable[tuple[pa.Table]]) -> pa.Table:
+def without_learned(candidates: pa.Table, corpus: Collection[tuple[pa.Table]] | Shards) -> pa.Table:
     """Return the candidates of a test split that are no article of training or validation, in whatever version.
 
     Args:
         candidates: ARTICLES rows of the test split.
-        articles: ARTICLES tables of the whole corpus.
+        corpus: ARTICLES tables of the whole corpus; read twice.
     """
-    return without(candidates, (table.filter(_learned_from(table)) for (table,) in articles))
+    return without(candidates, (table.filter(_learned_from(table)) for (table,) in corpus), corpus)
 
 
-def without(candidates: pa.Table, seen: Iterable[pa.Table]) -> pa.Table:
-    """Return the ARTICLES rows that are none of those seen."""
-    tables, first, rows = iter(seen), list[pa.Table](), 0
-    while rows < COUNTED and (table := next(tables, None)) is not None:
-        first.append(table)
-        rows += table.num_rows
-    known = KnownArticles([candidates], first)
-    found = set[int]().union(*(numbers for table in chain(first, tables) for numbers in known.recognise(table)))
+def without(candidates: pa.Table, seen: Iterable[pa.Table], corpus: Iterable[tuple[pa.Table]]) -> pa.Table:
+    """Return the ARTICLES rows that are none of those seen.
+
+    Args:
+        candidates: the rows.
+        seen: ARTICLES rows in which each is looked for.
+        corpus: ARTICLES tables that say which words are rare (`KnownArticles`).
+    """
+    known = KnownArticles([candidates], (table for (table,) in corpus))
+    found = set[int]().union(*(numbers for table in seen for numbers in known.recognise(table)))
     return candidates.filter(pa.array([number not in found for number in range(len(known))], pa.bool_()))
 
 
 def freeze_articles(
-    shards: Shards, corpus: Iterable[tuple[pa.Table]], *, shard: int, of: int, articles: int, seed: int
+    shards: Shards,
+    corpus: Collection[tuple[pa.Table]] | Shards,
+    *,
+    shard: int,
+    of: int,
+    articles: int,
+    seed: int,
 ) -> pa.Table:
     """Return the articles of one shard of the frozen split, sorted by id.
 
     Args:
         shards: pairs of ARTICLES and PARAGRAPHS of the same articles; every `of`-th is read, from number `shard` on.
-        corpus: ARTICLES of all shards.
+        corpus: ARTICLES of all shards; read twice.
         shard: number of the shard of the split.
         of: number of its shards.
         articles: maximum number of articles of the whole split; a stable hash decides which. Where more than half of

@@ -27,7 +27,7 @@ _LIGHT = 0.25  # least weight of the lighter lead beside the other, without whic
 _SHORT = 40  # different words, about two sentences
 _CITED = 0.5  # least common share of the references, of the article with fewer
 _REGISTER = 3  # articles citing a URL from which on it tells nothing: a register, a census
-COUNTED = 2_000  # other articles in which words and URLs are counted
+_COUNTED = 2_000  # other articles in which words and URLs are counted
 _SCALE = 1_000  # weights are whole numbers, so that their sums do not depend on the order of a set
 
 
@@ -58,11 +58,13 @@ class KnownArticles:
 
         Args:
             tables: ARTICLES rows of the known articles, which are numbered from 0 on.
-            others: INTAKE or ARTICLES rows of their corpus, of which the first `COUNTED` say with the known ones which
+            others: INTAKE or ARTICLES rows of their corpus, of which the first `_COUNTED` say with the known ones which
                 words are rare and which URLs many articles cite. Among few known articles alone, every word is rare.
         """
         self._articles = [article for table in tables for article in _articles(table)]
-        counted = [*self._articles, *islice((article for table in others for article in _articles(table)), COUNTED)]
+        ids = {article.names[0] for article in self._articles}
+        more = (article for table in others for article in _articles(table) if article.names[0] not in ids)
+        counted = [*self._articles, *islice(more, _COUNTED)]
         holders = Counter(word for article in counted for word in article.words)
         count = len(counted)
         self._new_word = round(_SCALE * math.log((count + 1) / 0.5))

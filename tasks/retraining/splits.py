@@ -88,7 +88,7 @@ def new_articles(
     and neither is one that was edited then: champion and challenger have seen it.
 
     Args:
-        now: ARTICLES tables of this week's corpus; read twice.
+        now: ARTICLES tables of this week's corpus; read several times.
         before: ARTICLES tables of the week before; read twice.
         known: ARTICLES tables of the test articles that are fixed already; read twice.
         articles: maximum number to return; a stable hash decides which.
@@ -105,7 +105,7 @@ def new_articles(
     for table in _kept(before, known):
         seen_ids.update(table["article_id"].to_pylist())
     new_ids = pa.array([id_ not in seen_ids for id_ in candidates["article_id"].to_pylist()], pa.bool_())
-    fresh = without_learned(without(candidates.filter(new_ids), _kept(before, known)), now)
+    fresh = without_learned(without(candidates.filter(new_ids), _kept(before, known), now), now)
     ids = fresh["article_id"].to_pylist()
     lowest = sorted(range(len(ids)), key=lambda index: stable_hash(seed, "recent", ids[index]))[:articles]
     return fresh.take(pa.array(lowest, pa.int64())).sort_by("article_id").combine_chunks()

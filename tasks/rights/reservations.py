@@ -27,7 +27,8 @@ _VALUED = frozenset({"max-snippet", "max-image-preview", "max-video-preview", "u
 _SIGNS = (*_NO_AI, "tdm-reservation")  # of what follows; most pages have none
 _SCOPE = re.compile(r"\s*([\w.*-]+)\s*:(.*)", re.DOTALL)
 # Names of meta elements that are directives for one crawler, and not keywords or a description.
-_CRAWLER = re.compile(r"[\w.-]*(?:bot|crawler|spider|extended|anthropic-ai)[\w.-]*", re.ASCII)
+_NAME = re.compile(r"[\w.-]+", re.ASCII)
+_CRAWLER = re.compile(r"bot|crawler|spider|extended|anthropic-ai")
 _MOST = 1_000  # characters of a header or of a meta element
 _LINK = re.compile(r'<([^<>]*)>[^<>]*?;\s*rel\s*=\s*"?[^",;]*\blicense\b', re.IGNORECASE)
 
@@ -91,7 +92,7 @@ def page_reservations(source: str, tree: "html.HtmlElement") -> list[str]:
             found.append("meta tdm-reservation")
         elif name in ("robots", "x-robots-tag"):
             found += [f"meta {directive}" for directive in _no_ai(content)]
-        elif _CRAWLER.fullmatch(name):
+        elif _NAME.fullmatch(name) and _CRAWLER.search(name):
             found += [f"meta {directive}" for directive in _no_ai(content, name)]
     return list(dict.fromkeys(found))
 

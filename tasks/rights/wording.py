@@ -34,7 +34,7 @@ _LABEL = re.compile(
     r"(?:^|[.|•:]\s*)(?:(?:text|contents?)\s+)?(?:licen[cs]e|text|lizenz|licencia|licenza)\W{0,4}$", re.I
 )
 _NO_SUBJECT = re.compile(
-    r"^\W*(?:open access\W*)?(?:this is an open[- ]access\b.*|(?:is |are )?(?:re)?(?:licen[cs]ed|available|published"
+    r"^\W*+(?:open access\W*+)?(?:this is an open[- ]access\b.*|(?:is |are )?(?:re)?(?:licen[cs]ed|available|published"
     r"|distributed|released|shared|provided)?\s*(?:under|with|by)\b.{0,60}|licen[cs]ed\W*)$",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 def subject_of(title: str) -> str:
     """Return a title without what only tells it from others of that name: "Mercury (planet)"."""
-    return re.sub(r"\s*\([^()]*\)$", "", title.strip()) or title.strip()
+    return re.sub(r"(?<!\s)\s*\([^()]*\)$", "", title.strip()) or title.strip()
 
 
 def words_of(text: str) -> list[str]:

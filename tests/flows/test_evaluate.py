@@ -1,8 +1,7 @@
 """What the report hangs on, and what the tasks that lead to it are called."""
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ class Keeping(RecordingExecutor):
                 save_record(self.store, record)
             else:
                 sidecar = f"{directory_path(record.name, record.key)}.json"
-                self.store.write_bytes(sidecar, json.dumps(asdict(record)).encode())
+                self.store.write_bytes(sidecar, record.to_json())
         return records
 
 

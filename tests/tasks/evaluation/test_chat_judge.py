@@ -151,7 +151,7 @@ def test_an_interrupted_shard_pays_for_no_answer_twice(tmp_path: Path) -> None:
 
 def test_nobody_is_asked_about_an_empty_summary(tmp_path: Path) -> None:
     with chat_server(lambda number, body: (200, "")) as chat, judge(chat, tmp_path) as client:
-        assert scores(client, " ") == {}
+        assert scores(client, " ") == {"judge-faithfulness": 0.0, "judge-coverage": 0.0, "judge-fluency": 0.0}
     assert chat.asked == []
 
 

@@ -120,20 +120,6 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
     return finish()
 
 
-@pytest.mark.usefixtures("prefect_server")
-def test_a_challenger_with_a_score_that_is_no_number_is_refused_by_name(tmp_path: Path) -> None:
-    week(tmp_path, "first", 0.2)
-    text = week(tmp_path, "second", math.nan, week="2026-W02")
-    assert text.startswith(
-        "2026-W02: version 2 refused: not comparable with the champion: 16 of 16 scores of the challenger in values F1 "
-        "on the frozen test split are not finite; "
-    )
-    store = Store(str(tmp_path))
-    assert read_champion(store).version == 1  # type: ignore[union-attr]
-    assert read_version(store, 2).scores == {}
-    assert b"NaN" not in store.read_bytes("registry/versions/000002.json")
-
-
 def artifacts(key: str) -> Iterator[Any]:
     with get_client(sync_client=True) as client:
         yield from client.read_artifacts(artifact_filter=ArtifactFilter(key=ArtifactFilterKey(any_=[key])))
@@ -205,6 +191,20 @@ def test_weeks_of_retraining(tmp_path: Path) -> None:
 def started_from(store: Store) -> int | None:
     start = starting_models(store, champion_models(store))
     return None if start is None else start.version.number
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_challenger_with_a_score_that_is_no_number_is_refused_by_name(tmp_path: Path) -> None:
+    week(tmp_path, "first", 0.2)
+    text = week(tmp_path, "second", math.nan, week="2026-W02")
+    assert text.startswith(
+        "2026-W02: version 2 refused: not comparable with the champion: 16 of 16 scores of the challenger in values F1 "
+        "on the frozen test split are not finite; "
+    )
+    store = Store(str(tmp_path))
+    assert read_champion(store).version == 1  # type: ignore[union-attr]
+    assert read_version(store, 2).scores == {}
+    assert b"NaN" not in store.read_bytes("registry/versions/000002.json")
 
 
 @pytest.mark.usefixtures("prefect_server")

@@ -127,7 +127,7 @@ def test_both_kinds_of_index_are_refused() -> None:
 
 def test_keys_of_builds_without_tables_stay_and_the_wanted_time_counts() -> None:
     """Where a table lies decides nothing: its files are arguments of the stages that read them."""
-    plain = CommonCrawlSettings().recipe()
-    assert plain == {"indexes": [], "data_url": "https://data.commoncrawl.org/"}
+    assert CommonCrawlSettings(near="2016").recipe() == CommonCrawlSettings().recipe() == {}
+    plain = {"indexes": [], "data_url": "https://data.commoncrawl.org/"}
     assert CommonCrawlSettings(tables=("somewhere",)).recipe() == plain
-    assert CommonCrawlSettings(near="2016").recipe() == {**plain, "near": "2016"}
+    assert CommonCrawlSettings(tables=("elsewhere",), near="2016").recipe() == {**plain, "near": "2016"}
