@@ -162,7 +162,10 @@ class BatchStream:
                 any_plans = any_plans or bool(plans)
                 shard, skip = following, 0
             if not any_plans:
-                raise ValueError(f"expected training examples, found none in {len(self.shards)} shards")
+                raise ValueError(
+                    f"expected training examples, found none in {len(self.shards)} shards: a lead without a sentence "
+                    "whose values the summarizer reads is left out where examples.supported_by is set"
+                )
             epoch, shard = epoch + 1, 0
 
     def _window(self, order: NDArray[np.int64], shard: int, epoch: int) -> tuple[ExampleTable, int]:
