@@ -40,9 +40,16 @@ def path_of(kind: str, number: int) -> str:
     if kind == "mixed":
         position = number % 1_000
         kind = (
-            "large" if position == 0 else "moved" if position <= 100 else "gone" if position <= 250
-            else "refused" if position <= 450 else "good"
-        )  # fmt: skip
+            "large"
+            if position == 0
+            else "moved"
+            if position <= 100
+            else "gone"
+            if position <= 250
+            else "refused"
+            if position <= 450
+            else "good"
+        )
     folder = {"good": "page", "spent": "page", "refused": "private"}.get(kind, kind)
     return f"/{folder}/{number:07d}/{SLUG}"
 
@@ -52,11 +59,18 @@ def make_frontier(kind: str, count: int, hosts: int, port: int) -> pa.Table:
     pieces = []
     for start in range(0, count, _PIECE):
         rows = [
-            {"article_id": f"article-{number // 50:07d}", "article_shard": 0, "provenance": "citation",
-             "url": f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}",
-             "host": f"{address(number % hosts + 1)}:{port}", "host_shard": 0, "rank": number % 50, "drop_reason": None}
+            {
+                "article_id": f"article-{number // 50:07d}",
+                "article_shard": 0,
+                "provenance": "citation",
+                "url": f"http://{address(number % hosts + 1)}:{port}{path_of(kind, number)}",
+                "host": f"{address(number % hosts + 1)}:{port}",
+                "host_shard": 0,
+                "rank": number % 50,
+                "drop_reason": None,
+            }
             for number in range(start, min(count, start + _PIECE))
-        ]  # fmt: skip
+        ]
         pieces.append(pa.Table.from_pylist(rows, schema=FRONTIER.schema))
     return pa.concat_tables(pieces)
 

@@ -151,9 +151,13 @@ def measure(name: str, leads: Sequence[Lead], frozen: int, shown: Table, draw: r
                 by_kind[kind] = by_kind.get(kind, 0) + 1
     worst = ", ".join(f"{kind} {count}" for kind, count in sorted(by_kind.items(), key=lambda item: -item[1])[:3])
     shown.add_row(
-        name, f"{let_in} of {tried}", f"{equal_lets_in}", f"{mistaken} of {len(leads) - frozen}",
-        f"{1e3 * cost:.2f}", worst,
-    )  # fmt: skip
+        name,
+        f"{let_in} of {tried}",
+        f"{equal_lets_in}",
+        f"{mistaken} of {len(leads) - frozen}",
+        f"{1e3 * cost:.2f}",
+        worst,
+    )
     return let_in
 
 

@@ -21,9 +21,16 @@ from tasks.text.entities import RULES, load_pipeline
 WIKIGOLD = Path(__file__).resolve().parents[2] / "shared/data/wikigold/CONLL-format/data/wikigold.conll.txt"
 COARSE = {
     "NAME": "",  # of the shipped rules, which predict no types
-    "PERSON": "PER", "ORG": "ORG", "GPE": "LOC", "LOC": "LOC", "FAC": "LOC",
-    "NORP": "MISC", "EVENT": "MISC", "WORK_OF_ART": "MISC", "LAW": "MISC",
-}  # fmt: skip
+    "PERSON": "PER",
+    "ORG": "ORG",
+    "GPE": "LOC",
+    "LOC": "LOC",
+    "FAC": "LOC",
+    "NORP": "MISC",
+    "EVENT": "MISC",
+    "WORK_OF_ART": "MISC",
+    "LAW": "MISC",
+}
 Span = tuple[int, int, str]
 
 

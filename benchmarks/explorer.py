@@ -55,10 +55,14 @@ def write_articles(store: Store) -> None:
     Path(store.path("articles")).mkdir(parents=True)
     for shard in range(SHARDS):
         rows = table(
-            schemas.ARTICLES, ARTICLES, article_id=[article_id(shard, number) for number in range(ARTICLES)],
-            title=[f"{word} {shard}" for word in words], lead=leads, split=["train"] * ARTICLES,
+            schemas.ARTICLES,
+            ARTICLES,
+            article_id=[article_id(shard, number) for number in range(ARTICLES)],
+            title=[f"{word} {shard}" for word in words],
+            lead=leads,
+            split=["train"] * ARTICLES,
             source=["synthetic"] * ARTICLES,
-        )  # fmt: skip
+        )
         pq.write_table(rows, store.path(path("articles", shard)), compression="zstd")
 
 
@@ -80,17 +84,25 @@ def write_one_article(store: Store) -> None:
     count = len(owners)
     numbers = list(range(PARAGRAPHS)) * ARTICLES
     paragraphs = table(
-        schemas.PARAGRAPHS, count, article_id=owners, paragraph_id=numbers, position=numbers,
-        url=[url(number % URLS) for number in numbers], text=(some * (count // len(some) + 1))[:count],
-    )  # fmt: skip
+        schemas.PARAGRAPHS,
+        count,
+        article_id=owners,
+        paragraph_id=numbers,
+        position=numbers,
+        url=[url(number % URLS) for number in numbers],
+        text=(some * (count // len(some) + 1))[:count],
+    )
     store.write_table(path("paragraphs", 0), paragraphs, schemas.PARAGRAPHS)
     cited = [(article, number) for article in range(ARTICLES) for number in range(URLS)]
     frontier = table(
-        schemas.FRONTIER, len(cited), article_id=[article_id(0, article) for article, _ in cited],
+        schemas.FRONTIER,
+        len(cited),
+        article_id=[article_id(0, article) for article, _ in cited],
         url=[url(number) if article == 7 else f"{url(number)}?{article}" for article, number in cited],
         host_shard=[number if article == 7 else (article * 31 + number * 17) % SHARDS for article, number in cited],
-        provenance=["citation"] * len(cited), rank=[number for _, number in cited],
-    )  # fmt: skip
+        provenance=["citation"] * len(cited),
+        rank=[number for _, number in cited],
+    )
     store.write_table(path("frontier", 0), frontier, schemas.FRONTIER)
     addresses = sorted([*map(url, range(URLS)), *(f"http://other.test/{number:06d}" for number in range(20_000))])
     pages = table(
@@ -99,10 +111,14 @@ def write_one_article(store: Store) -> None:
     store.write_table(path("pages", 0), pages, schemas.PAGES)
     places = [(shard, number) for shard in range(SHARDS) for number in range(60)]
     documents = table(
-        schemas.DOCUMENTS, len(places), article_shard=[shard for shard, _ in places],
+        schemas.DOCUMENTS,
+        len(places),
+        article_shard=[shard for shard, _ in places],
         article_id=[article_id(shard, number // 4) for shard, number in places],
-        url=[url(number) for _, number in places], paragraphs=[some[:2]] * len(places), title=["A page"] * len(places),
-    )  # fmt: skip
+        url=[url(number) for _, number in places],
+        paragraphs=[some[:2]] * len(places),
+        title=["A page"] * len(places),
+    )
     store.write_table(path("documents", 0), documents, schemas.DOCUMENTS)
     for stage in ("pages", "documents"):
         for shard in range(1, URLS):

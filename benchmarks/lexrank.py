@@ -71,21 +71,27 @@ def main() -> None:
     whole, expected = best(rounds, lambda: pagerank(similarity))
     gap = float(np.abs(scores - expected).max() / expected.mean())
     assert gap < 1e-4, f"scores differ by {gap:.1e} of their mean"
-    print(f"matrix to scores: ours {own * 1e3:.1f} ms; networkx.pagerank {ranked * 1e3:.1f} ms on a ready graph: "
-          f"{ranked / own:.1f} x; graph and pagerank {whole * 1e3:.1f} ms: {whole / own:.1f} x")  # fmt: skip
+    print(
+        f"matrix to scores: ours {own * 1e3:.1f} ms; networkx.pagerank {ranked * 1e3:.1f} ms on a ready graph: "
+        f"{ranked / own:.1f} x; graph and pagerank {whole * 1e3:.1f} ms: {whole / own:.1f} x"
+    )
     print(f"largest difference of scores: {gap:.1e} of their mean")
 
     own, _ = best(rounds, lambda: ours(texts))
     other, _ = best(rounds, lambda: peer(texts))
-    print(f"texts to scores:  ours {own * 1e3:.1f} ms; scikit-learn and networkx {other * 1e3:.1f} ms: "
-          f"{other / own:.1f} x; against networkx.pagerank alone: {ranked / own:.1f} x")  # fmt: skip
+    print(
+        f"texts to scores:  ours {own * 1e3:.1f} ms; scikit-learn and networkx {other * 1e3:.1f} ms: "
+        f"{other / own:.1f} x; against networkx.pagerank alone: {ranked / own:.1f} x"
+    )
 
     words = [split_words(text) for text in texts]
     own, _ = best(rounds, lambda: TfIdf(words))
     counter = CountVectorizer(analyzer=lambda paragraph: paragraph)
     other, _ = best(rounds, lambda: counter.fit_transform(words))
-    print(f"words to vectors: ours {own * 1e3:.1f} ms; scikit-learn's counts alone {other * 1e3:.1f} ms: "
-          f"{other / own:.1f} x")  # fmt: skip
+    print(
+        f"words to vectors: ours {own * 1e3:.1f} ms; scikit-learn's counts alone {other * 1e3:.1f} ms: "
+        f"{other / own:.1f} x"
+    )
 
 
 if __name__ == "__main__":

@@ -178,8 +178,10 @@ def main() -> int:
     sample = [text for number in range(PEER_PARAGRAPHS // ARTICLE_PARAGRAPHS + 1) for text in texts(number)]
     peer = peer_seconds(sample[:PEER_PARAGRAPHS]) / PEER_PARAGRAPHS
     hours = FULL * seconds / count / 3600
-    print(f"{count:,} paragraphs in {shards} shards: {seconds:.0f} s, {1e6 * seconds / count:.0f} us a paragraph, "
-          f"{peak:.2f} GB peak; {refused:,} refused")  # fmt: skip
+    print(
+        f"{count:,} paragraphs in {shards} shards: {seconds:.0f} s, {1e6 * seconds / count:.0f} us a paragraph, "
+        f"{peak:.2f} GB peak; {refused:,} refused"
+    )
     for name, records in stages.items():
         print(
             f"  {name:10}{sum(r.seconds for r in records):8.1f} s{sum(r.written.bytes for r in records) / 1e6:9.1f} MB"

@@ -78,14 +78,18 @@ def build(root: Path, shards: int, articles: int, workers: int) -> dict[str, Any
 
     started, bodies = time.process_time(), root / "bodies"
     bodies.mkdir()
-    config = BuildConfig.model_validate({
-        "root": str(root / "data"),
-        "source": {"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}},
-        "search": {"provider": "none"},  # a build's defaults are those of the embedded web, which is not served here
-        "shards": {"articles": shards, "hosts": shards},
-        "vocabulary": {"pieces": 4000, "model_type": "bpe"},
-        "engine": {"workers": workers},
-    })  # fmt: skip
+    config = BuildConfig.model_validate(
+        {
+            "root": str(root / "data"),
+            "source": {"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}},
+            "search": {
+                "provider": "none"
+            },  # a build's defaults are those of the embedded web, which is not served here
+            "shards": {"articles": shards, "hosts": shards},
+            "vocabulary": {"pieces": 4000, "model_type": "bpe"},
+            "engine": {"workers": workers},
+        }
+    )
     run = PrefectExecutor.run
 
     def measured(self: PrefectExecutor, make: Any, jobs: Sequence[Job], after: Sequence[Any] = ()) -> Any:
@@ -102,9 +106,14 @@ def build(root: Path, shards: int, articles: int, workers: int) -> dict[str, Any
     once = {"flow": started, "server": server_start, "workers": figures["start"], "loading": figures["loading"]}
     rest = workers_all - figures["start"] - figures["loading"] - figures["work"]
     return {
-        "tasks": figures["tasks"], "work": figures["work"], "stages": figures["stages"], "once": once,
-        "by task": {"flow": flow, "server": serving, "workers": rest}, "rows": rows, "requests": server.requests,
-    }  # fmt: skip
+        "tasks": figures["tasks"],
+        "work": figures["work"],
+        "stages": figures["stages"],
+        "once": once,
+        "by task": {"flow": flow, "server": serving, "workers": rest},
+        "rows": rows,
+        "requests": server.requests,
+    }
 
 
 def _settled(server: CountingServer) -> dict[str, int]:
@@ -181,9 +190,12 @@ def show_build(made: dict[str, Any], articles: int) -> float:
             each = f"{1000 * seconds / tasks:8.1f} ms a task" if name == "by task" else ""
             print(f"    {process:28}{seconds:8.1f} s{each}")
     for title in ("requests", "rows"):
-        print(f"the server's {title}: " + ", ".join(
-            f"{name} {count:,}" for name, count in sorted(made[title].items(), key=lambda one: -one[1])[:14]
-        ))  # fmt: skip
+        print(
+            f"the server's {title}: "
+            + ", ".join(
+                f"{name} {count:,}" for name, count in sorted(made[title].items(), key=lambda one: -one[1])[:14]
+            )
+        )
     cost, start = sum(made["by task"].values()), sum(made["once"].values())
     share, whole = cost / (cost + work), (cost + start) / (cost + start + work)
     enough = articles * cost / tasks * (1 - BAR) / BAR / (work / tasks)

@@ -55,18 +55,32 @@ METRICS = ("values-input", "values-right", "values-recalled", "facts-right", "ro
 SUMMARIZER = SummarizerSettings(
     preset="bart-small",
     overrides={
-        "model_size": 96, "feed_forward_size": 384, "encoder_layers": 2, "decoder_layers": 2, "max_positions": 320,
+        "model_size": 96,
+        "feed_forward_size": 384,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "max_positions": 320,
         "source_tokens": 320,
     },
     copying=True,
     max_paragraphs=READ,
     max_paragraph_tokens=48,
     max_target_tokens=144,
-)  # fmt: skip
+)
 TRAINING = TrainingSettings(
-    steps=200, batch_tokens=1000, accumulation=1, schedule="linear", learning_rate=1.5e-3, warmup=50, label_smoothing=0,
-    validation_interval=100, validation_articles=VALID, decoded_articles=0, torch_threads=1, log_interval=20,
-)  # fmt: skip
+    steps=200,
+    batch_tokens=1000,
+    accumulation=1,
+    schedule="linear",
+    learning_rate=1.5e-3,
+    warmup=50,
+    label_smoothing=0,
+    validation_interval=100,
+    validation_articles=VALID,
+    decoded_articles=0,
+    torch_threads=1,
+    log_interval=20,
+)
 
 
 @dataclass(frozen=True)
@@ -95,9 +109,15 @@ def corpus(sources: Iterator[tuple[str, str, list[list[str]]]], valid: int, test
         kept = [(page, place, text) for page, texts in enumerate(pages) for place, text in enumerate(texts)]
         for paragraph, (page, place, text) in enumerate(kept):
             paragraphs.append(
-                {"article_id": one["article_id"], "paragraph_id": paragraph, "url": f"page:{page}",
-                 "provenance": "citation", "position": place, "text": text}
-            )  # fmt: skip
+                {
+                    "article_id": one["article_id"],
+                    "paragraph_id": paragraph,
+                    "url": f"page:{page}",
+                    "provenance": "citation",
+                    "position": place,
+                    "text": text,
+                }
+            )
     return (
         pa.Table.from_pylist(articles, schema=ARTICLES.schema),
         pa.Table.from_pylist(paragraphs, schema=PARAGRAPHS.schema),
@@ -156,11 +176,20 @@ def checkpoint(folder: Path, topics: int, real: Path | None, steps: int) -> Voca
     started = time.process_time()
     training = TRAINING.model_copy(update={"steps": steps, "validation_articles": 60, "validation_interval": 125})
     metrics = pretrain(
-        Tables((passages,)), vocabulary, noise, summarizer=SUMMARIZER, training=training,
-        directory=folder / "pretrained", seed=1, progress=lambda state: print(f"  {state}", flush=True),
-    )  # fmt: skip
-    print(f"{metrics['parameters']:,} parameters, validation nll {metrics['validation_nll']:.3f}, "
-          f"{time.process_time() - started:.0f} s of processor time", flush=True)  # fmt: skip
+        Tables((passages,)),
+        vocabulary,
+        noise,
+        summarizer=SUMMARIZER,
+        training=training,
+        directory=folder / "pretrained",
+        seed=1,
+        progress=lambda state: print(f"  {state}", flush=True),
+    )
+    print(
+        f"{metrics['parameters']:,} parameters, validation nll {metrics['validation_nll']:.3f}, "
+        f"{time.process_time() - started:.0f} s of processor time",
+        flush=True,
+    )
     return read_vocabulary(vocabulary)
 
 
@@ -182,9 +211,13 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
             given = str(folder / "pretrained") if start == "pretrained" else None
             directory = folder / f"{start}-{size}-{steps}"
             metrics = train_summarizer(
-                Tables((first_trained(examples, size),)), words, SUMMARIZER.model_copy(update={"pretrained": given}),
-                training=training, directory=directory, seed=1,
-            )  # fmt: skip
+                Tables((first_trained(examples, size),)),
+                words,
+                SUMMARIZER.model_copy(update={"pretrained": given}),
+                training=training,
+                directory=directory,
+                seed=1,
+            )
             summaries = decode_shard(examples, directory, decoding, system=start)
             (folder / f"{directory.name}.json").write_text(json.dumps(summaries["summary"].to_pylist(), indent=1))
             scores = score_predictions(
@@ -193,8 +226,7 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
             means = [pc.mean(scores.filter(pc.equal(scores["metric"], name))["value"]).as_py() for name in METRICS]
             # A metric is undefined where no summary has what it counts, such as a sentence that states a fact.
             shown = " ".join(f"{'-' if mean is None else format(100 * mean, '.2f'):>16}" for mean in means)
-            print(f"{size:8} {start:10} {metrics[NLL]:7.3f} {shown} {time.process_time() - began:4.0f}",
-                  flush=True)  # fmt: skip
+            print(f"{size:8} {start:10} {metrics[NLL]:7.3f} {shown} {time.process_time() - began:4.0f}", flush=True)
             figures = {NLL: metrics[NLL], **dict(zip(METRICS, means, strict=True))}
             curve.append({"articles": size, "start": start, "figures": figures})
             (folder / CURVE).write_text(json.dumps(curve, indent=1))

@@ -114,8 +114,10 @@ def main() -> None:
     times = [(seconds(score, device), seconds(score_as_they_come, device)) for _ in range(3)]
     own, peer = (min(each) for each in zip(*times, strict=True))
     assert np.abs(ours - peers).max() < 1e-4, "the peer's scores differ"
-    print(f"{given.paragraphs:,} paragraphs, {lengths.mean():.1f} tokens each, E={given.embedding} H={given.hidden}, "
-          f"{device}, {torch.get_num_threads()} threads")  # fmt: skip
+    print(
+        f"{given.paragraphs:,} paragraphs, {lengths.mean():.1f} tokens each, E={given.embedding} H={given.hidden}, "
+        f"{device}, {torch.get_num_threads()} threads"
+    )
     for name, duration in (("training", trained), ("scoring", own), ("scoring in order (peer)", peer)):
         print(f"{name:28} {given.paragraphs / duration:10,.0f} paragraphs/s {lengths.sum() / duration:12,.0f} tokens/s")
     print(f"scoring / peer: {peer / own:.2f} x as fast")

@@ -182,10 +182,17 @@ def plain_web(pages: int, size: int, version: int) -> Iterator[Web]:
     """Serve plain pages over HOSTS hosts."""
     urls = [f"http://site{number % HOSTS}.test/page/{number}" for number in range(pages)]
     rows = [
-        {"article_id": "a", "article_shard": 0, "url": url, "host": url.split("/")[2], "host_shard": 0,
-         "provenance": "citation", "rank": rank}
+        {
+            "article_id": "a",
+            "article_shard": 0,
+            "url": url,
+            "host": url.split("/")[2],
+            "host_shard": 0,
+            "provenance": "citation",
+            "rank": rank,
+        }
         for rank, url in enumerate(urls)
-    ]  # fmt: skip
+    ]
     with PlainServer(size, version) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         proxy = CountingProxy(("127.0.0.1", server.server_port))

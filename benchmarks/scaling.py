@@ -93,13 +93,17 @@ class PlainPool(InlineExecutor):
 
 def configuration(records: Path, root: Path, shards: int, kind: str, workers: int) -> BuildConfig:
     """Return the settings of a build of a file of records."""
-    return BuildConfig.model_validate({
-        "root": str(root),
-        "source": {"kind": "records", "records": {"paths": [str(records)]}},
-        "search": {"provider": "none"},  # a build's defaults are those of the embedded web, which is not served here
-        "shards": {"articles": shards, "hosts": shards},
-        "engine": {"kind": kind, "workers": workers},
-    })  # fmt: skip
+    return BuildConfig.model_validate(
+        {
+            "root": str(root),
+            "source": {"kind": "records", "records": {"paths": [str(records)]}},
+            "search": {
+                "provider": "none"
+            },  # a build's defaults are those of the embedded web, which is not served here
+            "shards": {"articles": shards, "hosts": shards},
+            "engine": {"kind": kind, "workers": workers},
+        }
+    )
 
 
 def walk(config: BuildConfig, executor: Any, measured: Path) -> Walked:

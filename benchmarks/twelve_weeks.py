@@ -114,8 +114,16 @@ def main() -> int:
 
 def configuration(options: argparse.Namespace, week: int) -> BuildConfig:
     """Return the settings of a week; only the week differs from one to the next."""
-    world = {"topics": options.topics, "growth": options.growth, "week": week, "edits": 0.01, "deaths": 0.002,
-             "partition_topics": 120, "slow_seconds": 0.02, "oversized_bytes": 2_500_000}  # fmt: skip
+    world = {
+        "topics": options.topics,
+        "growth": options.growth,
+        "week": week,
+        "edits": 0.01,
+        "deaths": 0.002,
+        "partition_topics": 120,
+        "slow_seconds": 0.02,
+        "oversized_bytes": 2_500_000,
+    }
     return BuildConfig.model_validate(
         {
             **SMALL,

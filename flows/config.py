@@ -241,9 +241,7 @@ def recipe_of(settings: dict[str, Any]) -> dict[str, Any]:
     recipe = SUMMARIZERS[name].recipe if isinstance(name, str) and name in SUMMARIZERS else Recipe()
     if recipe.fine_tuning and (not isinstance(summarizer, dict) or summarizer.get("pretrained") is None):
         recipe = Recipe()
-    return {
-        "training": dict(recipe.training), "summarizer": dict(recipe.source), "decoding": dict(recipe.decoding)
-    }  # fmt: skip
+    return {"training": dict(recipe.training), "summarizer": dict(recipe.source), "decoding": dict(recipe.decoding)}
 
 
 def merge(under: Any, over: Any) -> Any:

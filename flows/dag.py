@@ -73,9 +73,19 @@ class Dag:
     predictions = Stage(evaluation.predictions, graphs_read, examples_read, ranked, summarizer, predictor_read)
     scores = Stage(evaluation.scores, corpus, ranked, predictions)
     report = Stage(
-        reporting.report, corpus, overlaps, ranker, ranked, ranking_scores, graphs,
-        summarizer, baselines, baseline_scores, predictions, scores,
-    )  # fmt: skip
+        reporting.report,
+        corpus,
+        overlaps,
+        ranker,
+        ranked,
+        ranking_scores,
+        graphs,
+        summarizer,
+        baselines,
+        baseline_scores,
+        predictions,
+        scores,
+    )
 
 
 class ImportedDag(Dag):

@@ -17,14 +17,15 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
                 "help": "some of summary, urls, documents, labels, ranked, graphs (default: all the build has)",
             },
             "--page-text": {
-                "choices": ["licensed", "free", "all", "none"], "default": "licensed",
+                "choices": ["licensed", "free", "all", "none"],
+                "default": "licensed",
                 "help": "documents whose text is exported: of a licence without ND (default), a free one, all, none",
             },
             "--model": {"metavar": "MODEL", "help": "export its summarizer: a version, champion, a build, latest"},
             "--push": {"metavar": "ORG/NAME", "help": "then upload it to this repository on the Hugging Face hub"},
             "--dry-run": {"action": "store_true", "help": "only say how much would be written"},
         },
-    )  # fmt: skip
+    )
 
 from prefect import flow
 
@@ -36,9 +37,14 @@ from tasks.exchange.sharing import Sharing, share
 
 @flow(name="export", flow_run_name="export", on_failure=[notify], on_crashed=[notify])
 def export(
-    root: str, to: str, build: str | None = None, columns: str | None = None, page_text: str = "licensed",
-    model: str | None = None, push: str | None = None,
-) -> str:  # fmt: skip
+    root: str,
+    to: str,
+    build: str | None = None,
+    columns: str | None = None,
+    page_text: str = "licensed",
+    model: str | None = None,
+    push: str | None = None,
+) -> str:
     """Export a corpus or model of the root to the folder `to`; return what happened.
 
     The arguments are those of `tasks.exchange.sharing.Sharing`.

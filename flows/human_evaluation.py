@@ -26,13 +26,15 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
                 {
                     "--study": {"type": Path, "required": True, "metavar": "FOLDER", "help": "a prepared study"},
                     "answers": {
-                        "nargs": "+", "type": Path, "metavar": "ANSWERS",
+                        "nargs": "+",
+                        "type": Path,
+                        "metavar": "ANSWERS",
                         "help": "answers of forms (.json), results of a crowd platform (.csv), folders of Potato",
                     },
                 },
             ),
         },
-    )  # fmt: skip
+    )
 
 from prefect import flow
 

@@ -10,7 +10,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
         "python -m flows.promote",
         __doc__,
         {"--to": {"type": int, "required": True, "metavar": "VERSION", "help": "number of the version"}},
-    )  # fmt: skip
+    )
 
 from prefect import flow
 

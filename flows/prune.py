@@ -12,14 +12,15 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
         __doc__,
         {
             "--keep": {
-                "type": int, "default": 3,
+                "type": int,
+                "default": 3,
                 "help": "newest distinct builds, and model versions, to keep (default: 3)",
             },
             "--dry-run": {"action": "store_true", "help": "only say what would be deleted"},
             "--pin": {"action": "append", "default": [], "metavar": "BUILD", "help": "keep this build from now on"},
             "--unpin": {"action": "append", "default": [], "metavar": "BUILD", "help": "no longer keep a pinned build"},
         },
-    )  # fmt: skip
+    )
 
 from prefect import flow
 

@@ -89,9 +89,16 @@ def challenge(session: Session) -> str:
     from tasks.retraining.outcome import finish_retraining  # here, so that a plan does not load matplotlib
 
     return finish_retraining(
-        session.run, config.manifest(), settings, splits, challenger, before, start=start, seed=config.seed,
+        session.run,
+        config.manifest(),
+        settings,
+        splits,
+        challenger,
+        before,
+        start=start,
+        seed=config.seed,
         started=started,
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

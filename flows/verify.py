@@ -10,7 +10,7 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
         "python -m flows.verify",
         __doc__,
         {"--dry-run": {"action": "store_true", "help": "only report damaged files, set none aside"}},
-    )  # fmt: skip
+    )
 
 from prefect import flow
 

@@ -19,16 +19,38 @@ from models.weights_file import CONFIG, WeightsFile, open_weights, put_weights, 
 Config = LedConfig | T5Config
 # What must be as in the preset, by the library's names; dropouts may differ.
 _LED = (
-    "d_model", "encoder_layers", "decoder_layers", "encoder_ffn_dim", "decoder_ffn_dim",
-    "encoder_attention_heads", "decoder_attention_heads", "max_encoder_position_embeddings",
-    "max_decoder_position_embeddings", "attention_window", "activation_function", "pad_token_id", "bos_token_id",
-    "eos_token_id", "decoder_start_token_id",
-)  # fmt: skip
+    "d_model",
+    "encoder_layers",
+    "decoder_layers",
+    "encoder_ffn_dim",
+    "decoder_ffn_dim",
+    "encoder_attention_heads",
+    "decoder_attention_heads",
+    "max_encoder_position_embeddings",
+    "max_decoder_position_embeddings",
+    "attention_window",
+    "activation_function",
+    "pad_token_id",
+    "bos_token_id",
+    "eos_token_id",
+    "decoder_start_token_id",
+)
 _T5 = (
-    "d_model", "d_kv", "d_ff", "num_layers", "num_decoder_layers", "num_heads", "feed_forward_proj",
-    "relative_attention_num_buckets", "relative_attention_max_distance", "layer_norm_epsilon", "scale_decoder_outputs",
-    "pad_token_id", "eos_token_id", "decoder_start_token_id",
-)  # fmt: skip
+    "d_model",
+    "d_kv",
+    "d_ff",
+    "num_layers",
+    "num_decoder_layers",
+    "num_heads",
+    "feed_forward_proj",
+    "relative_attention_num_buckets",
+    "relative_attention_max_distance",
+    "layer_norm_epsilon",
+    "scale_decoder_outputs",
+    "pad_token_id",
+    "eos_token_id",
+    "decoder_start_token_id",
+)
 _LONGT5 = (*_T5, "local_radius", "global_block_size", "encoder_attention_type")
 _DROPOUTS = ("dropout", "attention_dropout", "activation_dropout", "dropout_rate")
 _SHARED, _OUTPUTS, _BIAS = "shared.weight", "lm_head.weight", "final_logits_bias"

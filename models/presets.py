@@ -139,15 +139,24 @@ _LONG_TUNING = replace(_TUNING, source={"max_target_tokens": 1024}, decoding={**
 # search, not 0 as in transformers; but theirs stops at the first K that end.
 _HIE_TUNING = Recipe(
     training={
-        "steps": 20_000, "accumulation": 10, "schedule": "linear", "learning_rate": 3e-5, "warmup": 500,
-        "label_smoothing": 0.1, "clip_norm": 0.1,
+        "steps": 20_000,
+        "accumulation": 10,
+        "schedule": "linear",
+        "learning_rate": 3e-5,
+        "warmup": 500,
+        "label_smoothing": 0.1,
+        "clip_norm": 0.1,
     },
     decoding={
-        "beam": 4, "normalisation": "average", "length_exponent": 2.0, "min_length": 55, "max_length": 140,
+        "beam": 4,
+        "normalisation": "average",
+        "length_exponent": 2.0,
+        "min_length": 55,
+        "max_length": 140,
         "block_ngrams": 3,
     },
     fine_tuning=True,
-)  # fmt: skip
+)
 _BART = "ours: weights drawn as in this project's other systems, unless they are loaded"
 _HIE_BART = "ours: [BOS] counts as a word of its sentence, text before the first one belongs to the first sentence"
 

@@ -502,8 +502,29 @@ SCORES = Dataset(
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
-        INTAKE, ARTICLES, SEARCH, CAPTURES, INDEX_FILES, SOUGHT, FRONTIER, PAGES, DOCUMENTS, GIVEN, PARAGRAPHS,
-        LEAD_NGRAMS, SKETCHES, TWINS, OVERLAPS, FEATURES, VOCABULARY, RANKED, RANKING_SCORES, GRAPHS, EXAMPLES,
-        PASSAGES, PREDICTIONS, SCORES,
+        INTAKE,
+        ARTICLES,
+        SEARCH,
+        CAPTURES,
+        INDEX_FILES,
+        SOUGHT,
+        FRONTIER,
+        PAGES,
+        DOCUMENTS,
+        GIVEN,
+        PARAGRAPHS,
+        LEAD_NGRAMS,
+        SKETCHES,
+        TWINS,
+        OVERLAPS,
+        FEATURES,
+        VOCABULARY,
+        RANKED,
+        RANKING_SCORES,
+        GRAPHS,
+        EXAMPLES,
+        PASSAGES,
+        PREDICTIONS,
+        SCORES,
     )
-}  # fmt: skip
+}

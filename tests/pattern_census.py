@@ -15,8 +15,21 @@ from typing import Any, NamedTuple
 PROJECT = Path(__file__).parents[1]
 ROOMS = ("flows", "tasks", "models", "storage")
 _FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}
-_OTHERS = {"escape", "Pattern", "Match", "error", "IGNORECASE", "I", "ASCII", "MULTILINE", "M", "DOTALL", "S", "X",
-           "VERBOSE"}  # fmt: skip
+_OTHERS = {
+    "escape",
+    "Pattern",
+    "Match",
+    "error",
+    "IGNORECASE",
+    "I",
+    "ASCII",
+    "MULTILINE",
+    "M",
+    "DOTALL",
+    "S",
+    "X",
+    "VERBOSE",
+}
 _ENGINES = {"regex", "re2", "rure", "hyperscan"}  # others, which this census would not see
 _ANCHORED = {"match", "fullmatch"}
 

@@ -10,9 +10,16 @@ from models.training.live_memory import LiveBytes
 
 # Dense bfloat16, in TFLOP/s, as the makers' data sheets print them; the first name found in the device's name counts.
 _PEAKS = {
-    "B200": 2250.0, "H200": 989.0, "H100 PCIe": 756.0, "H100": 989.0, "A100": 312.0, "L40S": 362.0, "L4": 121.0,
-    "A10": 125.0, "RTX 4090": 165.0,
-}  # fmt: skip
+    "B200": 2250.0,
+    "H200": 989.0,
+    "H100 PCIe": 756.0,
+    "H100": 989.0,
+    "A100": 312.0,
+    "L40S": 362.0,
+    "L4": 121.0,
+    "A10": 125.0,
+    "RTX 4090": 165.0,
+}
 
 
 def describe(device: torch.device) -> dict[str, object]:

@@ -69,15 +69,33 @@ _DEPTHS = ("local_layers", "global_layers", "word_layers", "graph_layers", "enco
 SCALES = {
     "full": Scale(),
     "core": Scale(  # the papers' sizes, as few of everything as one core does in minutes
-        articles=64, batch_tokens=4_200, warmup=1, steps=3, rounds=1, decoded=4, decoded_plain=1, decoded_tokens=40,
+        articles=64,
+        batch_tokens=4_200,
+        warmup=1,
+        steps=3,
+        rounds=1,
+        decoded=4,
+        decoded_plain=1,
+        decoded_tokens=40,
         memory=1 * 2**30,
     ),
     "tiny": Scale(
-        pieces=300, articles=48, batch_tokens=960, max_paragraphs=3, max_paragraph_tokens=80, target_tokens=12,
-        warmup=1, steps=2, rounds=1, decoded=3, decoded_plain=2, decoded_tokens=5, memory=16 * 2**20,
+        pieces=300,
+        articles=48,
+        batch_tokens=960,
+        max_paragraphs=3,
+        max_paragraph_tokens=80,
+        target_tokens=12,
+        warmup=1,
+        steps=2,
+        rounds=1,
+        decoded=3,
+        decoded_plain=2,
+        decoded_tokens=5,
+        memory=16 * 2**20,
         sizes={"model_size": 32, "feed_forward_size": 64, "heads": 4, "layers": 2, **dict.fromkeys(_DEPTHS, 1)},
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

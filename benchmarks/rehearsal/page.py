@@ -60,14 +60,19 @@ def _stages(extrapolation: Extrapolation, cores: int) -> list[str]:
     stages = extrapolation.stages()
     rows = [
         [
-            stage.name, f"{stage.rows:,}", f"{stage.seconds:.1f}", f"{stage.processor:.1f}",
-            f"{stage.fixed:.2f}", f"{stage.peak_bytes / 1e6:,.0f}", f"{stage.bytes / 1e6:,.2f}",
+            stage.name,
+            f"{stage.rows:,}",
+            f"{stage.seconds:.1f}",
+            f"{stage.processor:.1f}",
+            f"{stage.fixed:.2f}",
+            f"{stage.peak_bytes / 1e6:,.0f}",
+            f"{stage.bytes / 1e6:,.2f}",
             "–" if stage.full_peak_bytes is None else f"{stage.full_peak_bytes / 1e6:,.0f}",
             "not extrapolated" if stage.core_hours is None else f"{stage.core_hours:,.1f}",
             "–" if stage.full_bytes is None else f"{stage.full_bytes / 1e9:,.1f}",
         ]
         for stage in stages
-    ]  # fmt: skip
+    ]
     hours = sum(stage.core_hours or 0.0 for stage in stages)
     size = sum(stage.full_bytes or 0.0 for stage in stages)
     headings = ["stage", "rows", "seconds", "core-seconds", "of these a shard", "memory, MB", "disk, MB"]
@@ -101,11 +106,12 @@ def _crawl(extrapolation: Extrapolation) -> list[str]:
     rows = [
         [
             "no limit" if limit.budget is None else f"{limit.budget:,} pages a domain",
-            f"{limit.urls / 1e6:,.1f}", f"{limit.days:,.1f}",
+            f"{limit.urls / 1e6:,.1f}",
+            f"{limit.days:,.1f}",
             f"{limit.urls / limit.days / 86_400:,.0f}",
         ]
         for limit in extrapolation.limits()
-    ]  # fmt: skip
+    ]
     asked, size, days = extrapolation.common_crawl()
     rate = CommonCrawlSettings().requests_per_second
     rows.append([f"Common Crawl, {rate:g} requests a second", f"{asked / 1e6:,.1f}", f"{days:,.1f}", f"{rate:,.0f}"])
@@ -129,14 +135,20 @@ def _money(extrapolation: Extrapolation, prices: Prices) -> list[str]:
         ["disk", f"{size:,.0f} GB for a month", f"{prices.gb_month:g} a GB and month", size * prices.gb_month],
         ["pages from the web", "what arrives is free", "0", 0.0],
         ["or: Common Crawl itself", "free", "0", 0.0],
-        ["or: a copy of Common Crawl, another region",
-         f"{asked / 1e6:,.1f} M requests, {records / 1e9:,.0f} GB",
-         f"{prices.million_requests:g} a million, {prices.gb_out:g} a GB",
-         asked / 1e6 * prices.million_requests + records / 1e9 * prices.gb_out],
-        ["a search for each title, where no results are given", f"{CORPUS_ARTICLES:,} queries",
-         f"{prices.thousand_queries:g} a thousand", CORPUS_ARTICLES / 1000 * prices.thousand_queries],
+        [
+            "or: a copy of Common Crawl, another region",
+            f"{asked / 1e6:,.1f} M requests, {records / 1e9:,.0f} GB",
+            f"{prices.million_requests:g} a million, {prices.gb_out:g} a GB",
+            asked / 1e6 * prices.million_requests + records / 1e9 * prices.gb_out,
+        ],
+        [
+            "a search for each title, where no results are given",
+            f"{CORPUS_ARTICLES:,} queries",
+            f"{prices.thousand_queries:g} a thousand",
+            CORPUS_ARTICLES / 1000 * prices.thousand_queries,
+        ],
         ["GPUs: trainings, decoding", "not measured", "", None],
-    ]  # fmt: skip
+    ]
     shown = [[*row[:3], "not measured" if row[3] is None else f"{row[3]:,.0f}"] for row in rows]
     return [
         _table(["what", "how much", "price, $", "$"], shown),

@@ -144,8 +144,10 @@ def _print_first_screen(
             value = shown_value(name, field, presets[preset])
             console.print(
                 f"  --{dashed(name):<22} {escape(choices)} [dim]\\[{escape(value)}][/dim]",
-                highlight=False, no_wrap=True, overflow="ellipsis",
-            )  # fmt: skip
+                highlight=False,
+                no_wrap=True,
+                overflow="ellipsis",
+            )
     counts = Counter(name.partition(".")[0] for name in fields if "." in name)
     console.print(f"[dim]In brackets: the default, with the preset {preset}.[/dim]", highlight=False)
     console.print("[bold]examples[/bold]", highlight=False)

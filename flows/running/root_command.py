@@ -77,11 +77,13 @@ def options_of(settings: type[Settings]) -> dict[str, dict[str, Any]]:
     """
     return {
         f"--{name.replace('_', '-')}": {
-            "dest": name, "default": argparse.SUPPRESS, "metavar": name.upper(),
+            "dest": name,
+            "default": argparse.SUPPRESS,
+            "metavar": name.upper(),
             "help": f"{info.description}{_default(info.default)}".replace("%", "%%"),
         }
         for name, info in settings.model_fields.items()
-    }  # fmt: skip
+    }
 
 
 def settings_from(settings: type[S], options: argparse.Namespace) -> S:

@@ -80,10 +80,13 @@ def read_options(arguments: list[str], environment: Mapping[str, str]) -> Option
     database = environment.get("DATABASE_URL") or None
     port = free_port(values.host, values.port)
     return Options(
-        values.host, port, values.pool, database and database_url(database),
+        values.host,
+        port,
+        values.pool,
+        database and database_url(database),
         authentication(values.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
         free_port(values.host, _PAGE_PORT, besides=[port]),
-    )  # fmt: skip
+    )
 
 
 def database_url(url: str) -> str:

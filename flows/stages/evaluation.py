@@ -57,13 +57,18 @@ def predictions(
     if settings.guidance.reads_scores:
         inputs["ranked"] = same(ranked)
     recipe = Recipe(
-        schemas.PREDICTIONS, "tasks.summarization.decoding:decode_shard", settings=settings,
+        schemas.PREDICTIONS,
+        "tasks.summarization.decoding:decode_shard",
+        settings=settings,
         arguments={} if system is None else {"system": system},
-    )  # fmt: skip
+    )
     return session.run.stage(
-        recipe, shards=len(examples.shards), inputs=inputs, name=name,
+        recipe,
+        shards=len(examples.shards),
+        inputs=inputs,
+        name=name,
         context={"progress": session.progress(progress), "device": session.config.engine.device},
-    )  # fmt: skip
+    )
 
 
 def scores(
@@ -80,19 +85,25 @@ def scores(
     world = session.config.miniweb if facts else None
     truth = {} if world is None else {"world": world.of_facts}
     recipe = Recipe(
-        schemas.SCORES, "tasks.evaluation.scoring:score_predictions", settings=settings, notes=judge_notes(settings),
+        schemas.SCORES,
+        "tasks.evaluation.scoring:score_predictions",
+        settings=settings,
+        notes=judge_notes(settings),
         arguments=truth,
-    )  # fmt: skip
+    )
     return session.run.stage(
         recipe,
         shards=len(predictions.shards),
         inputs={
-            "articles": same(corpus.articles), "predictions": same(predictions), "ranked": same(ranked),
+            "articles": same(corpus.articles),
+            "predictions": same(predictions),
+            "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },
         context={
-            "device": session.config.engine.device, "progress": session.progress(name) if settings.judged else None,
+            "device": session.config.engine.device,
+            "progress": session.progress(name) if settings.judged else None,
         },
         scratch=None if settings.judge is None else "scratch",
         name=name,
-    )  # fmt: skip
+    )

@@ -44,8 +44,14 @@ def judge(
     token_ids = examples(session, articles, ranked, vocabulary, f"{name}_examples", sentences=sentences)
     predictor = models[PREDICTOR] if session.config.decoding.guidance.reads_predictor else None
     predictions = evaluation.predictions(
-        session, drawn, token_ids, ranked, models[SUMMARIZER], predictor,
-        name=f"{name}_predictions", progress=f"decoding-{name}",
-    )  # fmt: skip
+        session,
+        drawn,
+        token_ids,
+        ranked,
+        models[SUMMARIZER],
+        predictor,
+        name=f"{name}_predictions",
+        progress=f"decoding-{name}",
+    )
     scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores", facts=False)
     return Judged(vocabulary, models, predictions, scores)

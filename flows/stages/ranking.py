@@ -67,5 +67,7 @@ def scores(session: Session, corpus: Corpus, ranker: DirectoryResult | None, ran
 
 def _texts(corpus: Corpus) -> Mapping[str, Input]:
     return {
-        "articles": same(corpus.articles), "paragraphs": same(corpus.paragraphs), "features": same(corpus.features),
-    }  # fmt: skip
+        "articles": same(corpus.articles),
+        "paragraphs": same(corpus.paragraphs),
+        "features": same(corpus.features),
+    }

@@ -57,9 +57,17 @@ def evaluate_systems(session: Session, names: list[str]) -> dict[str, Evaluated]
                 learning = attention_of(config.tables, config.attention)
                 predictors[recipe] = training.attention(session, graphs, token_ids, models[recipe], learning)
             summaries = decoded[work] = evaluation.predictions(
-                session, graphs, token_ids, dag.ranked, models[recipe], predictors[recipe] if predicted else None,
-                settings=decoding, system=name, name=f"predictions-{name}", progress=name,
-            )  # fmt: skip
+                session,
+                graphs,
+                token_ids,
+                dag.ranked,
+                models[recipe],
+                predictors[recipe] if predicted else None,
+                settings=decoding,
+                system=name,
+                name=f"predictions-{name}",
+                progress=name,
+            )
         scores = evaluation.scores(session, dag.corpus, dag.ranked, summaries, f"scores-{name}")
         evaluated[name] = Evaluated(models[recipe], summaries, scores)
     return evaluated

@@ -39,9 +39,13 @@ def _summarize(options: argparse.Namespace) -> int:
         given = read_sources(options.sources, options.settings.max_bytes, sys.stdin.buffer)
         check_request(options.title, given, options.settings)
         summary, _ = summarize(
-            options.title, given, find_system(options.model), options.settings, choice=options.system,
+            options.title,
+            given,
+            find_system(options.model),
+            options.settings,
+            choice=options.system,
             progress=lambda now: print(f"{100 * now.share:3.0f} %  {now.text}", file=sys.stderr),
-        )  # fmt: skip
+        )
         written = FORMATS[options.format][1](summary)
         if options.output is None:
             print(written, end="")

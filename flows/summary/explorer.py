@@ -22,9 +22,14 @@ def add_explorer(app: FastAPI, corpus: Corpus) -> None:
         found = corpus.find(title, start, _PAGE)
         following = urlencode({"title": title, "start": start + _PAGE}) if start + _PAGE < found.matches else ""
         return render(
-            "corpus.html.j2", build=corpus.build, title=title, start=start, found=found, following=following,
+            "corpus.html.j2",
+            build=corpus.build,
+            title=title,
+            start=start,
+            found=found,
+            following=following,
             explores=True,
-        )  # fmt: skip
+        )
 
     @app.get("/corpus/article/{shard}/{article_id}")
     def article(shard: int, article_id: str) -> HTMLResponse:

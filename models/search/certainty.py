@@ -75,9 +75,10 @@ def without_unlikely(hypothesis: Hypothesis, log_probs: Tensor, vocabulary: Voca
     enough = min(least, max(probabilities))
     kept = [
         index
-        for place, probability in zip(places, probabilities, strict=True) if probability >= enough
+        for place, probability in zip(places, probabilities, strict=True)
+        if probability >= enough
         for index in range(place.start, place.stop)
-    ]  # fmt: skip
+    ]
     return replace(hypothesis, tokens=[hypothesis.tokens[i] for i in kept], attention=hypothesis.attention[kept])
 
 

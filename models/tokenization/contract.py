@@ -44,9 +44,19 @@ class Specials:
     def marks(self) -> frozenset[int]:
         """The ids that spell no text; the unknown piece, which stands for some, is not among them."""
         ids = (
-            self.pad, self.begin, self.end, self.source_begin, self.source_end, self.target_begin, self.title_mark,
-            self.paragraph_mark, self.sentence_mark, self.mask, self.separator, self.sentence_begin,
-        )  # fmt: skip
+            self.pad,
+            self.begin,
+            self.end,
+            self.source_begin,
+            self.source_end,
+            self.target_begin,
+            self.title_mark,
+            self.paragraph_mark,
+            self.sentence_mark,
+            self.mask,
+            self.separator,
+            self.sentence_begin,
+        )
         return frozenset(id_ for id_ in ids if id_ is not None)
 
 

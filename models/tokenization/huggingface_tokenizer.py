@@ -147,9 +147,12 @@ def tokenizer_files(document: bytes) -> dict[str, bytes]:
     record = json.loads(document)
     tokenizer, ids = _opened(record["tokenizer"]), record["specials"]
     role_ids = {
-        "pad": ids["pad"], "unk": ids.get("unk"), "bos": ids.get("source_begin"), "eos": ids["end"],
+        "pad": ids["pad"],
+        "unk": ids.get("unk"),
+        "bos": ids.get("source_begin"),
+        "eos": ids["end"],
         "mask": ids.get("mask"),
-    }  # fmt: skip
+    }
     names = {_ROLES[role][0]: tokenizer.id_to_token(id_) for role, id_ in role_ids.items() if id_ is not None}
     settings = {**names, "tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     written = {TOKENIZER: record["tokenizer"], _NAMES[0]: names, _NAMES[1]: settings}

@@ -32,9 +32,17 @@ class SentencePieceTokenizer:
             self._special, (PAD, UNK, BEGIN, END, TITLE_MARK, PARAGRAPH_MARK, SENTENCE_MARK)
         )
         self.specials = Specials(
-            pad=pad, begin=begin, end=end, unk=unk, source_begin=begin, source_end=end, title_mark=title_mark,
-            paragraph_mark=paragraph_mark, sentence_mark=sentence_mark, sentence_begin=self._sentence_begin(),
-        )  # fmt: skip
+            pad=pad,
+            begin=begin,
+            end=end,
+            unk=unk,
+            source_begin=begin,
+            source_end=end,
+            title_mark=title_mark,
+            paragraph_mark=paragraph_mark,
+            sentence_mark=sentence_mark,
+            sentence_begin=self._sentence_begin(),
+        )
         self.title_mark = title_mark
         # If a model declares a mark as a user-defined symbol, a page with the mark in its text would forge it.
         self.forgeable = frozenset(mark for mark in self.specials.marks if not self._processor.is_control(mark))

@@ -127,9 +127,15 @@ class Trainer(Generic[Item]):
         if state.step and state.skipped == state.step:
             self._give_up()
         return TrainingResult(
-            state.step, state.seconds, state.step >= settings.steps or self._timely(), state.skipped, state.best,
-            state.best_step, state.best_scores, state.scores,
-        )  # fmt: skip
+            state.step,
+            state.seconds,
+            state.step >= settings.steps or self._timely(),
+            state.skipped,
+            state.best,
+            state.best_step,
+            state.best_scores,
+            state.scores,
+        )
 
     def _advance(self, batches: Iterator[Item], stop: threading.Event, started: float) -> None:
         """Do one step, and the log, validation and checkpoint that are due after it."""
@@ -228,12 +234,19 @@ class Trainer(Generic[Item]):
         self._figures = {name: totals[name] / totals["tokens"] for name in self.objective.measures}
         rate = totals["source_tokens"] * self.ranks.world / max(totals["seconds"], 1e-9)
         self.metrics.append(
-            {"kind": "train", "step": state.step, "epoch": state.position.epoch, **self._figures,
-             "learning_rate": state.learning_rate, "gradient_norm": state.gradient_norm, "skipped": state.skipped,
-             "source_tokens_per_second": round(rate, 1),
-             "padding": round(1 - totals["source_tokens"] / totals["padded_tokens"], 4),
-             "seconds": round(state.seconds, 3)}
-        )  # fmt: skip
+            {
+                "kind": "train",
+                "step": state.step,
+                "epoch": state.position.epoch,
+                **self._figures,
+                "learning_rate": state.learning_rate,
+                "gradient_norm": state.gradient_norm,
+                "skipped": state.skipped,
+                "source_tokens_per_second": round(rate, 1),
+                "padding": round(1 - totals["source_tokens"] / totals["padded_tokens"], 4),
+                "seconds": round(state.seconds, 3),
+            }
+        )
         self._report(rate)
 
     def _report(self, rate: float) -> None:
@@ -242,11 +255,22 @@ class Trainer(Generic[Item]):
         if self.progress is not None:
             self.progress(
                 TrainingProgress(
-                    state.step, self.settings.steps, share, self._figures, self.objective.unit, state.learning_rate,
-                    state.gradient_norm, rate, state.seconds, state.validation, state.best, state.best_step,
-                    state.skipped, state.scores,
+                    state.step,
+                    self.settings.steps,
+                    share,
+                    self._figures,
+                    self.objective.unit,
+                    state.learning_rate,
+                    state.gradient_norm,
+                    rate,
+                    state.seconds,
+                    state.validation,
+                    state.best,
+                    state.best_step,
+                    state.skipped,
+                    state.scores,
                 )
-            )  # fmt: skip
+            )
 
     def _empty_window(self) -> dict[str, float]:
         return dict.fromkeys((*self.objective.measures, "tokens", "source_tokens", "padded_tokens", "seconds"), 0.0)

@@ -287,6 +287,11 @@ class _Finder:
 
 def _row(url: str, reason: str | None) -> dict[str, Any]:
     return {
-        "url": url, "file": None, "offset": None, "decoded": False, "length": None, "captured_at": None,
+        "url": url,
+        "file": None,
+        "offset": None,
+        "decoded": False,
+        "length": None,
+        "captured_at": None,
         "reason": reason,
-    }  # fmt: skip
+    }

@@ -30,14 +30,33 @@ _READABLE = (4, 5, PAGES.version)
 # RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
 _LOOKED_AT = [
-    "url", "reason", "final_url", "sha256", "etag", "last_modified", "fetched_at", "stale_reason", "archive",
-]  # fmt: skip
+    "url",
+    "reason",
+    "final_url",
+    "sha256",
+    "etag",
+    "last_modified",
+    "fetched_at",
+    "stale_reason",
+    "archive",
+]
 # They decide which pages are fetched, or when one counts as failed; a page that was fetched is the same under all.
 _FETCH_ONLY = frozenset(
-    {"refresh", "budget_seconds", "budget_bytes", "budget_pages", "budget_domain_pages", "mirror_hosts",
-     "host_failure_limit", "max_crawl_delay_seconds", "read_seconds", "total_seconds", "max_decoded_archive_bytes",
-     "wayback"}
-)  # fmt: skip
+    {
+        "refresh",
+        "budget_seconds",
+        "budget_bytes",
+        "budget_pages",
+        "budget_domain_pages",
+        "mirror_hosts",
+        "host_failure_limit",
+        "max_crawl_delay_seconds",
+        "read_seconds",
+        "total_seconds",
+        "max_decoded_archive_bytes",
+        "wayback",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,8 +123,12 @@ def _tdmrep(body: bytes, name: str) -> TdmRep | None:
     if len(rules) > MAX_WILDCARD_RULES or sum(stars) > MAX_WILDCARDS:
         logger.warning(
             "%s has %d rules with %d wildcards: expected at most %d and %d; its site counts as reserved",
-            name, len(rules), sum(stars), MAX_WILDCARD_RULES, MAX_WILDCARDS,
-        )  # fmt: skip
+            name,
+            len(rules),
+            sum(stars),
+            MAX_WILDCARD_RULES,
+            MAX_WILDCARDS,
+        )
         rules = [("/", True)]
     if not any(reserved for _, reserved in rules):
         return None

@@ -102,8 +102,14 @@ def read_rules(body: bytes, user_agent: str, name: str = "a robots.txt") -> Robo
     if len(group.rules) > MAX_RULES or len(wildcards) > MAX_WILDCARD_RULES or sum(wildcards) > MAX_WILDCARDS:
         logger.warning(
             "%s has %d rules for us, %d of them with %d wildcards: expected at most %d, %d and %d; it is refused",
-            name, len(group.rules), len(wildcards), sum(wildcards), MAX_RULES, MAX_WILDCARD_RULES, MAX_WILDCARDS,
-        )  # fmt: skip
+            name,
+            len(group.rules),
+            len(wildcards),
+            sum(wildcards),
+            MAX_RULES,
+            MAX_WILDCARD_RULES,
+            MAX_WILDCARDS,
+        )
         return Robots("robots_too_complex")
     lines = "\n".join(f"{_ALLOW if allows else _DISALLOW}{pattern}" for allows, pattern in group.rules)
     return Robots(None, zlib.compress(lines.encode("utf-8", "surrogateescape")) if lines else b"", group.delay)

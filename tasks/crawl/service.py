@@ -24,9 +24,15 @@ T = TypeVar("T")
 
 # Hosts of the settings' defaults: their addresses are public, whatever a resolver says.
 _PUBLIC_HOSTS = frozenset(
-    {"index.commoncrawl.org", "data.commoncrawl.org", "archive.org", "web.archive.org", "api.search.brave.com",
-     "www.googleapis.com"}
-)  # fmt: skip
+    {
+        "index.commoncrawl.org",
+        "data.commoncrawl.org",
+        "archive.org",
+        "web.archive.org",
+        "api.search.brave.com",
+        "www.googleapis.com",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,23 @@ _DAY = 86_400.0  # seconds; no request or pause takes longer
 
 # Wikipedia and sites that copy it. A page of these would hand the target to the summarizer as a source.
 MIRROR_HOSTS = (
-    "wikipedia.org", "wikiwand.com", "dbpedia.org", "alchetron.com", "en-academic.com", "enacademic.com",
-    "everipedia.org", "everybodywiki.com", "infogalactic.com", "justapedia.org", "kiddle.co", "thereaderwiki.com",
-    "wiki2.org", "wikimili.com", "wikitia.com", "wikizero.com",
-)  # fmt: skip
+    "wikipedia.org",
+    "wikiwand.com",
+    "dbpedia.org",
+    "alchetron.com",
+    "en-academic.com",
+    "enacademic.com",
+    "everipedia.org",
+    "everybodywiki.com",
+    "infogalactic.com",
+    "justapedia.org",
+    "kiddle.co",
+    "thereaderwiki.com",
+    "wiki2.org",
+    "wikimili.com",
+    "wikitia.com",
+    "wikizero.com",
+)
 
 
 def service_url(url: str) -> str:
@@ -117,8 +130,9 @@ class CommonCrawlSettings(Settings):
         "They hold no redirects: what has moved to another address is not found",
     )
     near: Moment = Field(
-        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
-    )  # fmt: skip
+        "",
+        description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+    )
     data_url: FolderUrl = Field(
         "https://data.commoncrawl.org/", description="what the index's names of archive files are appended to"
     )
@@ -178,8 +192,9 @@ class WaybackSettings(Settings):
         "https://web.archive.org/web/", description="what time and URL of a capture are appended to"
     )
     timestamp: Moment = Field(
-        "", description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
-    )  # fmt: skip
+        "",
+        description="captures closest to this time are wanted, YYYYMMDDhhmmss or its beginning; empty = newest",
+    )
     delay_seconds: float = tuning(
         4.0,
         "between the starts of two requests to it from this machine, in seconds; 4 = 15 a minute",

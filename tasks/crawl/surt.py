@@ -20,10 +20,13 @@ _IN_PATH = (
 _IN_QUERY = tuple(
     re.compile(rf"(.*){field}(?:&(.*))?", re.IGNORECASE)
     for field in (
-        "jsessionid=[0-9a-z]{32}", "phpsessid=[0-9a-z]{32}", "sid=[0-9a-z]{32}", "aspsessionid[a-z]{8}=[a-z]{24}",
+        "jsessionid=[0-9a-z]{32}",
+        "phpsessid=[0-9a-z]{32}",
+        "sid=[0-9a-z]{32}",
+        "aspsessionid[a-z]{8}=[a-z]{24}",
         "cfid=(?:(?!cfid=)[^&])+&cftoken=[^&]+",
     )
-)  # fmt: skip
+)
 
 
 def surt_key(url: str) -> str:

@@ -20,9 +20,35 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 # Any port above 1023 may belong to a web server, except these, where a request could do harm (the Fetch standard's list
 # of blocked ports, and databases).
 _OTHER_SERVICES = frozenset(
-    [1719, 1720, 1723, 2049, 2379, 3306, 3659, 4045, 4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
-     6669, 6679, 6697, 9042, 10080, 11211, 27017]
-)  # fmt: skip
+    [
+        1719,
+        1720,
+        1723,
+        2049,
+        2379,
+        3306,
+        3659,
+        4045,
+        4190,
+        5060,
+        5061,
+        5432,
+        6000,
+        6379,
+        6566,
+        6665,
+        6666,
+        6667,
+        6668,
+        6669,
+        6679,
+        6697,
+        9042,
+        10080,
+        11211,
+        27017,
+    ]
+)
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")

@@ -95,9 +95,19 @@ _HOST_FAULTS = frozenset(
 # Reasons that say nothing about a page, although it is not retried. If robots.txt cannot be read, the pages get its
 # host's fault, which may be as temporary as their own.
 _NO_ANSWER = frozenset(
-    {"budget_spent", "host_unavailable", "robots_unreachable", "robots_too_complex", "crawl_delay_too_long",
-     "internal_error", "dns_timeout", "connect_error", "connection_reset", "timeout"}
-)  # fmt: skip
+    {
+        "budget_spent",
+        "host_unavailable",
+        "robots_unreachable",
+        "robots_too_complex",
+        "crawl_delay_too_long",
+        "internal_error",
+        "dns_timeout",
+        "connect_error",
+        "connection_reset",
+        "timeout",
+    }
+)
 
 
 def step(visit: Visit, client: Client, settings: CrawlSettings, fault: FetchError | None = None) -> Step:
@@ -301,7 +311,22 @@ def response_columns(answer: Response, settings: CrawlSettings) -> dict[str, Any
 def refused_row(url: str, reason: str | None) -> dict[str, Any]:
     """Return a row of `pages` for a URL without any response."""
     return {
-        "url": url, "host": host_of(url), "status": None, "reason": reason, "final_url": None, "mime": None,
-        "charset": None, "bytes": 0, "sha256": None, "rights_headers": None, "etag": None, "last_modified": None,
-        "fetched_at": None, "seconds": 0.0, "attempts": 0, "stale_reason": None, "archive": None, "body": None,
-    }  # fmt: skip
+        "url": url,
+        "host": host_of(url),
+        "status": None,
+        "reason": reason,
+        "final_url": None,
+        "mime": None,
+        "charset": None,
+        "bytes": 0,
+        "sha256": None,
+        "rights_headers": None,
+        "etag": None,
+        "last_modified": None,
+        "fetched_at": None,
+        "seconds": 0.0,
+        "attempts": 0,
+        "stale_reason": None,
+        "archive": None,
+        "body": None,
+    }

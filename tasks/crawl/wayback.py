@@ -30,9 +30,20 @@ logger = logging.getLogger(__name__)
 PATIENCE = Patience(total_seconds=60.0, retries=3, backoff_seconds=10.0, max_backoff_seconds=300.0)
 # Reasons of pages that count as gone. A server that refuses (403), or is down for now (5xx), may still have the page.
 DEAD = frozenset(
-    {"http_404", "http_410", "dns_error", "dns_timeout", "connect_error", "connection_reset", "timeout",
-     "host_unavailable", "redirect_loop", "too_many_redirects", "empty_body"}
-)  # fmt: skip
+    {
+        "http_404",
+        "http_410",
+        "dns_error",
+        "dns_timeout",
+        "connect_error",
+        "connection_reset",
+        "timeout",
+        "host_unavailable",
+        "redirect_loop",
+        "too_many_redirects",
+        "empty_body",
+    }
+)
 
 _MAX_ANSWER_BYTES = 100_000
 _TIMESTAMP = re.compile(r"\d{14}")

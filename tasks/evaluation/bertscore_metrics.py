@@ -12,10 +12,14 @@ from tasks.evaluation.model_folder import read_config
 
 IMPLEMENTATION, VERSION = "torchmetrics", "1.9.0"
 METRICS = (
-    Metric("bertscore", f"BERTScore ({IMPLEMENTATION} {VERSION})", "similarity",
-           "F1 of words of a summary and of the lead, each with the likest of the other, without rescaling",
-           judge="bertscore"),
-)  # fmt: skip
+    Metric(
+        "bertscore",
+        f"BERTScore ({IMPLEMENTATION} {VERSION})",
+        "similarity",
+        "F1 of words of a summary and of the lead, each with the likest of the other, without rescaling",
+        judge="bertscore",
+    ),
+)
 
 
 class Similarity(Protocol):

@@ -35,8 +35,14 @@ class BertScoreModel:
     def __call__(self, summary: str, lead: str) -> Score:
         """Return F1, precision and recall; neither text is empty."""
         found = bert_score(
-            [summary], [lead], model=self._model, user_tokenizer=self._tokenizer, num_layers=self._layer,
-            max_length=self._limit, truncation=True, device=self._model.device,
-        )  # fmt: skip
+            [summary],
+            [lead],
+            model=self._model,
+            user_tokenizer=self._tokenizer,
+            num_layers=self._layer,
+            max_length=self._limit,
+            truncation=True,
+            device=self._model.device,
+        )
         f1, precision, recall = (float(torch.as_tensor(found[name])) for name in ("f1", "precision", "recall"))
         return Score(f1, precision, recall)

@@ -70,9 +70,11 @@ class ChatJudge(Closing):
         # Nothing comes before the whole answer does, so that one wait for data may take as long as all of it.
         web = CrawlSettings(read_seconds=total_seconds)
         patience = Patience(
-            total_seconds=total_seconds, retries=_RETRIES, backoff_seconds=backoff_seconds,
+            total_seconds=total_seconds,
+            retries=_RETRIES,
+            backoff_seconds=backoff_seconds,
             max_backoff_seconds=_LONGEST_WAIT,
-        )  # fmt: skip
+        )
         self._service = Service(self._url, web, patience, {}, delay_seconds=0)
         self._answers = Answers(scratch.filesystem, scratch.path, rows=_ANSWERS_A_FILE)
         self._asked = len(self._answers)

@@ -13,13 +13,25 @@ from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summar
 from tasks.evaluation.support import Support
 
 METRICS = (
-    Metric("supported", "sentences supported", "truth",
-           "of the sentences of a summary, those whose names, numbers and dates occur in three paragraphs it read"),
-    Metric("citation-recall", "citation recall", "truth",
-           "of the sentences of a summary, those that the paragraphs cited for them support together"),
-    Metric("citation-precision", "citation precision", "truth",
-           "of the citations of a summary, those of a supported sentence that are not needless"),
-)  # fmt: skip
+    Metric(
+        "supported",
+        "sentences supported",
+        "truth",
+        "of the sentences of a summary, those whose names, numbers and dates occur in three paragraphs it read",
+    ),
+    Metric(
+        "citation-recall",
+        "citation recall",
+        "truth",
+        "of the sentences of a summary, those that the paragraphs cited for them support together",
+    ),
+    Metric(
+        "citation-precision",
+        "citation precision",
+        "truth",
+        "of the citations of a summary, those of a supported sentence that are not needless",
+    ),
+)
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:

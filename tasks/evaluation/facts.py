@@ -36,18 +36,36 @@ from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summar
 from tasks.evaluation.topic_truth import NAME, PRONOUN, Reading, Truth, truth_of
 
 METRICS = (
-    Metric("facts-sentences", "sentences true", "truth",
-           "sentences of a summary that a template of the mini web matches and whose every fact is true"),
+    Metric(
+        "facts-sentences",
+        "sentences true",
+        "truth",
+        "sentences of a summary that a template of the mini web matches and whose every fact is true",
+    ),
     Metric("facts-right", "facts right", "truth", "of the facts that a summary states, those that are true"),
-    Metric("facts-recalled", "facts recalled", "truth",
-           "of the facts of the lead, those that a summary states right"),
-    Metric("facts-wrong", "facts wrong", "truth",
-           "of the facts that a summary states, those of the lead with another value", "lower"),
-    Metric("facts-invented", "facts invented", "truth",
-           "of the facts that a summary states, untrue ones that the lead does not mention", "lower"),
-    Metric("facts-unread", "sentences unread", "truth",
-           "sentences of a summary that match no template of the mini web, so that they cannot be checked", "lower"),
-)  # fmt: skip
+    Metric("facts-recalled", "facts recalled", "truth", "of the facts of the lead, those that a summary states right"),
+    Metric(
+        "facts-wrong",
+        "facts wrong",
+        "truth",
+        "of the facts that a summary states, those of the lead with another value",
+        "lower",
+    ),
+    Metric(
+        "facts-invented",
+        "facts invented",
+        "truth",
+        "of the facts that a summary states, untrue ones that the lead does not mention",
+        "lower",
+    ),
+    Metric(
+        "facts-unread",
+        "sentences unread",
+        "truth",
+        "sentences of a summary that match no template of the mini web, so that they cannot be checked",
+        "lower",
+    ),
+)
 
 Fact = tuple[str, str]  # kind of topic, name of the fact
 

@@ -18,7 +18,7 @@ from tasks.text.ngrams import TargetNgrams, lcs_length, split_words
 
 Metric = Literal[
     "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge1-stem", "rouge2-stem", "rougeL-stem", "rougeLsum-stem"
-]  # fmt: skip
+]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 _STEM = "-stem"
 
@@ -84,9 +84,7 @@ class Reference:
         self._stems = sorted({metric.endswith(_STEM) for metric in metrics})
         plain = Words.of(target) if isinstance(target, str) else target
         self._words = {stems: plain.stemmed() if stems else plain for stems in self._stems}
-        self._ngrams = {
-            (n, stems): TargetNgrams(words.line, n) for stems, words in self._words.items() for n in (1, 2)
-        }  # fmt: skip
+        self._ngrams = {(n, stems): TargetNgrams(words.line, n) for stems, words in self._words.items() for n in (1, 2)}
 
     def score(self, summary: str | Words) -> dict[Metric, Rouge]:
         """Return every metric of a summary, given as text or as plain words."""

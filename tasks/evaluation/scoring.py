@@ -97,10 +97,16 @@ def score_predictions(
             scorer = prepare(_texts(article, best, kept, world), wanted, judges)
             for system, summary in zip(systems, _summaries(summaries), strict=True):
                 rows += [
-                    {"article_id": article_id, "system": system, "metric": metric, "value": score.value,
-                     "precision": score.precision, "recall": score.recall}
+                    {
+                        "article_id": article_id,
+                        "system": system,
+                        "metric": metric,
+                        "value": score.value,
+                        "precision": score.precision,
+                        "recall": score.recall,
+                    }
                     for metric, score in scorer(summary).items()
-                ]  # fmt: skip
+                ]
             if progress is not None:
                 progress(ScoringProgress(seen, predictions.num_rows, time.monotonic() - started))
     if seen < predictions.num_rows:

@@ -19,7 +19,7 @@ METRICS = (
     Metric("novel-bigrams", "novel bigrams", "style", "bigrams of a summary that its input lacks", "neither"),
     Metric("repeated-trigrams", "repeated trigrams", "style", "trigrams that stood in the summary before", "lower"),
     Metric("length", "length", "style", "words of a summary for one of the lead", "neither", "ratio"),
-)  # fmt: skip
+)
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:

@@ -66,8 +66,9 @@ class Truth:
         candidates = ((form, kind, read_back(kind, form, text, self.right)) for kind in kinds for form in forms(kind))
         found = [
             (len(form.start) + sum(len(words) for _, words in form.slots), Reading(kind, values))
-            for form, kind, values in candidates if values is not None
-        ]  # fmt: skip
+            for form, kind, values in candidates
+            if values is not None
+        ]
         return max(found, key=itemgetter(0))[1] if found else None
 
 

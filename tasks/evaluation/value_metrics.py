@@ -12,18 +12,35 @@ from models.values import Evidence, Value, find_values, measurable
 from tasks.evaluation.metrics import ArticleTexts, Metric, Score, Scorer, Summary
 
 METRICS = (
-    Metric("values-input", "values in input", "truth",
-           "of the names, numbers and dates in a summary, those that the paragraphs it was written from hold"),
+    Metric(
+        "values-input",
+        "values in input",
+        "truth",
+        "of the names, numbers and dates in a summary, those that the paragraphs it was written from hold",
+    ),
     Metric("values-sources", "values in sources", "truth", "the same against all paragraphs of the article"),
-    Metric("values-right", "values right", "truth",
-           "of the names, numbers and dates in a summary, those that the lead has too"),
-    Metric("values-recalled", "values recalled", "truth",
-           "of the names, numbers and dates of the lead, those that the summary has"),
+    Metric(
+        "values-right",
+        "values right",
+        "truth",
+        "of the names, numbers and dates in a summary, those that the lead has too",
+    ),
+    Metric(
+        "values-recalled",
+        "values recalled",
+        "truth",
+        "of the names, numbers and dates of the lead, those that the summary has",
+    ),
     Metric("values", "values F1", "truth", "F1 of values right and values recalled"),
-    Metric("values-none", "without values", "truth",
-           "summaries that state no name, number or date, empty ones and those in a script without capitals included: "
-           "they count as 0 in the shares of values", "lower"),
-)  # fmt: skip
+    Metric(
+        "values-none",
+        "without values",
+        "truth",
+        "summaries that state no name, number or date, empty ones and those in a script without capitals included: "
+        "they count as 0 in the shares of values",
+        "lower",
+    ),
+)
 
 
 def prepare(article: ArticleTexts, wanted: Collection[str]) -> Scorer:

@@ -115,8 +115,11 @@ class ExportFolder:
 
     def _holds(self, files: Files) -> bool:
         folders = {name.rpartition("/")[0] for name in files}
-        sizes = {f"{folder}/{name}".lstrip("/"): size for folder in folders
-                 for name, size in self.target.sizes(folder).items()}  # fmt: skip
+        sizes = {
+            f"{folder}/{name}".lstrip("/"): size
+            for folder in folders
+            for name, size in self.target.sizes(folder).items()
+        }
         return all(sizes.get(name) == file["bytes"] for name, file in files.items())
 
     def _read(self, name: str) -> dict[str, Any]:

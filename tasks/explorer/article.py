@@ -199,9 +199,16 @@ def _address(row: Row, known: Mapping[str, Row]) -> Address:
     reason = page.get("reason")
     said = "" if reason is None else meaning("pages", reason) or meaning("documents", reason)
     return Address(
-        row["url"], row["provenance"], row["host_shard"], page.get("status"), reason, said, page.get("title"),
-        page.get("engine"), fetched=bool(page.get("bytes")) and meaning("pages", reason or "") == "",
-    )  # fmt: skip
+        row["url"],
+        row["provenance"],
+        row["host_shard"],
+        page.get("status"),
+        reason,
+        said,
+        page.get("title"),
+        page.get("engine"),
+        fetched=bool(page.get("bytes")) and meaning("pages", reason or "") == "",
+    )
 
 
 def _given(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
@@ -209,8 +216,14 @@ def _given(corpus: Corpus, shard: int, article_id: str) -> list[Address]:
         return []
     filters = [("article_shard", "==", shard), ("article_id", "==", article_id)]
     return [
-        Address(row["url"], "given", None, reason=row["reason"], meaning=meaning("given", row["reason"] or ""),
-                title=row["title"])
+        Address(
+            row["url"],
+            "given",
+            None,
+            reason=row["reason"],
+            meaning=meaning("given", row["reason"] or ""),
+            title=row["title"],
+        )
         for part in corpus.build.stages["given"]
         for row in corpus.rows("given", int(part), ["url", "title", "reason"], filters).to_pylist()
-    ]  # fmt: skip
+    ]

@@ -130,8 +130,11 @@ class Corpus:
             raise StorageError(f"build {self.build.name} has no shard {shard} of {stage}")
         try:
             return pq.read_table(
-                self.store.path(path), filesystem=self.store.filesystem, columns=list(columns), filters=filters,
+                self.store.path(path),
+                filesystem=self.store.filesystem,
+                columns=list(columns),
+                filters=filters,
                 use_threads=use_threads,
-            )  # fmt: skip
+            )
         except (OSError, pa.ArrowException) as error:
             raise StorageError(f"{path} below {self.store.root} cannot be read: {error}") from error

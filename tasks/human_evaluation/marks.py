@@ -36,23 +36,25 @@ def draft_mark(right: str, given: str) -> float:
 def draft_marks(study: Study, replies: Iterable[Said]) -> Marked:
     """Return a mark for each different answer; that the text does not say is marked with 0 and not listed."""
     return {
-        (one.article, one.number, one.text): (
-            draft_mark(study.questions[one.article][one.number].answer, one.text), ""
-        )
+        (one.article, one.number, one.text): (draft_mark(study.questions[one.article][one.number].answer, one.text), "")
         for one in replies
         if one.text is not None
-    }  # fmt: skip
+    }
 
 
 def apply_marks(replies: Iterable[Said], marked: Marked) -> list[Judgement]:
     """Return a judgement for each answer."""
     return [
         Judgement(
-            one.rater, one.article, one.system, QUESTIONS,
-            WRONG if one.text is None else marked[one.article, one.number, one.text][0], str(one.number),
+            one.rater,
+            one.article,
+            one.system,
+            QUESTIONS,
+            WRONG if one.text is None else marked[one.article, one.number, one.text][0],
+            str(one.number),
         )
         for one in replies
-    ]  # fmt: skip
+    ]
 
 
 def to_csv(study: Study, marked: Marked) -> str:

@@ -113,9 +113,11 @@ def _pairs(scores: MeasureScores) -> list[Block]:
             "Difference on the articles on which both were judged; head to head: share of the comparisons that the "
             "first won, ties as half (Shen et al. 2023); p by approximate randomisation over articles; Tukey's test, "
             "as in Liu & Lapata 2019, takes all judgements as independent",
-            columns, rows, frozenset(range(1, len(columns))),
+            columns,
+            rows,
+            frozenset(range(1, len(columns))),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _raters(scores: MeasureScores) -> list[Block]:
@@ -129,19 +131,27 @@ def _raters(scores: MeasureScores) -> list[Block]:
         Text(f"Krippendorff's alpha (ordinal): {alpha}. 1 is full agreement, 0 that of chance."),
         Table(
             "Severity: how far below the expected a rater's values are; agreement: rank correlation with the others",
-            ["rater", "judgements", "severity", "agreement"], rows, frozenset({1, 2, 3}),
+            ["rater", "judgements", "severity", "agreement"],
+            rows,
+            frozenset({1, 2, 3}),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _study(study: Study, answered: int) -> Table:
     settings = study.settings
     facts = {
-        "study": study.id, "corpus": study.name, "build": study.build, "task": settings.task,
-        "systems": ", ".join(study.systems), "articles": f"{len(study.articles):,}",
-        "raters": f"{answered} of {settings.raters}", "texts shown at a time": str(settings.shown),
-        "questions": f"{sum(map(len, study.questions.values())):,}", "seed": str(settings.seed),
-    }  # fmt: skip
+        "study": study.id,
+        "corpus": study.name,
+        "build": study.build,
+        "task": settings.task,
+        "systems": ", ".join(study.systems),
+        "articles": f"{len(study.articles):,}",
+        "raters": f"{answered} of {settings.raters}",
+        "texts shown at a time": str(settings.shown),
+        "questions": f"{sum(map(len, study.questions.values())):,}",
+        "seed": str(settings.seed),
+    }
     if not study.questions:
         del facts["questions"]
     return Table("This study", ["", ""], [[Cell(name), Cell(value)] for name, value in facts.items()])

@@ -34,9 +34,7 @@ def in_other_language(texts: Sequence[str], refused: Sequence[bool], language: s
     Raises:
         ValueError: the code is none of a language that can be told.
     """
-    probabilities = [
-        1.0 if no else _probability(text, language) for text, no in zip(texts, refused, strict=True)
-    ]  # fmt: skip
+    probabilities = [1.0 if no else _probability(text, language) for text, no in zip(texts, refused, strict=True)]
     other = [probability is not None and probability < _EXCLUDED for probability in probabilities]
     foreign = sum(len(text) for text, is_other in zip(texts, other, strict=True) if is_other)
     kept = sum(len(text) for text, no in zip(texts, refused, strict=True) if not no)

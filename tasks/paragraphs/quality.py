@@ -110,13 +110,37 @@ def _probability(features: Sequence[float]) -> float:
 
 
 _COUNTED = (
-    "reference_word", "pages", "volume", "initials", "year", "site", "chat", "you", "bars", "capitals", "figures",
-    "parenthesis", "speaks",
-)  # fmt: skip
+    "reference_word",
+    "pages",
+    "volume",
+    "initials",
+    "year",
+    "site",
+    "chat",
+    "you",
+    "bars",
+    "capitals",
+    "figures",
+    "parenthesis",
+    "speaks",
+)
 _TEXT_NAMES = [
-    "words", "words_squared", "function_words", "capitalised", "digits", "punctuation", "word_length", "sentences",
-    "sentence_length", "commas", "reference", "verb", "verbs", *MARKS, *[f"{name}_rate" for name in _COUNTED],
-]  # fmt: skip
+    "words",
+    "words_squared",
+    "function_words",
+    "capitalised",
+    "digits",
+    "punctuation",
+    "word_length",
+    "sentences",
+    "sentence_length",
+    "commas",
+    "reference",
+    "verb",
+    "verbs",
+    *MARKS,
+    *[f"{name}_rate" for name in _COUNTED],
+]
 # What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
 # because the page says nothing of it, and one of few as nearly so.
 _TYPICAL = {

@@ -86,20 +86,28 @@ def train_ranker(
             objective,
             constant(settings.learning_rate),
             TrainerSettings(
-                steps=settings.steps, clip_norm=_CLIP_NORM, log_interval=log_interval,
-                validation_interval=settings.validation_interval, validate_start=initial is not None, keep_best=1,
-                patience=settings.patience, seed=seed,
+                steps=settings.steps,
+                clip_norm=_CLIP_NORM,
+                log_interval=log_interval,
+                validation_interval=settings.validation_interval,
+                validate_start=initial is not None,
+                keep_best=1,
+                patience=settings.patience,
+                seed=seed,
             ),
             directory,
             ranks=Ranks(find_device(device)),
             progress=progress,
             fingerprint=_fingerprint(settings, seed, words, initial),
-        )  # fmt: skip
+        )
         result = trainer.run()
     describe_ranker(
-        directory, objective.model.config, words, title_tokens=_TITLE_TOKENS,
+        directory,
+        objective.model.config,
+        words,
+        title_tokens=_TITLE_TOKENS,
         paragraph_tokens=_PARAGRAPH_TOKENS,
-    )  # fmt: skip
+    )
     metrics = {f"validation_{name}": value for name, value in result.best_scores.items()}
     if initial is not None:
         first = read_metrics(directory / METRICS)[0]

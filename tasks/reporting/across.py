@@ -45,22 +45,30 @@ def across_section(overlaps: Overlaps, counts: Mapping[str, Mapping[str, Any]]) 
     given = counts.get("paragraphs", {})
     kept = given.get("rows", 0) - sum(given.get("drops", {}).values())
     rows = [
-        [Cell(f"{_KINDS[whole]} {meaning}"), Cell(f"{found:,}"), _share(found, kept) if not whole else Cell("–"),
-         Cell(f"{articles:,}")]
+        [
+            Cell(f"{_KINDS[whole]} {meaning}"),
+            Cell(f"{found:,}"),
+            _share(found, kept) if not whole else Cell("–"),
+            Cell(f"{articles:,}"),
+        ]
         for whole in _KINDS
         for relation, meaning in _RELATIONS.items()
         for found, articles in [overlaps.get((whole, relation), (0, 0))]
         if not (whole and relation == "lead")  # leads are looked for in paragraphs
-    ]  # fmt: skip
+    ]
     refused = counts.get("compared", {}).get("drops", {})
     blocks: list[Block] = [
-        Text("Nearly equal means a common band of MinHash: with Jaccard similarity .8 of the 5-grams of words 92 % of "
-             "pairs are found, with .5 it is 5 %. Validation and test articles come first, then the order is by "
-             "article: the first of several stays. Paragraphs of fewer than 10 words are not compared."),
+        Text(
+            "Nearly equal means a common band of MinHash: with Jaccard similarity .8 of the 5-grams of words 92 % of "
+            "pairs are found, with .5 it is 5 %. Validation and test articles come first, then the order is by "
+            "article: the first of several stays. Paragraphs of fewer than 10 words are not compared."
+        ),
         Table("What articles share", ["", "rows", "of kept paragraphs, %", "articles"], rows, frozenset({1, 2, 3})),
-        Text(f"Refused: {refused.get('leak', 0):,} paragraphs as leak, {refused.get('near_duplicate', 0):,} as "
-             "near_duplicate."),
-    ]  # fmt: skip
+        Text(
+            f"Refused: {refused.get('leak', 0):,} paragraphs as leak, {refused.get('near_duplicate', 0):,} as "
+            "near_duplicate."
+        ),
+    ]
     return Section("across", "Across articles", blocks)
 
 

@@ -54,9 +54,13 @@ def attention_picture(attention: Attention) -> bytes:
     def strip(axes: Axes, start: int) -> None:
         stop = min(start + width, drawn)
         axes.imshow(
-            rows[:, start:stop], cmap=_SHADES, vmin=0, vmax=top, aspect="auto",
+            rows[:, start:stop],
+            cmap=_SHADES,
+            vmin=0,
+            vmax=top,
+            aspect="auto",
             extent=(-0.5, stop - start - 0.5, len(rows) - 0.5, -0.5),
-        )  # fmt: skip
+        )
         for span in attention.spans:
             left, right = max(span.start, start) - start, min(span.stop, stop) - start
             for rank in span.ranks:

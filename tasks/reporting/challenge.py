@@ -274,10 +274,14 @@ def _measure_table(challenge: Challenge) -> Table:
         before, after, metric = measure.champion.value, measure.challenger.value, METRICS[measure.metric]
         best = metric.best((before.mean, after.mean)) if before.mean != after.mean else None
         rows.append(
-            [Cell(metric_name(measure.metric), strong=deciding), _mean(before, metric.scale, before.mean == best),
-             _mean(after, metric.scale, after.mean == best), _mean(measure.difference, metric.scale, deciding, "+"),
-             Cell(f"{measure.test.p_value:.3f}")]
-        )  # fmt: skip
+            [
+                Cell(metric_name(measure.metric), strong=deciding),
+                _mean(before, metric.scale, before.mean == best),
+                _mean(after, metric.scale, after.mean == best),
+                _mean(measure.difference, metric.scale, deciding, "+"),
+                Cell(f"{measure.test.p_value:.3f}"),
+            ]
+        )
     articles = counted_articles(challenge.articles)
     caption = f"Figures and difference in points, %, ratios as numbers, with intervals; {articles}"
     columns = ["metric", f"champion: {challenge.champion}", f"challenger: {challenge.challenger}", "difference", "p"]

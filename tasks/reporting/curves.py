@@ -33,43 +33,76 @@ class Curve:
 # name, title, label, and for each series: its name, the kind of line it is on, the field, the factor.
 _Series = tuple[str, str, str, float]
 _RANKER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
-    ("ranker-loss", "Ranker: loss (binary cross entropy)", "loss (nats per paragraph)", (
-        ("training", "train", "loss", 1),
-        ("validation", "validation", "loss", 1),
-        ("floor: scores = labels", "validation", "loss_floor", 1),
-    )),
-    ("ranker-recall", "Ranker: best paragraphs of validation articles", "mean ROUGE-2 recall (%)", (
-        ("ranker", "validation", "recall", 100),
-        ("tf-idf", "validation", "similarity_recall", 100),
-        ("ceiling: by label", "validation", "gold_recall", 100),
-    )),
-)  # fmt: skip
+    (
+        "ranker-loss",
+        "Ranker: loss (binary cross entropy)",
+        "loss (nats per paragraph)",
+        (
+            ("training", "train", "loss", 1),
+            ("validation", "validation", "loss", 1),
+            ("floor: scores = labels", "validation", "loss_floor", 1),
+        ),
+    ),
+    (
+        "ranker-recall",
+        "Ranker: best paragraphs of validation articles",
+        "mean ROUGE-2 recall (%)",
+        (
+            ("ranker", "validation", "recall", 100),
+            ("tf-idf", "validation", "similarity_recall", 100),
+            ("ceiling: by label", "validation", "gold_recall", 100),
+        ),
+    ),
+)
 _SUMMARIZER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
-    ("summarizer-loss", "Summarizer: label-smoothed loss", "loss (nats per target token)", (
-        ("training", "train", "loss", 1),
-        ("validation", "validation", "loss", 1),
-    )),
-    ("summarizer-nll", "Summarizer: negative log likelihood", "nll (nats per target token)", (
-        ("training", "train", "nll", 1),
-        ("validation", "validation", "nll", 1),
-    )),
-    ("summarizer-rouge", "Summarizer: decoded validation articles", "ROUGE F1 (%)", (
-        ("ROUGE-1", "validation", "rouge1", 100),
-        ("ROUGE-2", "validation", "rouge2", 100),
-        ("ROUGE-L", "validation", "rougeL", 100),
-    )),
-    ("summarizer-gradient", "Summarizer: gradient norm", "L2 norm before clipping", (
-        ("gradient", "train", "gradient_norm", 1),
-    )),
+    (
+        "summarizer-loss",
+        "Summarizer: label-smoothed loss",
+        "loss (nats per target token)",
+        (
+            ("training", "train", "loss", 1),
+            ("validation", "validation", "loss", 1),
+        ),
+    ),
+    (
+        "summarizer-nll",
+        "Summarizer: negative log likelihood",
+        "nll (nats per target token)",
+        (
+            ("training", "train", "nll", 1),
+            ("validation", "validation", "nll", 1),
+        ),
+    ),
+    (
+        "summarizer-rouge",
+        "Summarizer: decoded validation articles",
+        "ROUGE F1 (%)",
+        (
+            ("ROUGE-1", "validation", "rouge1", 100),
+            ("ROUGE-2", "validation", "rouge2", 100),
+            ("ROUGE-L", "validation", "rougeL", 100),
+        ),
+    ),
+    (
+        "summarizer-gradient",
+        "Summarizer: gradient norm",
+        "L2 norm before clipping",
+        (("gradient", "train", "gradient_norm", 1),),
+    ),
     ("summarizer-rate", "Summarizer: learning rate", "learning rate", (("rate", "train", "learning_rate", 1),)),
-)  # fmt: skip
+)
 
 _ATTENTION: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
-    ("attention-error", "Attention predictor: error of expected attention", "squared error per paragraph", (
-        ("training", "train", "error", 1),
-        ("validation", "validation", "error", 1),
-    )),
-)  # fmt: skip
+    (
+        "attention-error",
+        "Attention predictor: error of expected attention",
+        "squared error per paragraph",
+        (
+            ("training", "train", "error", 1),
+            ("validation", "validation", "error", 1),
+        ),
+    ),
+)
 
 
 def ranker_curves(directory: Path) -> list[Curve]:

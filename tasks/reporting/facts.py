@@ -23,9 +23,14 @@ class Fact:
 
 
 def gather_facts(
-    config: Mapping[str, Any], counts: Mapping[str, Mapping[str, Any]], ranker: Path | None, summarizer: Path, *,
-    seed: int, test_articles: int,
-) -> list[Fact]:  # fmt: skip
+    config: Mapping[str, Any],
+    counts: Mapping[str, Mapping[str, Any]],
+    ranker: Path | None,
+    summarizer: Path,
+    *,
+    seed: int,
+    test_articles: int,
+) -> list[Fact]:
     """Return what a reader must know about a build before its numbers.
 
     Args:

@@ -33,7 +33,11 @@ def lineage_section(build: str, origins: Sequence[Origin]) -> Section:
                 lineage_picture(build, origins),
                 wide=True,
             ),
-            Table("What was made from what", ["stage", "shards", "rows", "digest", "made from", "code"], rows,
-                  frozenset({1, 2})),
+            Table(
+                "What was made from what",
+                ["stage", "shards", "rows", "digest", "made from", "code"],
+                rows,
+                frozenset({1, 2}),
+            ),
         ],
-    )  # fmt: skip
+    )

@@ -52,15 +52,22 @@ def lineage_picture(build: str, origins: Sequence[Origin]) -> bytes:
             edge = COLORS[1] if name == build else COLORS[0]
             axes.add_patch(
                 FancyBboxPatch(
-                    (x - _WIDTH / 2, y - _HEIGHT / 2), _WIDTH, _HEIGHT, boxstyle="round,pad=0,rounding_size=.06",
-                    facecolor="white", edgecolor=edge, linewidth=1.2, zorder=2,
+                    (x - _WIDTH / 2, y - _HEIGHT / 2),
+                    _WIDTH,
+                    _HEIGHT,
+                    boxstyle="round,pad=0,rounding_size=.06",
+                    facecolor="white",
+                    edgecolor=edge,
+                    linewidth=1.2,
+                    zorder=2,
                 )
-            )  # fmt: skip
+            )
             axes.text(x, y, labels[name], fontsize=7, ha="center", va="center", color=INK, zorder=3)
         axes.set(
-            xlim=(-most * _ACROSS / 2, most * _ACROSS / 2), ylim=(-last * _DOWN - _HEIGHT, _HEIGHT),
+            xlim=(-most * _ACROSS / 2, most * _ACROSS / 2),
+            ylim=(-last * _DOWN - _HEIGHT, _HEIGHT),
             aspect="equal",
-        )  # fmt: skip
+        )
         axes.axis("off")
 
     return to_png(draw_panels([panel], width=most * _ACROSS + 0.2, height=last * _DOWN + 2 * _HEIGHT + 0.2))

@@ -32,7 +32,7 @@ LIMIT = 512 * 1024  # the server's limit for an artifact in JSON, in bytes
 _MARKUP = re.compile(
     r"[#$*@\[\\\]^_`{|}~]|(?<=\])\(|^[-+](?!\w)|^="
     r"|(?<=[^\W\d])[.:](?=\w)|(?<=\d)[.:](?=[^\W\d])|:(?=//)"
-)  # fmt: skip
+)
 _NUMBERED = re.compile(r"^(\d+)([.)])(?!\w)")
 _URL_SAFE = "%/:?#@!$&'*+,=~-._"  # no brackets, quotes, back ticks, bars or semicolons: they could end link or entity
 _LINK_ENDS = re.compile(r"[\[\]()<>{}|\\`*^\";]")

@@ -92,8 +92,13 @@ def index_page(build: Build, corpus: str, entries: Sequence[Entry]) -> str:
     rows = [f"| {escape(one.name)} | [{one.key}](../key/{one.key}) | {escape(one.shows)} |" for one in entries]
     return "\n".join(
         [
-            f"## {escape(f'{corpus}: build {build.name}')}", "",
-            "An artifact keeps its history: the newest entry of a page is that of the last run that published it.", "",
-            "| part | artifact | shows |", "| --- | --- | --- |", *rows, "",
+            f"## {escape(f'{corpus}: build {build.name}')}",
+            "",
+            "An artifact keeps its history: the newest entry of a page is that of the last run that published it.",
+            "",
+            "| part | artifact | shows |",
+            "| --- | --- | --- |",
+            *rows,
+            "",
         ]
-    )  # fmt: skip
+    )

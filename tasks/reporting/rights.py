@@ -26,12 +26,18 @@ def rights_section(totals: PageTotals) -> Section:
     if not totals.documents:
         return Section("rights", "Rights and care", [Text("No document has text.")])
     blocks: list[Block] = [
-        Text(f"Of {totals.documents:,} documents with text; a page counts once for each article that has it. Where no "
-             "claim or sign was found there may still be one. `paragraphs.pages.keep` keeps only some of them."),
+        Text(
+            f"Of {totals.documents:,} documents with text; a page counts once for each article that has it. Where no "
+            "claim or sign was found there may still be one. `paragraphs.pages.keep` keeps only some of them."
+        ),
         *(
-            Table(heading.capitalize(), ["", "number", "of documents, %"],
-                  [[Cell(cell) for cell in row] for row in rows], frozenset({1, 2}))
+            Table(
+                heading.capitalize(),
+                ["", "number", "of documents, %"],
+                [[Cell(cell) for cell in row] for row in rows],
+                frozenset({1, 2}),
+            )
             for heading, rows in totals.tables()
         ),
-    ]  # fmt: skip
+    ]
     return Section("rights", "Rights and care", blocks)

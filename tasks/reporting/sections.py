@@ -46,20 +46,27 @@ def funnel_section(rows: Sequence[FunnelRow]) -> Section:
     if not rows:
         return Section("funnel", title, [Text("No stage was counted.")])
     stages = [
-        [Cell(row.heading), Cell(f"{row.rows:,}"), Cell(f"{row.kept:,}", strong=True), Cell(f"{row.refused:,}"),
-         _share(row.kept, row.rows)]
+        [
+            Cell(row.heading),
+            Cell(f"{row.rows:,}"),
+            Cell(f"{row.kept:,}", strong=True),
+            Cell(f"{row.refused:,}"),
+            _share(row.kept, row.rows),
+        ]
         for row in rows
-    ]  # fmt: skip
+    ]
     reasons = [
         [Cell(row.heading), Cell(reason), Cell(f"{count:,}"), _share(count, row.rows), Cell(meaning(row.stage, reason))]
         for row in rows
         for reason, count in row.drops.items()
     ]
     blocks: list[Block] = [
-        Text("In every stage rows = kept + refused; a refused row stays in its table with its reason. A page that "
-             "several articles cite is fetched once and becomes a document of each of them."),
+        Text(
+            "In every stage rows = kept + refused; a refused row stays in its table with its reason. A page that "
+            "several articles cite is fetched once and becomes a document of each of them."
+        ),
         Table("Rows of each stage", ["stage", "rows", "kept", "refused", "kept, %"], stages, frozenset({1, 2, 3, 4})),
-    ]  # fmt: skip
+    ]
     blocks += [Text(f"The counts are inconsistent: {sentence}") for sentence in imbalances(rows)]
     if reasons:
         columns = ["stage", "reason", "rows", "of the stage, %", "meaning"]
@@ -75,10 +82,15 @@ def hosts_section(hosts: Sequence[HostRow]) -> Section:
     if not hosts:
         return Section("hosts", title, [Text("No fetch of a page failed.")])
     rows = [
-        [Cell(row.host), Cell(f"{row.urls:,}"), Cell(f"{row.failed:,}"), _share(row.failed, row.urls),
-         Cell(", ".join(f"{reason} {count:,}" for reason, count in row.drops.items()))]
+        [
+            Cell(row.host),
+            Cell(f"{row.urls:,}"),
+            Cell(f"{row.failed:,}"),
+            _share(row.failed, row.urls),
+            Cell(", ".join(f"{reason} {count:,}" for reason, count in row.drops.items())),
+        ]
         for row in hosts
-    ]  # fmt: skip
+    ]
     columns = ["host", "URLs", "without a page", "failed, %", "reasons"]
     caption = f"The {len(rows):,} hosts with the most URLs without a usable page"
     return Section("hosts", title, [Table(caption, columns, rows, frozenset({1, 2, 3}))])
@@ -99,9 +111,11 @@ def table1_section(table1: Table1) -> Section:
     caption = f"ROUGE-L recall of the L' best paragraphs against the lead, %; {counted_articles(table1.articles)}"
     blocks: list[Block] = [
         Table(caption, columns, rows, frozenset(range(2, len(columns)))),
-        Text("The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of some "
-             "525 paragraphs each. This corpus is different, also in size: compare the order of rows, not figures."),
-    ]  # fmt: skip
+        Text(
+            "The paper's rows are Table 1 of Liu & Lapata 2019, on WikiSum with its 1.6 million articles of some "
+            "525 paragraphs each. This corpus is different, also in size: compare the order of rows, not figures."
+        ),
+    ]
     return Section("table1", title, blocks)
 
 
@@ -114,17 +128,22 @@ def scores_section(ranking: Ranking) -> Section:
     for heading, chosen in _grouped(ranking.metrics):
         if chosen:
             blocks.append(_score_table(ranking, heading, chosen))
-    meanings = [f"{METRICS[metric].label}: {METRICS[metric].meaning}" for metric in ranking.metrics
-                if METRICS[metric].group != "rouge"]  # fmt: skip
+    meanings = [
+        f"{METRICS[metric].label}: {METRICS[metric].meaning}"
+        for metric in ranking.metrics
+        if METRICS[metric].group != "rouge"
+    ]
     if meanings:
         blocks.append(Text(f"{'; '.join(meanings)}."))
     notes = [_BASELINES[system] for system in ranking.systems if system in _BASELINES]
     if notes:
         blocks.append(Text(f"Systems without training: {'; '.join(notes)}."))
     blocks.append(
-        Text("ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "
-             f"{percent(ranking.confidence)} bootstrap intervals over articles.")
-    )  # fmt: skip
+        Text(
+            "ROUGE-L takes a summary as one line, ROUGE-Lsum sentence by sentence. Intervals are "
+            f"{percent(ranking.confidence)} bootstrap intervals over articles."
+        )
+    )
     blocks.append(Heading(f"Differences in {metric_name(ranking.headline)}"))
     if ranking.comparisons:
         blocks.append(_comparison_table(ranking))
@@ -174,11 +193,13 @@ def distributions_section(
     if not rows:
         return Section("distributions", title, [Text("No paragraph was kept and no lead section used.")])
     blocks: list[Block] = [
-        Text(f"From the first {distributions.shards:,} of {distributions.of:,} article shards. Words are separated by "
-             "spaces. The histogram of lengths leaves out the longest 1 %."),
+        Text(
+            f"From the first {distributions.shards:,} of {distributions.of:,} article shards. Words are separated by "
+            "spaces. The histogram of lengths leaves out the longest 1 %."
+        ),
         Table("Distributions", ["", "count", "5 %", "median", "mean", "95 %", "most"], rows, frozenset(range(1, 7))),
         statistics_table(distributions.statistics, instances),
-    ]  # fmt: skip
+    ]
     if len(distributions.paragraph_words):
         png = plots.histogram(distributions.paragraph_words, "length (words)", of="paragraphs")
         blocks.append(Picture("Length of kept paragraphs", png))
@@ -198,12 +219,14 @@ def samples_section(samples: Samples) -> Section:
     if not samples.articles:
         return Section("samples", title, [Text("No article of the test split has a summary to show.")])
     blocks: list[Block] = [
-        Text("Each sentence is followed by the pages that support it: the fewest paragraphs, at most three of those "
-             "read by its system, that contain all its names, numbers and dates, or half of its words if it has none. "
-             "Ties are decided by attention; rank and share of attention are shown. What is missing in the paragraphs "
-             "is named in bold. The title counts as known. Values in the same paragraph do not prove that they belong "
-             "together."),
-    ]  # fmt: skip
+        Text(
+            "Each sentence is followed by the pages that support it: the fewest paragraphs, at most three of those "
+            "read by its system, that contain all its names, numbers and dates, or half of its words if it has none. "
+            "Ties are decided by attention; rank and share of attention are shown. What is missing in the paragraphs "
+            "is named in bold. The title counts as known. Values in the same paragraph do not prove that they belong "
+            "together."
+        ),
+    ]
     for article in samples.articles:
         blocks += _sample(article)
     return Section("samples", title, blocks)
@@ -240,8 +263,10 @@ def graphs_section(samples: Samples) -> Section:
     for article in samples.articles:
         if article.graph is not None:
             caption = f"Graphs over the ranked paragraphs of “{article.title}”, numbered by rank"
-            legend = Text("Nodes are ranked paragraphs, clockwise from the top; the stronger an edge, the higher "
-                          "its weight among those of its graph.")  # fmt: skip
+            legend = Text(
+                "Nodes are ranked paragraphs, clockwise from the top; the stronger an edge, the higher "
+                "its weight among those of its graph."
+            )
             return Section("graphs", title, [legend, Picture(caption, plots.graph_picture(article.graph))])
     return Section("graphs", title, [Text("No sample article has a graph.")])
 
@@ -251,10 +276,15 @@ def costs_section(costs: Sequence[Cost]) -> Section:
     if not costs:
         return Section("costs", "Time and space", [Text("No stage was counted.")])
     rows = [
-        [Cell(cost.stage), _number(cost.rows, 0), _number(cost.megabytes, 2), _number(cost.seconds, 1),
-         _number(cost.peak_megabytes, 0)]
+        [
+            Cell(cost.stage),
+            _number(cost.rows, 0),
+            _number(cost.megabytes, 2),
+            _number(cost.seconds, 1),
+            _number(cost.peak_megabytes, 0),
+        ]
         for cost in costs
-    ]  # fmt: skip
+    ]
     megabytes = sum(cost.megabytes or 0 for cost in costs)
     seconds = sum(cost.seconds or 0 for cost in costs)
     peak = max(cost.peak_megabytes or 0 for cost in costs)
@@ -264,9 +294,11 @@ def costs_section(costs: Sequence[Cost]) -> Section:
     columns = ["stage", "rows", "MB on disk", "work, s", "peak memory, MB"]
     blocks: list[Block] = [
         Table("Cost of each stage", columns, rows, frozenset({1, 2, 3, 4})),
-        Text("Work is the sum over shards, wherever they were computed. Peak memory is that of the process that made "
-             "a shard, including earlier shards of the process. 1 MB is a million bytes."),
-    ]  # fmt: skip
+        Text(
+            "Work is the sum over shards, wherever they were computed. Peak memory is that of the process that made "
+            "a shard, including earlier shards of the process. 1 MB is a million bytes."
+        ),
+    ]
     return Section("costs", "Time and space", blocks)
 
 
@@ -355,12 +387,19 @@ def _score_picture(ranking: Ranking) -> Picture:
 
 def _comparison_table(ranking: Ranking) -> Table:
     rows = [
-        [Cell(pair.better), Cell(pair.worse),
-         Cell(f"{100 * pair.difference.mean:.2f}",
-              f"{100 * pair.difference.low:.2f} to {100 * pair.difference.high:.2f}"),
-         Cell(f"{pair.p_value:.3f}"), Cell(f"{pair.p_adjusted:.3f}"), Cell(comparison_sentence(pair, ranking))]
+        [
+            Cell(pair.better),
+            Cell(pair.worse),
+            Cell(
+                f"{100 * pair.difference.mean:.2f}",
+                f"{100 * pair.difference.low:.2f} to {100 * pair.difference.high:.2f}",
+            ),
+            Cell(f"{pair.p_value:.3f}"),
+            Cell(f"{pair.p_adjusted:.3f}"),
+            Cell(comparison_sentence(pair, ranking)),
+        ]
         for pair in ranking.comparisons
-    ]  # fmt: skip
+    ]
     caption = "Each pair on the articles both summarized: points of 100, paired randomisation test, Holm's correction"
     columns = ["higher", "lower", "difference", "p", "p, corrected", ""]
     return Table(caption, columns, rows, frozenset({2, 3, 4}))

@@ -85,17 +85,31 @@ def _findings(verdict: Mapping[str, Any]) -> Section:
     asked = {"improve": "must improve", "hold": "must not get worse"}
     rows = [
         [
-            Cell(finding["split"]), Cell(metric_name(finding["metric"])), Cell(asked[roles[finding["metric"]]]),
-            Cell(f"{finding['articles']:,}"), Cell(_points(finding["champion"])), Cell(_points(finding["challenger"])),
+            Cell(finding["split"]),
+            Cell(metric_name(finding["metric"])),
+            Cell(asked[roles[finding["metric"]]]),
+            Cell(f"{finding['articles']:,}"),
+            Cell(_points(finding["champion"])),
+            Cell(_points(finding["challenger"])),
             Cell(f"{100 * finding['low']:+.2f} to {100 * finding['high']:+.2f}"),
-            Cell(f"{finding['p_better']:.2g}"), Cell(f"{finding['p_worse']:.2g}"),
+            Cell(f"{finding['p_better']:.2g}"),
+            Cell(f"{finding['p_worse']:.2g}"),
         ]
         for finding in verdict.get("findings", ())
-    ]  # fmt: skip
+    ]
     level = verdict.get("level")
     caption = "F1, points of 100" if level is None else f"F1, points of 100; significant up to p = {level:.2g}"
-    columns = ["test split", "metric", "role", "articles", "champion", "challenger", "interval of the difference",
-               "p, better", "p, worse"]  # fmt: skip
+    columns = [
+        "test split",
+        "metric",
+        "role",
+        "articles",
+        "champion",
+        "challenger",
+        "interval of the difference",
+        "p, better",
+        "p, worse",
+    ]
     return Section("evidence", "Evidence of the verdict", [Table(caption, columns, rows, frozenset(range(3, 9)))])
 
 

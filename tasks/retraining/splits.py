@@ -68,8 +68,9 @@ def joined(first: StageResult, *others: StageResult) -> StageResult:
     """Return the shards of several results of one stage as one result."""
     records, count = {}, 0
     for part in (first, *others):
-        records.update({count + index: part.records[shard] for index, shard in enumerate(part.shards)
-                        if shard in part.records})  # fmt: skip
+        records.update(
+            {count + index: part.records[shard] for index, shard in enumerate(part.shards) if shard in part.records}
+        )
         count += len(part.shards)
     return StageResult(first.stage, range(count), records)
 

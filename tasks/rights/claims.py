@@ -18,9 +18,18 @@ from tasks.rights.wording import sentence_around, speaks_of_other, speaks_of_pag
 from tasks.text.tokens import tokens
 
 _META_NAMES = frozenset(
-    {"license", "licence", "dc.rights", "dc.rights.license", "dcterms.rights", "dcterms.license", "dc.license",
-     "rights", "copyright"}
-)  # fmt: skip
+    {
+        "license",
+        "licence",
+        "dc.rights",
+        "dc.rights.license",
+        "dcterms.rights",
+        "dcterms.license",
+        "dc.license",
+        "rights",
+        "copyright",
+    }
+)
 _NEVER = frozenset({"script", "style", "pre", "code", "textarea"})  # text in them is shown to be copied
 _AROUND = 600  # characters of a block before and after a licence's name
 _MOST_PLACES = 50  # looked at on one page; a page that names more licences lists them

@@ -16,9 +16,10 @@ from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
 from tasks.rights.terms import TERMS, terms_of
 
 _TEXTS = {
-    **dict.fromkeys(("licence", "terms", "licence_source"), "page_licence"), "reservations": "page_reserved",
+    **dict.fromkeys(("licence", "terms", "licence_source"), "page_licence"),
+    "reservations": "page_reserved",
     "language": "page_language",
-}  # fmt: skip
+}
 _NUMBERS = {
     **dict.fromkeys(QUALITY_SIGNALS, ("quality", "page_quality")),
     **dict.fromkeys(PERSONAL_DATA, ("personal", "page_personal_data")),
@@ -27,15 +28,28 @@ COLUMNS = ("licence", "licence_source", "reservations", "language", "quality", "
 
 # The thresholds that the papers publish for whole pages (`tasks.rights.signals` names their sections).
 RULE_SETS: Mapping[str, tuple[str, ...]] = {
-    "gopher": ("words>=50", "words<=100000", "word_length>=3", "word_length<=10", "symbols<=0.1", "bullets<=0.9",
-               "ellipses<=0.3", "alphabetic>=0.8", "stop_words>=2"),
+    "gopher": (
+        "words>=50",
+        "words<=100000",
+        "word_length>=3",
+        "word_length<=10",
+        "symbols<=0.1",
+        "bullets<=0.9",
+        "ellipses<=0.3",
+        "alphabetic>=0.8",
+        "stop_words>=2",
+    ),
     "c4": ("sentences>=3", "placeholders<=0"),
     "fineweb": ("ended>0.12", "repeated<0.1", "short<0.67"),
-}  # fmt: skip
+}
 
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq,
-}  # fmt: skip
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
 _WRITTEN = re.compile(r"\s*(\w+)\s*(<=|>=|<|>|=)\s*+(\S(?:.*\S)?)?\s*")
 
 

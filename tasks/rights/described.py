@@ -17,13 +17,36 @@ from tasks.text.tokens import tokens
 # What a page may be in schema.org, and what its main text may be.
 _PAGES = frozenset({"webpage", "itempage", "aboutpage", "website", "blog"})
 _WORKS = frozenset(
-    {"article", "newsarticle", "blogposting", "scholarlyarticle", "medicalscholarlyarticle", "techarticle", "report",
-     "creativework", "book", "chapter", "thesis", "text", "document"}
-)  # fmt: skip
+    {
+        "article",
+        "newsarticle",
+        "blogposting",
+        "scholarlyarticle",
+        "medicalscholarlyarticle",
+        "techarticle",
+        "report",
+        "creativework",
+        "book",
+        "chapter",
+        "thesis",
+        "text",
+        "document",
+    }
+)
 _PROPERTIES = frozenset(
-    {"license", "dct:license", "dcterms:license", "dc:license", "cc:license", "schema:license", "xhv:license",
-     "http://creativecommons.org/ns#license", "http://schema.org/license", "https://schema.org/license"}
-)  # fmt: skip
+    {
+        "license",
+        "dct:license",
+        "dcterms:license",
+        "dc:license",
+        "cc:license",
+        "schema:license",
+        "xhv:license",
+        "http://creativecommons.org/ns#license",
+        "http://schema.org/license",
+        "https://schema.org/license",
+    }
+)
 _MAIN = frozenset({"mainentity", "mainentityofpage"})
 _JSON_TYPE = "application/ld+json"
 _JSON_BYTES = 500_000

@@ -12,8 +12,13 @@ from tasks.crawl.urls import under_domain
 _WIKIMEDIA = ("wikipedia.org", "wiktionary.org", "wikibooks.org", "wikiquote.org", "wikiversity.org", "wikivoyage.org")
 # https://meta.stackexchange.com/questions/347758: versions 2.5, 3.0 and 4.0, by the date of the post
 _STACK_EXCHANGE = (
-    "stackoverflow.com", "stackexchange.com", "superuser.com", "serverfault.com", "askubuntu.com", "mathoverflow.net",
-)  # fmt: skip
+    "stackoverflow.com",
+    "stackexchange.com",
+    "superuser.com",
+    "serverfault.com",
+    "askubuntu.com",
+    "mathoverflow.net",
+)
 
 _LICENCES: Mapping[str, str] = {
     **dict.fromkeys(_WIKIMEDIA, "CC-BY-SA"),

@@ -57,9 +57,12 @@ _ACCOUNT = re.compile(r"(?<![\w/])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-
 _LEAST_ACCOUNT = 15  # characters, of Norway
 
 _MASKS = {
-    "emails": "[e-mail]", "phones": "[telephone]", "ip_addresses": "[IP address]", "cards": "[card number]",
+    "emails": "[e-mail]",
+    "phones": "[telephone]",
+    "ip_addresses": "[IP address]",
+    "cards": "[card number]",
     "accounts": "[IBAN]",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,13 @@ class PageTotals:
         """Return heading and rows of each table: a name, a number, and where it is of documents their share, %."""
         claims = Counter({_SOURCES.get(source, source): number for source, number in self.claims.items()})
         signs = Counter({"any of the signs": self.reserved}) + self.signs
-        tables = [("licence that documents claim", self.licences), ("what it allows", self._terms()),
-                  ("where the claim stands", claims),
-                  ("sign that rights are reserved", signs), ("language", self.languages)]  # fmt: skip
+        tables = [
+            ("licence that documents claim", self.licences),
+            ("what it allows", self._terms()),
+            ("where the claim stands", claims),
+            ("sign that rights are reserved", signs),
+            ("language", self.languages),
+        ]
         rows = [(heading, [self._row(*pair) for pair in _most(counts)]) for heading, counts in tables if counts]
         personal = [[meaning, f"{self.personal[kind]:,}", "–"] for kind, meaning in PERSONAL_DATA.items()]
         return [*rows, (_PERSONAL, [*personal, self._row("documents with any of it", self.with_personal)])]

@@ -129,11 +129,14 @@ class MediaWikiSource:
                 "crawl.contact is empty: expected a URL or an e-mail address for the User-Agent, which wikis require"
             )
         return MediaWikiApi(
-            settings.api, self._connect_to,
-            contact=self._contact, delay_seconds=settings.delay_seconds, patience=self._patience,
+            settings.api,
+            self._connect_to,
+            contact=self._contact,
+            delay_seconds=settings.delay_seconds,
+            patience=self._patience,
             token=secret_in(settings.token_variable, "source.mediawiki.token_variable", "an OAuth 2 access token"),
             kept=kept,
-        )  # fmt: skip
+        )
 
     def _members(self, api: MediaWikiApi) -> Iterator[str]:
         """Yield the titles of the articles of a category, then those of its subcategories, level by level."""

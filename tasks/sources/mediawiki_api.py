@@ -69,9 +69,13 @@ class MediaWikiApi(Closing):
         self._token = token
         self._kept = kept
         self._service = Service(
-            self._url, CrawlSettings(contact=contact), patience, connect_to,
-            delay_seconds=delay_seconds, keep_cookies=token is not None,  # a session spares the wiki to check the token
-        )  # fmt: skip
+            self._url,
+            CrawlSettings(contact=contact),
+            patience,
+            connect_to,
+            delay_seconds=delay_seconds,
+            keep_cookies=token is not None,  # a session spares the wiki to check the token
+        )
 
     def close(self) -> None:
         """Close the connections, and keep the answers so far."""

@@ -74,11 +74,17 @@ class ArticleLine(Line):
     def article(self) -> Article:
         """Return the article."""
         return Article(
-            self.title, self.lead, self.references or (), self.search_results or (), self.split, self.group,
-            self.revision, self.licence,
+            self.title,
+            self.lead,
+            self.references or (),
+            self.search_results or (),
+            self.split,
+            self.group,
+            self.revision,
+            self.licence,
             documents=tuple(line.document(number) for number, line in enumerate(self.documents or (), 1)),
             page=self.page,
-        )  # fmt: skip
+        )
 
 
 class RecordsSource:

@@ -83,7 +83,7 @@ class SourceSettings(Settings):
         "encyclopedia: one that others have parsed: structured contents and HTML dumps of Wikimedia, MegaWika 2; "
         "mediawiki: titles or a category of a live wiki; tensor2tensor: the published WikiSum shards; sections: the "
         "sections of a dump's or of JSONL articles; collection: a published corpus of documents and summaries",
-    )  # fmt: skip
+    )
     malformed: int = tuning(
         0,
         "malformed lines that a JSONL file of records or sections may have: they are refused (`malformed_line`); with "

@@ -90,14 +90,18 @@ def train_attention(
             objective,
             noam(factor=settings.learning_rate_factor, model_size=objective.size, warmup=settings.warmup),
             TrainerSettings(
-                steps=settings.steps, log_interval=log_interval, keep_best=1, precision="float32", seed=seed,
+                steps=settings.steps,
+                log_interval=log_interval,
+                keep_best=1,
+                precision="float32",
+                seed=seed,
                 validation_interval=settings.validation_interval,
             ),
             directory,
             ranks=Ranks(objective.device),
             progress=progress,
             fingerprint=_fingerprint(settings, seed, digest),
-        ).run()  # fmt: skip
+        ).run()
         describe_predictor(directory, objective.model, summarizer=digest)
         return {
             "published": list(PUBLISHED),
@@ -135,9 +139,11 @@ class AttentionObjective(Objective[Batch]):
             AttentionPredictorConfig(size, _FEED_FORWARD * size, _HEADS, _LAYERS, _DROPOUT)
         )
         self.stream = BatchStream(
-            TrainingShards(shards, trained.graph), trained.layout, batch_tokens=settings.batch_tokens,
+            TrainingShards(shards, trained.graph),
+            trained.layout,
+            batch_tokens=settings.batch_tokens,
             seed=seed,
-        )  # fmt: skip
+        )
         self.valid = TableShards([validation_examples(shards, trained.graph, _VALIDATION_ARTICLES)])
 
     def batches(self, start: Position) -> Iterator[Batch]:

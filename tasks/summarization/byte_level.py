@@ -32,7 +32,13 @@ def estimate_byte_level(lines: Iterable[str], pieces: int) -> bytes:
     tokenizer.add_special_tokens([_MASK])
     begin, pad, end, unk = range(len(_FIRST))
     specials = Specials(
-        pad=pad, begin=end, end=end, unk=unk, source_begin=begin, source_end=end, target_begin=begin,
+        pad=pad,
+        begin=end,
+        end=end,
+        unk=unk,
+        source_begin=begin,
+        source_end=end,
+        target_begin=begin,
         mask=tokenizer.token_to_id(_MASK),
-    )  # fmt: skip
+    )
     return document_of(json.loads(tokenizer.to_str()), specials)

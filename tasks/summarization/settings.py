@@ -116,9 +116,10 @@ class SummarizerSettings(Settings):
         default_factory=dict, description="fields of the preset's architecture to change, such as {decoder_layers: 6}"
     )
     graph: Graph = Field(
-        "none", description="paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none "
-        "| similarity | discourse"
-    )  # fmt: skip
+        "none",
+        description="paragraph graph in place of one learned attention head (Liu & Lapata 2019, eq. 24): none "
+        "| similarity | discourse",
+    )
     copying: bool = Field(
         False, description="whether words of the source may be copied, as a pointer-generator does (See et al. 2017)"
     )
@@ -381,7 +382,14 @@ class DecodingSettings(Settings):
             ValueError: min_length is above max_length.
         """
         names = (
-            "beam", "normalisation", "alpha", "length_exponent", "min_length", "max_length", "block_ngrams",
-            "block_recent", "as_transformers",
-        )  # fmt: skip
+            "beam",
+            "normalisation",
+            "alpha",
+            "length_exponent",
+            "min_length",
+            "max_length",
+            "block_ngrams",
+            "block_recent",
+            "as_transformers",
+        )
         return SearchSettings(**{name: getattr(self, name) for name in names})

@@ -128,9 +128,15 @@ class Citations:
         found = judge(citer.support, cited.claim, citer.texts(cited.ranks))
         numbers = tuple(self._number(rank, quote) for rank, quote in zip(cited.ranks, found.quotes, strict=True))
         return Sentence(
-            cited.sentence, found.verdict, numbers, found.quotes, found.missing, round(found.words, 2), found.tested,
+            cited.sentence,
+            found.verdict,
+            numbers,
+            found.quotes,
+            found.missing,
+            round(found.words, 2),
+            found.tested,
             found.said,
-        )  # fmt: skip
+        )
 
     def _number(self, rank: int, quote: str) -> int:
         """Return the number of a passage, a new one on its first citation, and note what is quoted of it."""

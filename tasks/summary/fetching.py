@@ -74,17 +74,30 @@ def file_url(index: int, source: Given) -> str:
 def _frontier_row(index: int, source: Given) -> dict[str, Any]:
     url = file_url(index, source)
     return {
-        "article_id": ARTICLE, "article_shard": 0, "url": url, "host": url, "host_shard": 0, "provenance": "citation",
-        "rank": index, "drop_reason": None,
-    }  # fmt: skip
+        "article_id": ARTICLE,
+        "article_shard": 0,
+        "url": url,
+        "host": url,
+        "host_shard": 0,
+        "provenance": "citation",
+        "rank": index,
+        "drop_reason": None,
+    }
 
 
 def _file_pages(files: Sequence[tuple[int, Given]]) -> Iterator[pa.RecordBatch]:
     for index, source in files:
         url, body = file_url(index, source), source.body or b""
         row = {
-            **dict.fromkeys(PAGES.schema.names), "url": url, "host": url, "final_url": url, "mime": source.mime,
-            "charset": source.charset, "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest(),
-            "fetched_at": datetime.now(UTC), "body": body,
-        }  # fmt: skip
+            **dict.fromkeys(PAGES.schema.names),
+            "url": url,
+            "host": url,
+            "final_url": url,
+            "mime": source.mime,
+            "charset": source.charset,
+            "bytes": len(body),
+            "sha256": hashlib.sha256(body).hexdigest(),
+            "fetched_at": datetime.now(UTC),
+            "body": body,
+        }
         yield pa.RecordBatch.from_pylist([row], schema=PAGES.schema)

@@ -19,10 +19,22 @@ _MARK = "background:#ffe58a;color:#222;outline:3px solid #d9a400"
 # What loads something or leads away; what remains are texts and their layout.
 _ADDRESSES = ("src", "srcset", "href", "action", "formaction", "background", "poster", "data", "ping", "longdesc")
 _CLEANER = Cleaner(
-    scripts=True, javascript=True, comments=True, style=True, inline_style=False, links=True, meta=True,
-    page_structure=False, processing_instructions=True, embedded=True, frames=True, forms=True,
-    safe_attrs_only=False, add_nofollow=False, kill_tags={"base", "audio", "video"},
-)  # fmt: skip
+    scripts=True,
+    javascript=True,
+    comments=True,
+    style=True,
+    inline_style=False,
+    links=True,
+    meta=True,
+    page_structure=False,
+    processing_instructions=True,
+    embedded=True,
+    frames=True,
+    forms=True,
+    safe_attrs_only=False,
+    add_nofollow=False,
+    kill_tags={"base", "audio", "video"},
+)
 
 
 def inert_page(body: bytes, mime: str | None, charset: str | None, passage: str = "") -> str | None:

@@ -88,9 +88,12 @@ def summarize(
     started = time.monotonic()
     progress(Progress(f"reading {_count(len(given), 'source')}", 0.02))
     frontier, pages = fetch(
-        title, given, settings, connect_to=connect_to or {},
+        title,
+        given,
+        settings,
+        connect_to=connect_to or {},
         progress=lambda now: progress(Progress(f"fetching: {now.done} of {now.total} pages", 0.05 + 0.35 * now.share)),
-    )  # fmt: skip
+    )
     extracted = extract_documents(frontier, _counted(pages, progress), ExtractSettings())
     documents = pa.Table.from_batches(extracted, schema=DOCUMENTS.schema)
     progress(Progress("choosing paragraphs", 0.7))
@@ -138,9 +141,13 @@ def _counted(pages: pa.Table, progress: Report) -> Iterator[pa.RecordBatch]:
 
 
 def _cited(
-    topic: pa.Table, paragraphs: pa.Table, system: System, settings: SummarySettings, number_of: Mapping[str, int],
+    topic: pa.Table,
+    paragraphs: pa.Table,
+    system: System,
+    settings: SummarySettings,
+    number_of: Mapping[str, int],
     progress: Report,
-) -> tuple[list[Sentence], list[Passage]]:  # fmt: skip
+) -> tuple[list[Sentence], list[Passage]]:
     """Return what a system writes, and the passages that it cites; `number_of` has the sources' numbers by URL."""
     begun = 0.75 if system.summarizer is not None else 0.9  # the extractive system may come second, and is quick
     progress(Progress("ranking paragraphs", begun))
@@ -165,9 +172,13 @@ def _write(topic: pa.Table, ranked: pa.Table, system: System, words: int) -> Sum
     vocabulary = Vocabulary.from_file(system.summarizer / VOCABULARY)
     examples = build_examples(topic, ranked, vocabulary, system.examples)
     (row,) = decode_shard(
-        examples, system.summarizer, system.decoding, predictor=system.predictor, ranked=ranked,
+        examples,
+        system.summarizer,
+        system.decoding,
+        predictor=system.predictor,
+        ranked=ranked,
         graphs=build_graphs(ranked, system.graphs, system.words),
-    ).to_pylist() or [{"summary": "", "tokens": [], "attention": []}]  # fmt: skip
+    ).to_pylist() or [{"summary": "", "tokens": [], "attention": []}]
     return Summary(row["summary"], tokens=row["tokens"], attention=np.array(row["attention"], np.float32))
 
 

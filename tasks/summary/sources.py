@@ -13,9 +13,15 @@ from tasks.extraction import markdown, pdf
 
 STANDARD_INPUT = "-"
 _TYPES = {
-    ".html": "text/html", ".htm": "text/html", ".xhtml": "text/html", ".txt": "text/plain", ".text": "text/plain",
-    ".md": markdown.MIME, ".markdown": markdown.MIME, ".pdf": pdf.MIME,
-}  # fmt: skip
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".txt": "text/plain",
+    ".text": "text/plain",
+    ".md": markdown.MIME,
+    ".markdown": markdown.MIME,
+    ".pdf": pdf.MIME,
+}
 SUFFIXES = tuple(_TYPES)
 _READ = frozenset(_TYPES.values())
 

@@ -126,10 +126,12 @@ def _of_root(
     try:
         ranking = RankingSettings.model_validate(settings["ranking"])
         base = System(
-            EXTRACTIVE, "", words=settings["words"],
+            EXTRACTIVE,
+            "",
+            words=settings["words"],
             paragraphs=ParagraphSettings.model_validate(settings["paragraphs"]),
             **{name: kind.model_validate(settings[name]) for name, kind in _SECTIONS.items()},
-        )  # fmt: skip
+        )
     except (KeyError, ValidationError) as error:
         why = f"The settings of {who} are those of another version of this program ({type(error).__name__})"
         return System(EXTRACTIVE, f"{why}, so whole sentences of the sources are chosen.")

@@ -172,10 +172,15 @@ def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
         f"{f': {why}' if why else ''}."
     )
     rows = [
-        [Cell(labels[pair.better]), Cell(labels[pair.worse]), _interval(pair.difference, factor, digits),
-         Cell(f"{pair.p_adjusted:.3f}")]
+        [
+            Cell(labels[pair.better]),
+            Cell(labels[pair.worse]),
+            _interval(pair.difference, factor, digits),
+            Cell(f"{pair.p_adjusted:.3f}"),
+        ]
         for pair in certain
-    ]  # fmt: skip
-    shown = Table(f"Significant differences in {name}", ["higher", "lower", "difference", "p, corrected"], rows,
-                  frozenset({2, 3}))  # fmt: skip
+    ]
+    shown = Table(
+        f"Significant differences in {name}", ["higher", "lower", "difference", "p, corrected"], rows, frozenset({2, 3})
+    )
     return [Text(sentence), *([shown] if rows else [])]

@@ -14,8 +14,12 @@ from tasks.tables.settings import TableSettings
 from tasks.tables.systems import SYSTEMS, System
 
 _UNGUIDED: Mapping[str, Any] = {
-    "alignment": "none", "coverage": 0.0, "compressed_paragraphs": None, "block_ngrams": 0, "source_values": False,
-}  # fmt: skip
+    "alignment": "none",
+    "coverage": 0.0,
+    "compressed_paragraphs": None,
+    "block_ngrams": 0,
+    "source_values": False,
+}
 _PUBLISHED = {"schedule": "noam", "label_smoothing": 0.1}  # Liu & Lapata 2019, sec. 4; presets of our own have neither
 MEMORY_BYTES = 11_000_000_000  # that the largest batch of the efficiency tables fits (Ma & Zong 2022, Table 5)
 EFFICIENCY_TOKENS = 1600  # of every example whose time and memory are measured (Ma & Zong 2022, sec. 7.1.2)

@@ -68,8 +68,12 @@ _BART = "facebook/bart-large"  # of BART(base), LongT5 and the others: Shen et a
 
 # How Ma & Zong 2020 and 2022 decode every system (Ma & Zong 2020, sec. 4.2, Ma & Zong 2022, sec. 5.2 and eq. 17).
 _BY_LENGTH: Mapping[str, Any] = {
-    "normalisation": "average", "block_ngrams": 3, "block_recent": 2, "min_length": 0, "max_length": 200,
-}  # fmt: skip
+    "normalisation": "average",
+    "block_ngrams": 3,
+    "block_recent": 2,
+    "min_length": 0,
+    "max_length": 200,
+}
 
 
 def _flat(
@@ -78,9 +82,7 @@ def _flat(
     # 24 paragraphs are some 1,600 tokens (Liu & Lapata 2019, sec. 4): whoever reads more tokens is given all that
     # ranking keeps.
     paragraphs = 24 if tokens <= 1600 else MOST_PARAGRAPHS
-    return System(
-        "flat", preset, small, paragraphs=paragraphs, tokens=tokens, ranked=ranked, decoding=decoding or {}
-    )  # fmt: skip
+    return System("flat", preset, small, paragraphs=paragraphs, tokens=tokens, ranked=ranked, decoding=decoding or {})
 
 
 def _ht(preset: str, graph: Graph = "none", **overrides: Any) -> System:

@@ -12,12 +12,43 @@ from models.sentences import first_sentence
 
 # The 36 markers of Liu & Lapata 2019, app. A.2, as printed there.
 MARKERS = (
-    "again", "also", "another", "comparatively", "furthermore", "at the same time", "however", "immediately", "indeed",
-    "instead", "to be sure", "likewise", "meanwhile", "moreover", "nevertheless", "nonetheless", "notably", "otherwise",
-    "regardless", "similarly", "unlike", "in addition", "even", "in turn", "in exchange", "in this case",
-    "in any event", "finally", "later", "as well", "especially", "as a result", "example", "in fact", "then",
+    "again",
+    "also",
+    "another",
+    "comparatively",
+    "furthermore",
+    "at the same time",
+    "however",
+    "immediately",
+    "indeed",
+    "instead",
+    "to be sure",
+    "likewise",
+    "meanwhile",
+    "moreover",
+    "nevertheless",
+    "nonetheless",
+    "notably",
+    "otherwise",
+    "regardless",
+    "similarly",
+    "unlike",
+    "in addition",
+    "even",
+    "in turn",
+    "in exchange",
+    "in this case",
+    "in any event",
+    "finally",
+    "later",
+    "as well",
+    "especially",
+    "as a result",
+    "example",
+    "in fact",
+    "then",
     "the day before",
-)  # fmt: skip
+)
 
 _MARKER = re.compile(
     r"(?<![\w-])(?:" + "|".join(marker.replace(" ", r"\s+") for marker in MARKERS) + r")(?![\w-])", re.IGNORECASE

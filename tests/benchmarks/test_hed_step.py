@@ -9,9 +9,15 @@ from models.dry_run import kept_bytes
 from models.registry import build_summarizer
 
 SIZE = {
-    "model_size": 128, "feed_forward_size": 256, "heads": 2, "encoder_layers": 2, "decoder_layers": 2,
-    "max_positions": 256, "source_tokens": 256, "attention_dropout": 0.0,
-}  # fmt: skip
+    "model_size": 128,
+    "feed_forward_size": 256,
+    "heads": 2,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "max_positions": 256,
+    "source_tokens": 256,
+    "attention_dropout": 0.0,
+}
 
 
 @pytest.mark.parametrize(("documents", "tokens"), [(5, 48), (2, 120)])

@@ -13,8 +13,10 @@ ROWS = [
 def test_each_figure_that_is_defined_has_a_line_for_each_start() -> None:
     nll, rouge = curves(ROWS)
     assert (nll.name, nll.label, nll.over) == (
-        "curve-validation_nll", "validation nll (nats per token)", "training articles"
-    )  # fmt: skip
+        "curve-validation_nll",
+        "validation nll (nats per token)",
+        "training articles",
+    )
     assert nll.series == {"fresh": [(50, 5.0)], "pretrained": [(50, 3.0), (800, 1.5)]}
     assert (rouge.label, rouge.series["pretrained"]) == ("ROUGE-1 (%)", [(50, 40.0), (800, 50.0)])
     assert curve_picture(rouge).startswith(b"\x89PNG")

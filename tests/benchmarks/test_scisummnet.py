@@ -15,11 +15,17 @@ PAPER = {
     "abstract": "We tag.\nIt is new.",
     "citances": ["Tags are old &amp; new (Ada,\n 2000).", "We tag as Ada (2000)."],
     "paper_sentences": [
-        "On Tags", "We tag.", "It is new.",
-        '\n    <S sid="3" ssid="1">Tags &#8212; what are they?', "Nobody knows.", "We do.", "We tag.", "Read on.",
+        "On Tags",
+        "We tag.",
+        "It is new.",
+        '\n    <S sid="3" ssid="1">Tags &#8212; what are they?',
+        "Nobody knows.",
+        "We do.",
+        "We tag.",
+        "Read on.",
         '\n    <S sid="7" ssid="1">We counted.',
     ],
-}  # fmt: skip
+}
 
 
 def test_a_paper_becomes_a_record_of_two_documents() -> None:

@@ -27,8 +27,9 @@ def test_weeks_found_done_leave_no_artifacts() -> None:
     weeks = [dataclasses.replace(each, made=number >= 3) for number, each in enumerate(weeks)]
     assert problems(weeks, {"model-card": 2, "champion-challenger": 2}) == []
     assert problems(weeks, {"model-card": 5, "champion-challenger": 4}) == [
-        "5 artifacts model-card, expected 2", "4 artifacts champion-challenger, expected 2",
-    ]  # fmt: skip
+        "5 artifacts model-card, expected 2",
+        "4 artifacts champion-challenger, expected 2",
+    ]
 
 
 def test_three_promotions_and_a_better_champion_are_expected() -> None:

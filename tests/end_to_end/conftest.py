@@ -14,9 +14,14 @@ def tiny_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     home = tmp_path_factory.mktemp("prefect")
     (home / "tmp").mkdir()
     return {
-        **os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_API_URL": "",
-        "OMP_NUM_THREADS": "1", "TMPDIR": str(home / "tmp"), "PYTHONUNBUFFERED": "1",
-    }  # fmt: skip
+        **os.environ,
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "",
+        "OMP_NUM_THREADS": "1",
+        "TMPDIR": str(home / "tmp"),
+        "PYTHONUNBUFFERED": "1",
+    }
 
 
 @pytest.fixture(scope="session")

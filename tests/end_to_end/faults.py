@@ -16,14 +16,28 @@ from tests.end_to_end.test_build import PROJECT, models, shards
 from tests.patience import PATIENCE, wait_until
 
 TINY = [
-    "--source.miniweb.topics=24", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2", "--shards.hosts=2", "--engine.workers=2",
-    "--vocabulary.pieces=600", "--ranker.hidden=8", "--ranker.steps=10",
-    "--ranker.validation-interval=5", "--summarizer.max-paragraphs=3", "--summarizer.max-paragraph-tokens=24",
-    "--training.steps=40", "--training.validation-interval=10", "--training.batch-tokens=800", "--training.processes=1",
+    "--source.miniweb.topics=24",
+    "--source.miniweb.slow-seconds=0.05",
+    "--source.miniweb.oversized-bytes=11000000",
+    "--shards.articles=2",
+    "--shards.hosts=2",
+    "--engine.workers=2",
+    "--vocabulary.pieces=600",
+    "--ranker.hidden=8",
+    "--ranker.steps=10",
+    "--ranker.validation-interval=5",
+    "--summarizer.max-paragraphs=3",
+    "--summarizer.max-paragraph-tokens=24",
+    "--training.steps=40",
+    "--training.validation-interval=10",
+    "--training.batch-tokens=800",
+    "--training.processes=1",
     "--examples.supported-by=null",  # three paragraphs of 24 tokens bear nothing out
-    "--training.decoded-articles=1", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
-]  # fmt: skip
+    "--training.decoded-articles=1",
+    "--decoding.max-length=16",
+    "--decoding.min-length=4",
+    "--decoding.beam=2",
+]
 
 
 @contextmanager

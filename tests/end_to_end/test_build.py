@@ -17,20 +17,44 @@ pytestmark = pytest.mark.integration
 
 PROJECT = Path(__file__).parents[2]
 SMALL = [
-    "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800",
-    "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10", "--summarizer.max-paragraphs=4",
-    "--summarizer.max-paragraph-tokens=32", "--training.steps=6", "--training.validation-interval=3",
-    "--training.batch-tokens=1000", "--training.processes=1",
-    "--decoding.max-length=24", "--decoding.min-length=4", "--decoding.beam=2",
-]  # fmt: skip
+    "--source.miniweb.topics=40",
+    "--source.miniweb.slow-seconds=0.05",
+    "--source.miniweb.oversized-bytes=11000000",
+    "--shards.articles=2",
+    "--shards.hosts=2",
+    "--vocabulary.pieces=800",
+    "--ranker.hidden=16",
+    "--ranker.steps=20",
+    "--ranker.validation-interval=10",
+    "--summarizer.max-paragraphs=4",
+    "--summarizer.max-paragraph-tokens=32",
+    "--training.steps=6",
+    "--training.validation-interval=3",
+    "--training.batch-tokens=1000",
+    "--training.processes=1",
+    "--decoding.max-length=24",
+    "--decoding.min-length=4",
+    "--decoding.beam=2",
+]
 # In the process of the run: other processes would load every library again.
 THREAD = ["--engine.kind=threads", "--engine.workers=1"]
 # Stages whose files hold nothing but what they were made from, so that equal builds have equal bytes.
 STABLE = (
-    "intake", "articles", "search", "frontier", "documents", "paragraphs", "features", "vocabulary", "ranked",
-    "ranking_scores", "graphs", "examples", "predictions", "scores",
-)  # fmt: skip
+    "intake",
+    "articles",
+    "search",
+    "frontier",
+    "documents",
+    "paragraphs",
+    "features",
+    "vocabulary",
+    "ranked",
+    "ranking_scores",
+    "graphs",
+    "examples",
+    "predictions",
+    "scores",
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +62,25 @@ def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
     """Runs share one Prefect home of their own, and not the developer's."""
     home = tmp_path_factory.mktemp("prefect")
     yield {
-        **os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_API_URL": "",
+        **os.environ,
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "",
         "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+    }
 
 
 def start(root: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
     call = [sys.executable, "-m", "flows.build_wikisum", "--root", str(root), *SMALL, *more]
     return subprocess.Popen(
-        call, cwd=PROJECT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        call,
+        cwd=PROJECT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         start_new_session=True,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")

@@ -153,9 +153,11 @@ def test_a_clock_that_jumps_back_changes_nothing(
     """Every process sees the time of day go back a day, a few seconds after the work began."""
     root = without(undisturbed, tmp_path / "data", "pages", "documents")
     environment = {
-        **tiny_environment, "LD_PRELOAD": str(jumping_clock), "JUMP_AT": str(int(time.monotonic()) + 15),
+        **tiny_environment,
+        "LD_PRELOAD": str(jumping_clock),
+        "JUMP_AT": str(int(time.monotonic()) + 15),
         "JUMP_BY": "-86400",
-    }  # fmt: skip
+    }
     with running(root, environment, tmp_path / "log", "--engine.kind=threads") as going:
         assert going.wait() == 0, going.said()[-6000:]
         assert time.monotonic() > float(environment["JUMP_AT"])
@@ -257,9 +259,11 @@ def test_a_training_out_of_memory_names_the_setting_of_its_batches(
 ) -> None:
     root = untrained(undisturbed, tmp_path / "data")
     large = (
-        "--summarizer.preset=ht", "--summarizer.max-paragraphs=24", "--summarizer.max-paragraph-tokens=100",
+        "--summarizer.preset=ht",
+        "--summarizer.max-paragraphs=24",
+        "--summarizer.max-paragraph-tokens=100",
         "--training.batch-tokens=100000",
-    )  # fmt: skip
+    )
     with running(root, tiny_environment, tmp_path / "log", *large) as going:
         going.until(lambda: list(root.glob("models/summarizer/*/config.json")))
         for worker in going.workers():  # room for threads, not for a batch of gigabytes

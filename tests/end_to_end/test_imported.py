@@ -20,9 +20,14 @@ CRAWL = {"intake", "search", "frontier", "pages", "documents"}
 
 def call(environment: dict[str, str], *arguments: object) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)], check=False, cwd=PROJECT, env=environment, capture_output=True,
-        text=True, timeout=PATIENCE,
-    )  # fmt: skip
+        [sys.executable, "-m", *map(str, arguments)],
+        check=False,
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return done.stdout
 
@@ -35,9 +40,12 @@ def rows(root: Path, stage: str) -> pa.Table:
 @pytest.mark.slow
 def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: Path) -> None:
     environment = {
-        **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_API_URL": "", "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        **os.environ,
+        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "",
+        "OMP_NUM_THREADS": "1",
+    }
     ours, folder, theirs = tmp_path / "ours", tmp_path / "ranked", tmp_path / "theirs"
     call(environment, "flows.build_wikisum", "--root", ours, *SMALL)
     call(environment, "tasks.exchange.ranked_wikisum", "export", folder, "--root", ours)
@@ -65,8 +73,11 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
     tests = rows(theirs, "examples").to_pylist()
     ids = {row["article_id"] for row in tests if row["split"] == "test"}
     predicted = rows(theirs, "predictions")
-    assert {id_ for id_, system in zip(predicted["article_id"].to_pylist(), predicted["system"].to_pylist(),
-            strict=True) if system == "ht-small-2"} == ids  # fmt: skip
+    assert {
+        id_
+        for id_, system in zip(predicted["article_id"].to_pylist(), predicted["system"].to_pylist(), strict=True)
+        if system == "ht-small-2"
+    } == ids
     scores = rows(theirs, "scores").to_pylist()
     assert {row["article_id"] for row in scores if row["system"] == "ht-small-2"} == ids
     recalls = [row["recall"] for row in scores if (row["system"], row["metric"]) == ("oracle", "rouge1")]

@@ -18,17 +18,32 @@ pytestmark = pytest.mark.integration
 NAMES = ("Aral", "Boreth", "Cyrine", "Dovra", "Elmin", "Farow", "Golun", "Hesk", "Imber", "Jolan", "Kesta", "Lorun")
 SHAPE = json.dumps(
     {
-        "model_size": 16, "feed_forward_size": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
-        "max_positions": 128, "source_tokens": 128,
+        "model_size": 16,
+        "feed_forward_size": 32,
+        "heads": 2,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "max_positions": 128,
+        "source_tokens": 128,
     }
-)  # fmt: skip
+)
 SMALL = [
-    "--preset=records", "--shards.articles=2", "--shards.hosts=1", "--vocabulary.pieces=400",
-    "--summarizer.preset=hed-small", "--no-summarizer.copying",
-    f"--summarizer.overrides={SHAPE}", "--summarizer.max-target-tokens=60", "--training.batch-tokens=1000",
-    "--training.steps=6", "--training.validation-interval=3", "--training.torch-threads=1",
-    "--ranking.method=similarity", "--decoding.max-length=30", "--engine.kind=threads",
-]  # fmt: skip
+    "--preset=records",
+    "--shards.articles=2",
+    "--shards.hosts=1",
+    "--vocabulary.pieces=400",
+    "--summarizer.preset=hed-small",
+    "--no-summarizer.copying",
+    f"--summarizer.overrides={SHAPE}",
+    "--summarizer.max-target-tokens=60",
+    "--training.batch-tokens=1000",
+    "--training.steps=6",
+    "--training.validation-interval=3",
+    "--training.torch-threads=1",
+    "--ranking.method=similarity",
+    "--decoding.max-length=30",
+    "--engine.kind=threads",
+]
 
 
 def records(file: Path, first: int) -> Path:
@@ -50,13 +65,21 @@ def records(file: Path, first: int) -> Path:
 
 def call(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     environment = {
-        **os.environ, "PREFECT_HOME": str(folder / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_API_URL": "", "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        **os.environ,
+        "PREFECT_HOME": str(folder / "prefect"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "",
+        "OMP_NUM_THREADS": "1",
+    }
     return subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)], check=False, cwd=PROJECT, env=environment, capture_output=True,
-        text=True, timeout=PATIENCE,
-    )  # fmt: skip
+        [sys.executable, "-m", *map(str, arguments)],
+        check=False,
+        cwd=PROJECT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
 
 
 def worked(done: subprocess.CompletedProcess[str]) -> str:
@@ -94,9 +117,17 @@ def test_a_hie_bart_is_built_on_marked_sentences_beside_a_bart(tmp_path: Path) -
 def test_a_checkpoint_is_made_moved_tuned_and_judged(tmp_path: Path) -> None:
     other, mine = records(tmp_path / "other.jsonl", 100), records(tmp_path / "mine.jsonl", 300)
     said = worked(
-        call(tmp_path, "flows.pretrain", "--root", tmp_path / "pre", f"--source.records.paths={other}", *SMALL,
-             "--vocabulary.model-type=byte-bpe", "--training.learning-rate=0.001")
-    )  # fmt: skip
+        call(
+            tmp_path,
+            "flows.pretrain",
+            "--root",
+            tmp_path / "pre",
+            f"--source.records.paths={other}",
+            *SMALL,
+            "--vocabulary.model-type=byte-bpe",
+            "--training.learning-rate=0.001",
+        )
+    )
     made = Path(said.split("--summarizer.pretrained ")[1].split()[0])
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in made.iterdir()}
 

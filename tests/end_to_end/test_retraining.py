@@ -15,19 +15,31 @@ from tests.patience import PATIENCE
 pytestmark = pytest.mark.integration
 
 RETRAINING = [
-    "--source.miniweb.topics=60", "--source.miniweb.edits=0.03", "--source.miniweb.deaths=0", "--shards.articles=8",
-    "--retraining.ranker-steps=5", "--ranking.method=similarity",  # a better ranker would rank all articles again
+    "--source.miniweb.topics=60",
+    "--source.miniweb.edits=0.03",
+    "--source.miniweb.deaths=0",
+    "--shards.articles=8",
+    "--retraining.ranker-steps=5",
+    "--ranking.method=similarity",  # a better ranker would rank all articles again
     "--retraining.summarizer-steps=4",
-    "--retraining.warmup=4", "--retraining.test-shards=2", "--retraining.keep=1",
-]  # fmt: skip
+    "--retraining.warmup=4",
+    "--retraining.test-shards=2",
+    "--retraining.keep=1",
+]
 
 
 def call(environment: dict[str, str], flow: str, root: Path, *arguments: str) -> tuple[int, str]:
     command = [sys.executable, "-m", f"flows.{flow}", "--root", str(root), *arguments]
     done = subprocess.run(
-        command, check=False, cwd=PROJECT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command,
+        check=False,
+        cwd=PROJECT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         timeout=PATIENCE,
-    )  # fmt: skip
+    )
     return done.returncode, done.stdout
 
 
@@ -46,9 +58,12 @@ def read(root: Path, file: str) -> Any:
 def test_two_weeks(tmp_path: Path) -> None:
     root = tmp_path / "data"
     environment = {
-        **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_API_URL": "", "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        **os.environ,
+        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "",
+        "OMP_NUM_THREADS": "1",
+    }
     output = week(environment, root, 0)
     assert "2026-W01: version 1 promoted: the first version" in output
     frozen = read(root, "frozen.json")

@@ -79,8 +79,12 @@ def served(folder: Path, environment: dict[str, str], *arguments: str) -> Iterat
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "flows.serve", "--port", str(free_port()), *arguments],
-            cwd=PROJECT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
+            cwd=PROJECT,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     try:
 
         def started() -> bool:
@@ -134,11 +138,21 @@ def test_a_run_is_started_from_another_shell_on_postgresql(
             assert requests.get(ui, timeout=PATIENCE).ok
             wait_until(lambda: "retrain" in names_of(ui, "SCHEDULED"), "a scheduled run of retrain", log.read_text)
             run = subprocess.run(
-                [Path(sys.executable).with_name("prefect"), "deployment", "run", "build-wikisum/build-wikisum",
-                 "--watch", "--params", json.dumps({"config": {"root": str(root), **nested(TINY)}})],
-                env={**tiny_environment, "PREFECT_API_URL": f"{ui}/api"}, capture_output=True, text=True,
-                timeout=PATIENCE, check=False,
-            )  # fmt: skip
+                [
+                    Path(sys.executable).with_name("prefect"),
+                    "deployment",
+                    "run",
+                    "build-wikisum/build-wikisum",
+                    "--watch",
+                    "--params",
+                    json.dumps({"config": {"root": str(root), **nested(TINY)}}),
+                ],
+                env={**tiny_environment, "PREFECT_API_URL": f"{ui}/api"},
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
             assert run.returncode == 0, run.stdout + log.read_text()[-4000:]
             assert names_of(ui, "COMPLETED") >= {"build-wikisum", "train-ranker", "train-summarizer", "evaluate"}
             assert "computing" not in "".join(re.findall(r"(?:pages|examples|ranked): \w+", log.read_text()))
@@ -184,8 +198,10 @@ def postgresql() -> Iterator[str]:
         bin_ = Path(found).parent
         subprocess.run(
             [*as_user, found, "-D", str(data), "-U", "prefect", "--auth", "trust", "-E", "UTF8"],
-            check=True, capture_output=True, cwd="/",
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            cwd="/",
+        )
         options = f"-h 127.0.0.1 -p {port} -k {folder} -F"
         control = [*as_user, str(bin_ / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log")]
         subprocess.run([*control, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL, cwd="/")

@@ -23,16 +23,26 @@ LONG = " ".join([ARCHES, TOLLS, CHAINS, WINTER, STORM])  # one paragraph of far 
 MIXED = ["Menu", ARCHES, BRIDGE_LEAD, TOLLS]  # the first is too short, the third a clone
 LINES = [
     {
-        "title": "Arlen Bridge", "lead": f"{BRIDGE_LEAD}\nIt is a listed monument.", "references": [], "split": "valid",
-        "licence": "CC BY-SA 4.0", "group": "Arlen", "documents": [
+        "title": "Arlen Bridge",
+        "lead": f"{BRIDGE_LEAD}\nIt is a listed monument.",
+        "references": [],
+        "split": "valid",
+        "licence": "CC BY-SA 4.0",
+        "group": "Arlen",
+        "documents": [
             {"url": "http://bridges.test/arlen", "title": "The bridge", "text": "\n".join(MIXED)},
             {"url": "http://history.test/", "text": LONG},
         ],
     },
-    {"title": "Tamsin ferry", "lead": FERRY_LEAD, "split": "train", "licence": "CC BY-SA 4.0",
-     "documents": [{"title": "The crossing", "paragraphs": [CHAINS, STORM]}, {"text": "Menu"}]},
+    {
+        "title": "Tamsin ferry",
+        "lead": FERRY_LEAD,
+        "split": "train",
+        "licence": "CC BY-SA 4.0",
+        "documents": [{"title": "The crossing", "paragraphs": [CHAINS, STORM]}, {"text": "Menu"}],
+    },
     {"title": "Tolls", "lead": "It has no licence.", "split": "test", "documents": [{"text": WINTER}]},
-]  # fmt: skip
+]
 
 
 def walk(root: Path, source: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:

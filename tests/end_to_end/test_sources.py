@@ -236,21 +236,29 @@ def test_the_listing_of_a_wiki_is_asked_once_for_check_and_run_and_goes_on(tmp_p
     assert not list((tmp_path / "data").rglob(".scratch-*"))
 
 
-REFERENCES = [reference("1", url=BRIDGES), reference("2", text=[HISTORY]), reference("3", url=CROSSING),
-              reference("4", url=GONE)]  # fmt: skip
+REFERENCES = [
+    reference("1", url=BRIDGES),
+    reference("2", text=[HISTORY]),
+    reference("3", url=CROSSING),
+    reference("4", url=GONE),
+]
 
 
 def test_structured_contents(tmp_path: Path) -> None:
     rows = [
-        structured("Arlen Bridge", [
-            section("Abstract", *(paragraph(f"{text}.", "1", "2") for text in BRIDGE_LEAD[:-1].split(". "))),
-            section("History", paragraph(TOLLS, "2")),
-        ], REFERENCES[:2]),
+        structured(
+            "Arlen Bridge",
+            [
+                section("Abstract", *(paragraph(f"{text}.", "1", "2") for text in BRIDGE_LEAD[:-1].split(". "))),
+                section("History", paragraph(TOLLS, "2")),
+            ],
+            REFERENCES[:2],
+        ),
         structured("Tamsin ferry", [section("Abstract", paragraph(FERRY_LEAD, "3", "4"))], REFERENCES[2:]),
         structured("Arlen", [], [], abstract="Arlen is a town on the River Tam that nobody has cited a source for."),
         structured("Mill", [section("Abstract", paragraph("A mill.", "1"))], REFERENCES[:1]),
         structured("List of bridges", [section("Abstract", paragraph(BRIDGE_LEAD, "1"))], REFERENCES[:1]),
-    ]  # fmt: skip
+    ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "enwiki_0.parquet", row_group_size=2)
     with LoopbackServer(WEB) as server:
         encyclopedia = {"layout": "structured", "paths": [str(tmp_path / "*.parquet")]}
@@ -285,13 +293,17 @@ def write_warc(path: Path) -> Path:
 
 def test_megawika_with_its_cited_pages_out_of_a_warc(tmp_path: Path) -> None:
     rows = [
-        megawika("Arlen Bridge", prose(BRIDGE_LEAD, cited(BRIDGES)), {"type": "heading", "content": "History"},
-                 prose(TOLLS, cited(HISTORY), cited(None))),
+        megawika(
+            "Arlen Bridge",
+            prose(BRIDGE_LEAD, cited(BRIDGES)),
+            {"type": "heading", "content": "History"},
+            prose(TOLLS, cited(HISTORY), cited(None)),
+        ),
         megawika("Tamsin ferry", prose(FERRY_LEAD, cited(CROSSING), cited(GONE), cited("http://nowhere.test/"))),
         megawika("Old bridge", prose("Moved."), wikicode="#REDIRECT [[Arlen Bridge]]"),
         b"{",
         megawika("Arlen", prose("Arlen is a town on the River Tam that nobody has cited a source for.")),
-    ]  # fmt: skip
+    ]
     (tmp_path / "chunk-0.jsonl").write_bytes(lines_of(*rows))
     encyclopedia = {"layout": "megawika", "paths": [str(tmp_path / "chunk-0.jsonl")]}
     crawl = {"archive": [str(write_warc(tmp_path / "pages.warc.gz"))]}
@@ -309,19 +321,27 @@ def test_html_dump(tmp_path: Path) -> None:
     notes = {name: citation(url, url=url, title="A source") for name, url in links.items()}
     references = f"<h2 id='References'>References</h2>{footnotes(**notes)}"
     rows = [
-        page("Arlen Bridge", f"<p>{BRIDGE_LEAD}{mark('1')}</p>", f"<h2>Tolls</h2><p>{TOLLS}{mark('2')}</p>",
-             "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "12"})),
-        page("Tamsin ferry", f"<p>{FERRY_LEAD}{mark('3')}{mark('4')}</p>",
-             "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "34"})),
+        page(
+            "Arlen Bridge",
+            f"<p>{BRIDGE_LEAD}{mark('1')}</p>",
+            f"<h2>Tolls</h2><p>{TOLLS}{mark('2')}</p>",
+            "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "12"}),
+        ),
+        page(
+            "Tamsin ferry",
+            f"<p>{FERRY_LEAD}{mark('3')}{mark('4')}</p>",
+            "<h2>References</h2>" + footnotes(**{name: notes[name] for name in "34"}),
+        ),
         page("Tam", "<p>Tam may refer to:</p>", head='<meta property="mw:PageProp/disambiguation"/>'),
         page("Talk:Tam", f"<p>{BRIDGE_LEAD}</p>", references, namespace={"identifier": 1}),
         page("Arlen", "<p>Arlen is a town on the River Tam that nobody has cited a source for.</p>"),
         b'{"name": "Mill"}',
-    ]  # fmt: skip
+    ]
     archive = write_archive(
         tmp_path / "enwiki-NS0-20260101-ENTERPRISE-HTML.json.tar.gz",
-        enwiki_namespace_0_0__ndjson=lines_of(*rows[:3]), enwiki_namespace_0_1__ndjson=lines_of(*rows[3:]),
-    )  # fmt: skip
+        enwiki_namespace_0_0__ndjson=lines_of(*rows[:3]),
+        enwiki_namespace_0_1__ndjson=lines_of(*rows[3:]),
+    )
     with LoopbackServer(WEB) as server:
         encyclopedia = {"layout": "html", "paths": [str(archive)]}
         found = ended(
@@ -411,14 +431,21 @@ def test_records_with_pages_out_of_a_warc(tmp_path: Path) -> None:
 def test_records_with_documents_of_their_own_and_pages_to_fetch(tmp_path: Path) -> None:
     source = write_records_file(
         tmp_path,
-        {"title": "Arlen Bridge", "lead": BRIDGE_LEAD, "references": [HISTORY],
-         "documents": [{"url": "file:notes.txt", "title": "Notes", "text": f"{ARCHES}\n\n{TOLLS}\n"}]},
-        {"title": "Tamsin ferry", "lead": FERRY_LEAD,
-         "documents": [{"paragraphs": [CHAINS, FERRY_LEAD]}, {"text": ""}, {"paragraphs": [STORM]}]},
+        {
+            "title": "Arlen Bridge",
+            "lead": BRIDGE_LEAD,
+            "references": [HISTORY],
+            "documents": [{"url": "file:notes.txt", "title": "Notes", "text": f"{ARCHES}\n\n{TOLLS}\n"}],
+        },
+        {
+            "title": "Tamsin ferry",
+            "lead": FERRY_LEAD,
+            "documents": [{"paragraphs": [CHAINS, FERRY_LEAD]}, {"text": ""}, {"paragraphs": [STORM]}],
+        },
         {"title": "Tamsin ferry", "lead": "Another ferry.", "documents": [{"text": WINTER}]},
         {"title": "Tam Fair", "lead": "The Tam Fair is held in May.", "references": [GONE]},
         {"title": "Arlen", "lead": "Arlen is a town.", "references": []},
-    )  # fmt: skip
+    )
     with LoopbackServer(WEB) as server:
         found = ended(tmp_path / "data", source, {"*.test": server.address})
         assert sorted(server.paths()) == ["/gone", "/tolls"]
@@ -528,10 +555,12 @@ def test_a_collection(tmp_path: Path) -> None:
     assert found.counts["paragraphs"] == (4, {"duplicate": 1, "clone": 1, "too_short": 1})
     assert found.kept == {
         "The bridge stands on five arches of red sandstone, the widest of": [
-            ("document:1", ARCHES), ("document:1", TOLLS), ("document:2", WINTER)
+            ("document:1", ARCHES),
+            ("document:1", TOLLS),
+            ("document:2", WINTER),
         ],
         "The Tamsin ferry is a chain ferry that crosses the mouth of": [("document:2", CHAINS)],
-    }  # fmt: skip
+    }
     rows = {row["title"]: row for row in found.articles}
     assert [row["split"] for row in found.articles if row["drop_reason"] is None].count("valid") == 1
     assert rows["val.src, row 3"]["drop_reason"] == "malformed_row"
@@ -574,9 +603,14 @@ def of_layout(folder: Path, layout: str) -> Path:
 
 @pytest.mark.parametrize(
     ("layout", "documents", "refused", "drops"),
-    [("wcep-10", 9, {"duplicate_url": 1}, {"duplicate": 6}), ("multi-xscience", 2, {"no_text": 1}, {}),
-     ("rotten-tomatoes", 3, {}, {"too_short": 1}), ("hed", 2, {}, {}), ("columns", 2, {}, {})],
-)  # fmt: skip
+    [
+        ("wcep-10", 9, {"duplicate_url": 1}, {"duplicate": 6}),
+        ("multi-xscience", 2, {"no_text": 1}, {}),
+        ("rotten-tomatoes", 3, {}, {"too_short": 1}),
+        ("hed", 2, {}, {}),
+        ("columns", 2, {}, {}),
+    ],
+)
 def test_every_layout_ends_as_labelled_paragraphs(
     tmp_path: Path, layout: str, documents: int, refused: dict[str, int], drops: dict[str, int]
 ) -> None:
@@ -647,9 +681,15 @@ def test_papers_and_what_cites_them_are_documents_of_their_summary(tmp_path: Pat
     assert found.counts["articles"] == (40, {})
     assert found.counts["given"] == (80, {})
     drops = {
-        "too_short": 543, "markup": 298, "duplicate": 163, "mostly_symbols": 129, "clone_of_part": 84, "no_letters": 67,
-        "no_sentence": 29, "mostly_links": 1,
-    }  # fmt: skip
+        "too_short": 543,
+        "markup": 298,
+        "duplicate": 163,
+        "mostly_symbols": 129,
+        "clone_of_part": 84,
+        "no_letters": 67,
+        "no_sentence": 29,
+        "mostly_links": 1,
+    }
     assert found.counts["paragraphs"] == (6206, drops)
     (url, text), *_ = reversed(found.kept["TnT - A Statistical Part-Of-Speech Tagger"])
     assert (url, text) == ("A00-1031#citances", papers[0]["citances"][-1])

@@ -44,8 +44,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             work=lambda job, report: summarize(
                 job.title, job.given, find_system(None), settings, progress=report, connect_to=connect_to
             ),
-            settings=settings, corpus=corpus,
-        ) as served:  # fmt: skip
+            settings=settings,
+            corpus=corpus,
+        ) as served:
             yield served
 
 

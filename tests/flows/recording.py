@@ -14,9 +14,15 @@ from tasks.engine.shard import Job, make_shard
 from tasks.engine.stage import InlineExecutor, Run
 
 METRICS = {
-    "parameters": 7, "seconds": 1.0, "articles": 2, "batch": 3, "way": "recorded", "validation_loss_floor": 0.1,
-    "initial_loss": 0.3, "validation_loss": 0.2,
-}  # fmt: skip
+    "parameters": 7,
+    "seconds": 1.0,
+    "articles": 2,
+    "batch": 3,
+    "way": "recorded",
+    "validation_loss_floor": 0.1,
+    "initial_loss": 0.3,
+    "validation_loss": 0.2,
+}
 
 
 class RecordingExecutor(InlineExecutor):

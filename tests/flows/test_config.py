@@ -116,9 +116,14 @@ def test_a_checkpoint_is_tuned_as_its_paper_tuned_it_unless_told_otherwise() -> 
     long = BuildConfig.model_validate({"preset": "records", "summarizer": {**loaded, "preset": "hed"}})
     assert (long.summarizer.max_target_tokens, long.decoding.max_length) == (1024, 1024)
     own = BuildConfig.model_validate(
-        {"preset": "records", "summarizer": loaded, "training": {"learning_rate": 1e-4}, "decoding": {"beam": 2},
-         "vocabulary": {"folder": "other"}}
-    )  # fmt: skip
+        {
+            "preset": "records",
+            "summarizer": loaded,
+            "training": {"learning_rate": 1e-4},
+            "decoding": {"beam": 2},
+            "vocabulary": {"folder": "other"},
+        }
+    )
     assert (own.training.learning_rate, own.decoding.beam) == (1e-4, 2)
     assert own.tokenizer_folder == ("other", "vocabulary.folder")
 
@@ -159,13 +164,17 @@ def test_a_length_penalty_that_is_none_is_named(tmp_path: Path, penalty: object)
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "bart-base", "pretrained": "c"}},
-         "summarizer.pretrained is 'c', but imported shards have a vocabulary of their own"),
+        (
+            {"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "bart-base", "pretrained": "c"}},
+            "summarizer.pretrained is 'c', but imported shards have a vocabulary of their own",
+        ),
         ({"summarizer": {"preset": "bart-base", "graph": "similarity"}}, "'bart', which reads no graph"),
-        ({"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "hie-bart", "graph": "none"}},
-         "'hie-bart' has heads that see sentences .* expected a summarizer without sentence_heads"),
+        (
+            {"imported": {"folder": "f", "vocabulary": "v"}, "summarizer": {"preset": "hie-bart", "graph": "none"}},
+            "'hie-bart' has heads that see sentences .* expected a summarizer without sentence_heads",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_checkpoint_cannot_do_is_named(given: dict[str, object], complaint: str) -> None:
     with pytest.raises(ValidationError, match=complaint):
         BuildConfig.model_validate({"preset": "records", **given})

@@ -57,9 +57,13 @@ def test_a_study_is_scored_and_published(prefect_server: None, tmp_path: Path) -
 )
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning", "ignore:A flow named:UserWarning")
 def test_mistakes_are_answered_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    arguments: list[str], code: int, problem: str,
-) -> None:  # fmt: skip
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    problem: str,
+) -> None:
     """Run as a script, in this process, which has its libraries already."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["human_evaluation", *arguments])

@@ -20,8 +20,13 @@ def test_a_version_that_is_not_there_is_named_before_a_server_is_started(tmp_pat
     (tmp_path / "data").mkdir()
     done = subprocess.run(
         [sys.executable, "-m", "flows.promote", "--to", "3", "--root", str(tmp_path / "data")],
-        cwd=PROJECT, env=environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
+        cwd=PROJECT,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert done.returncode == 1
     (line,) = done.stderr.strip().splitlines()
     assert line.startswith("python -m flows.promote stopped: no version 3 below ")

@@ -20,14 +20,27 @@ from tests.patience import PATIENCE
 
 PROJECT = Path(__file__).parents[2]
 TOY = [
-    "--source.miniweb.topics=40", "--source.miniweb.slow-seconds=0.05", "--source.miniweb.oversized-bytes=11000000",
-    "--shards.articles=2", "--shards.hosts=2", "--vocabulary.pieces=800",
-    "--ranker.hidden=16", "--ranker.steps=20", "--ranker.validation-interval=10",
-    "--summarizer.max-paragraph-tokens=32", "--summarizer.max-target-tokens=40", "--training.validation-interval=2",
-    "--training.decoded-articles=1", "--training.processes=1",
-    "--training.batch-tokens=1500", "--decoding.max-length=16", "--decoding.min-length=4", "--decoding.beam=2",
-    "--tables.steps=2", "--tables.source-scale=0.125",
-]  # fmt: skip
+    "--source.miniweb.topics=40",
+    "--source.miniweb.slow-seconds=0.05",
+    "--source.miniweb.oversized-bytes=11000000",
+    "--shards.articles=2",
+    "--shards.hosts=2",
+    "--vocabulary.pieces=800",
+    "--ranker.hidden=16",
+    "--ranker.steps=20",
+    "--ranker.validation-interval=10",
+    "--summarizer.max-paragraph-tokens=32",
+    "--summarizer.max-target-tokens=40",
+    "--training.validation-interval=2",
+    "--training.decoded-articles=1",
+    "--training.processes=1",
+    "--training.batch-tokens=1500",
+    "--decoding.max-length=16",
+    "--decoding.min-length=4",
+    "--decoding.beam=2",
+    "--tables.steps=2",
+    "--tables.source-scale=0.125",
+]
 
 
 def report(session: Session) -> DirectoryResult:
@@ -100,8 +113,11 @@ def test_the_tables_share_corpus_ranker_and_baselines_with_a_build(tmp_path: Pat
     _, made = walked(config(), tables, tmp_path)
     others = keys(build) - keys(made)
     assert {name.split("-00")[0].split(".")[0] for name in others} == {
-        "models/summarizer", "predictions", "scores", "reports",
-    }  # fmt: skip
+        "models/summarizer",
+        "predictions",
+        "scores",
+        "reports",
+    }
 
 
 def test_each_system_is_trained_once_and_equal_ones_together(tmp_path: Path) -> None:
@@ -120,9 +136,14 @@ def test_one_more_system_trains_that_system_alone(tmp_path: Path) -> None:
     added = keys(more) - keys(few)
     stages = {name.split(".")[0] for name in added}
     assert stages == {
-        "models/pht", "efficiency/pht", "predictions-pht-00000", "predictions-pht-00001", "scores-pht-00000",
-        "scores-pht-00001", "tables",
-    }  # fmt: skip
+        "models/pht",
+        "efficiency/pht",
+        "predictions-pht-00000",
+        "predictions-pht-00001",
+        "scores-pht-00000",
+        "scores-pht-00001",
+        "tables",
+    }
 
 
 def test_systems_that_see_sentences_read_examples_of_their_own(tmp_path: Path) -> None:
@@ -130,8 +151,12 @@ def test_systems_that_see_sentences_read_examples_of_their_own(tmp_path: Path) -
     session, jobs = walked(config(tables={"tables": ["004-1"], "systems": ["bart", "hie-bart"]}), tables, tmp_path)
     added = [job for job in jobs if f"{job.name}.{job.key}" not in keys(few)]
     assert {job.stage for job in added} == {
-        "examples", "models/hie-bart", "predictions", "scores", "tables",
-    }  # fmt: skip
+        "examples",
+        "models/hie-bart",
+        "predictions",
+        "scores",
+        "tables",
+    }
     assert {"examples", "sentence-examples"} <= session.run.stages.keys()
     marked = [job for job in added if job.stage == "examples"]
     assert [job.arguments.get("sentences") for job in marked] == [True, True]
@@ -185,17 +210,25 @@ def test_ways_to_decode_share_the_model_its_predictor_and_equal_work(tmp_path: P
 @pytest.mark.slow
 def test_tables_of_a_toy_corpus(tmp_path: Path) -> None:
     environment = {
-        **os.environ, "PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_API_URL": "", "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+        **os.environ,
+        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_API_URL": "",
+        "OMP_NUM_THREADS": "1",
+    }
 
     def run(*systems: str) -> tuple[str, set[str]]:
         """Run some systems, or all; return what is printed, and the stages that were computed."""
         call = [sys.executable, "-m", "flows.reproduce_tables", "--root", str(tmp_path / "data"), *TOY]
         done = subprocess.run(
-            [*call, *(f"--tables.systems={name}" for name in systems)], check=False, cwd=PROJECT, env=environment,
-            capture_output=True, text=True, timeout=PATIENCE,
-        )  # fmt: skip
+            [*call, *(f"--tables.systems={name}" for name in systems)],
+            check=False,
+            cwd=PROJECT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
         log = done.stdout + done.stderr
         assert done.returncode == 0, log[-6000:]
         return done.stdout, {line.split(" - ")[1].split(":")[0] for line in log.splitlines() if ": computing" in line}

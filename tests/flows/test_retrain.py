@@ -56,8 +56,10 @@ def config(**given: Any) -> BuildConfig:
 
 
 def champion(settings: BuildConfig) -> VersionModels:
-    models = {name: DirectoryResult(name, DirectoryRecord(name, "old", {}, f"digest of {name}", {}, {}, {}, 0.0))
-              for name in (RANKER, SUMMARIZER)}  # fmt: skip
+    models = {
+        name: DirectoryResult(name, DirectoryRecord(name, "old", {}, f"digest of {name}", {}, {}, {}, 0.0))
+        for name in (RANKER, SUMMARIZER)
+    }
     version = Version(1, "", "", "", None, {}, "", settings.model_dump(mode="json"), {}, {})
     written = WrittenTable(1, 1, "", "digest of the vocabulary")
     words = ShardRecord("vocabulary", 0, "old", written, {}, {}, {}, 1, 0.0, 0)
@@ -126,13 +128,22 @@ def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
         return judge(session, "challenger", judged_on(session), dag.vocabulary, parts)
 
     session, jobs = walked(config(), wiring, tmp_path)
-    stages = ("frozen_articles", "frozen_paragraphs", "frozen_features", "challenger_ranked", "challenger_graphs",
-              "challenger_examples", "challenger_predictions", "challenger_scores")  # fmt: skip
+    stages = (
+        "frozen_articles",
+        "frozen_paragraphs",
+        "frozen_features",
+        "challenger_ranked",
+        "challenger_graphs",
+        "challenger_examples",
+        "challenger_predictions",
+        "challenger_scores",
+    )
     assert {stage: len(session.run.stages[stage].shards) for stage in stages} == dict.fromkeys(stages, 2)
     frozen = [job for job in jobs if job.stage == "articles" and "of" in job.arguments]
     assert [(job.arguments["shard"], job.arguments["of"], job.arguments["articles"]) for job in frozen] == [
-        (0, 2, 40), (1, 2, 40),
-    ]  # fmt: skip
+        (0, 2, 40),
+        (1, 2, 40),
+    ]
 
 
 def no_articles() -> pa.Table:
@@ -192,10 +203,15 @@ def test_no_frozen_article_is_learned_from_whatever_becomes_of_its_title_or_spli
     lines[5] |= {"split": "test"}
     second = find_week(tmp_path, *lines)
     assert splits(second) == {
-        "Renamed": ("train", "frozen_test_article"), "T1": ("train", "frozen_test_article"),
-        "T2": ("valid", "frozen_test_article"), "T3": ("test", None), "Renamed too": ("test", None),
-        "T5": ("test", None), "T6": ("train", None), "T7": ("train", None),
-    }  # fmt: skip
+        "Renamed": ("train", "frozen_test_article"),
+        "T1": ("train", "frozen_test_article"),
+        "T2": ("valid", "frozen_test_article"),
+        "T3": ("test", None),
+        "Renamed too": ("test", None),
+        "T5": ("test", None),
+        "T6": ("train", None),
+        "T7": ("train", None),
+    }
     drops = [record.drops for record in second.run.stages["articles"].in_order]
     assert sum(counts.get("frozen_test_article", 0) for counts in drops) == 3
     assert read_frozen(second.run.store) == frozen
@@ -218,8 +234,10 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     weekly = session.config.retraining.model_copy(update={"week": label})
     session.config = session.config.model_copy(update={"retraining": weekly})
     judged = judged_on(session)
-    files = {week: {name: part.in_order[0].path for name, part in vars(split).items()}
-             for week, split in judged.recent.items()}  # fmt: skip
+    files = {
+        week: {name: part.in_order[0].path for name, part in vars(split).items()}
+        for week, split in judged.recent.items()
+    }
     named = {str(shard): record.path for shard, record in articles.records.items()}
     save_build(store, Build(name, "", {}, {"articles": named}, {}, {}))
     if number == 1:
@@ -227,8 +245,10 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
             store, FrozenSplit(name, 1, *([r.path for r in part.in_order] for part in vars(judged.frozen).values()))
         )
     save_version(store, Version(number, "", label, name, None, {}, "", {}, {}, {}, recent=files))
-    found = {week: only_tested(shards=every(split.articles).loading(0)(store)) for week, split in
-             {"frozen": judged.frozen, **judged.recent}.items()}  # fmt: skip
+    found = {
+        week: only_tested(shards=every(split.articles).loading(0)(store))
+        for week, split in {"frozen": judged.frozen, **judged.recent}.items()
+    }
     return {week: sorted(table["title"].to_pylist()) for week, table in found.items()}
 
 

@@ -33,11 +33,18 @@ def inputs(objective: TokenObjective, size: tuple[int, int, int, int]) -> tuple[
     ("preset", "copying"),
     [
         ("ht-small", True),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in
-          (("ft-small", False), ("pht-small", False), ("vht-small", False), ("graphsum-small", True),
-           ("hed-small", False))),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("ft-small", False),
+                ("pht-small", False),
+                ("vht-small", False),
+                ("graphsum-small", True),
+                ("hed-small", False),
+            )
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_step_is_one_graph_and_is_seldom_made_anew(preset: str, copying: bool) -> None:
     model = tiny(preset, dropout=0.1, **({"copying": True} if copying else {})).train()
     objective = TokenObjective(model, batch_tokens=100)

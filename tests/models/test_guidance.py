@@ -61,9 +61,12 @@ def article(source: SourceBatch, b: int) -> SourceBatch:
     exists = source.paragraph_mask[b]
     graph = None if source.graph is None else source.graph[b : b + 1][:, exists][:, :, exists]
     return replace(
-        source, tokens=source.tokens[b : b + 1, exists], ranks=source.ranks[b : b + 1, exists],
-        title=source.title[b : b + 1], graph=graph,
-    )  # fmt: skip
+        source,
+        tokens=source.tokens[b : b + 1, exists],
+        ranks=source.ranks[b : b + 1, exists],
+        title=source.title[b : b + 1],
+        graph=graph,
+    )
 
 
 def most(summarizer: Summarizer, source: SourceBatch, b: int, kept: int) -> list[int]:
@@ -105,16 +108,23 @@ def test_guided_search_equals_the_reference(preset: str, how: str, name: str) ->
             places = most(model, source, b, guidance.kept)
             assert read.ranks[b][read.paragraph_mask[b]].tolist() == places
             alone = replace(
-                alone, tokens=alone.tokens[:, places], ranks=alone.ranks[:, places],
+                alone,
+                tokens=alone.tokens[:, places],
+                ranks=alone.ranks[:, places],
                 graph=alone.graph[:, places][:, :, places],
-            )  # fmt: skip
+            )
             if expected is not None:
                 total = sum(expected[p] for p in places)
                 expected = [expected[p] / total for p in places]
         rules = Rules(
-            BEGIN, END, NEVER, expected_attention=None if expected is None else tuple(expected), beta=guidance.beta,
-            alignment_at_end=guidance.when == "end", coverage=guidance.coverage,
-        )  # fmt: skip
+            BEGIN,
+            END,
+            NEVER,
+            expected_attention=None if expected is None else tuple(expected),
+            beta=guidance.beta,
+            alignment_at_end=guidance.when == "end",
+            coverage=guidance.coverage,
+        )
         [reference] = reference_search(model, alone, settings, rules)
         assert hypothesis.tokens == reference.tokens
         assert hypothesis.score == pytest.approx(reference.score, abs=1e-9)

@@ -297,9 +297,13 @@ def test_weights_that_are_missing_or_left_over_are_named(tmp_path: Path) -> None
 
 
 LEDGER = {
-    "led": 459_801_600, "primera": 447_219_712, "longt5-base": 222_913_152, "t5-base": 222_903_552,
-    "t5": 11_307_321_344, "t5-1.1-base": 247_577_856,
-}  # fmt: skip
+    "led": 459_801_600,
+    "primera": 447_219_712,
+    "longt5-base": 222_913_152,
+    "t5-base": 222_903_552,
+    "t5": 11_307_321_344,
+    "t5-1.1-base": 247_577_856,
+}
 
 
 @pytest.mark.parametrize("preset", LEDGER)

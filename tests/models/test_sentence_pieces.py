@@ -48,11 +48,24 @@ def test_pieces_that_spell_the_text_fall_to_the_sentence_they_spell(sentences: l
 
 def test_a_piece_stands_for_its_characters() -> None:
     assert [spelled(t) for t in ("\u2581the", "\u2581", "a\u0301", "<unk>", "<Q>", "<0xE2>", "<0x82>", "<b>")] == [
-        3, 0, 2, 1, 0, 1, 0, 3,
-    ]  # fmt: skip
+        3,
+        0,
+        2,
+        1,
+        0,
+        1,
+        0,
+        3,
+    ]
 
 
 def test_pieces_of_bytes_count_each_character_once() -> None:
     assert [spelled(t) for t in ("\u2581<0xE2><0x80>", "<0x9D>", "a<0xC3>", "<s>", "</s>", "<mask>", "[BOS]")] == [
-        1, 0, 2, 0, 0, 0, 0,
-    ]  # fmt: skip
+        1,
+        0,
+        2,
+        0,
+        0,
+        0,
+        0,
+    ]

@@ -9,10 +9,41 @@ from models.search.source_values import SourceValues
 from models.search.value_pieces import Pieces
 
 PIECES = [
-    "<PAD>", "<S>", "</S>", "▁by", "▁Mart", "a", "▁Homans", "son", "▁Ol", "ga", "▁Lund", ",", ".", "▁1,",
-    "8", "3", "▁km", "▁It", "▁it", "▁7", "6", "'", "s", "▁", "<0x28>", "N", "oc", "-", "▁39", "5", "long",
-    "▁Founded", "▁mill", "er",
-]  # fmt: skip
+    "<PAD>",
+    "<S>",
+    "</S>",
+    "▁by",
+    "▁Mart",
+    "a",
+    "▁Homans",
+    "son",
+    "▁Ol",
+    "ga",
+    "▁Lund",
+    ",",
+    ".",
+    "▁1,",
+    "8",
+    "3",
+    "▁km",
+    "▁It",
+    "▁it",
+    "▁7",
+    "6",
+    "'",
+    "s",
+    "▁",
+    "<0x28>",
+    "N",
+    "oc",
+    "-",
+    "▁39",
+    "5",
+    "long",
+    "▁Founded",
+    "▁mill",
+    "er",
+]
 ID = {piece: number for number, piece in enumerate(PIECES)}
 # by Marta Homansson, Olga Lund's 1,833 km (Noc) 395-long 7.6 mill
 SOURCE = (
@@ -32,9 +63,27 @@ def allowed(text: str, source: list[str] = SOURCE) -> set[str]:
 
 VALUE_STARTS = {"▁Mart", "▁Homans", "▁Ol", "▁Lund", "▁1,", "▁39", "▁7"}
 PLAIN = {
-    "<PAD>", "<S>", "</S>", "▁by", "a", "son", "ga", ",", ".", "▁km", "▁it", "'", "s", "▁", "<0x28>", "oc",
-    "-", "long", "▁mill", "er",
-}  # fmt: skip
+    "<PAD>",
+    "<S>",
+    "</S>",
+    "▁by",
+    "a",
+    "son",
+    "ga",
+    ",",
+    ".",
+    "▁km",
+    "▁it",
+    "'",
+    "s",
+    "▁",
+    "<0x28>",
+    "oc",
+    "-",
+    "long",
+    "▁mill",
+    "er",
+}
 LEAVING = {"<PAD>", "<S>", "</S>", "▁by", ",", ".", "▁km", "▁it", "'", "▁", "<0x28>", "-", "▁mill"}
 
 

@@ -136,9 +136,14 @@ def test_the_search_writes_what_generate_writes(tmp_path: Path, seed: int, norma
 def test_transformers_loads_what_we_save(tmp_path: Path) -> None:
     torch.manual_seed(0)
     ours = build_summarizer(
-        "bart-base", vocabulary_size=VOCABULARY, pad=PAD, model_size=24, feed_forward_size=32, max_positions=40,
+        "bart-base",
+        vocabulary_size=VOCABULARY,
+        pad=PAD,
+        model_size=24,
+        feed_forward_size=32,
+        max_positions=40,
         source_tokens=40,
-    ).eval()  # fmt: skip
+    ).eval()
     save_pretrained(ours, tmp_path)
     theirs, report = transformers.BartForConditionalGeneration.from_pretrained(
         tmp_path, local_files_only=True, output_loading_info=True
@@ -172,12 +177,17 @@ def test_the_published_sizes_have_their_names_and_shapes(preset: str, rows: int)
         size = ours.config
         theirs = transformers.BartForConditionalGeneration(
             transformers.BartConfig(
-                vocab_size=rows, d_model=size.model_size, max_position_embeddings=1024,
-                encoder_layers=size.encoder_layers, decoder_layers=size.decoder_layers,
-                encoder_ffn_dim=size.feed_forward_size, decoder_ffn_dim=size.feed_forward_size,
-                encoder_attention_heads=size.heads, decoder_attention_heads=size.heads,
+                vocab_size=rows,
+                d_model=size.model_size,
+                max_position_embeddings=1024,
+                encoder_layers=size.encoder_layers,
+                decoder_layers=size.decoder_layers,
+                encoder_ffn_dim=size.feed_forward_size,
+                decoder_ffn_dim=size.feed_forward_size,
+                encoder_attention_heads=size.heads,
+                decoder_attention_heads=size.heads,
             )
-        )  # fmt: skip
+        )
     tied = {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"}
     expected = {name: value.shape for name, value in theirs.state_dict().items() if name not in tied}
     assert {name: value.shape for name, value in ours.state_dict().items()} == expected

@@ -57,8 +57,10 @@ def test_the_parts_of_a_date_are_numbers_of_its_text() -> None:
     ("text", "expected"),
     [
         ("It was designed by Viktor Shostaski and Anna de la Cruz.", ["name viktor shostaski", "name anna de la cruz"]),
-        ("It crosses the River Sallisk in the Drilir Marches of Norvenia.",
-         ["name river sallisk", "name drilir marches", "name norvenia"]),
+        (
+            "It crosses the River Sallisk in the Drilir Marches of Norvenia.",
+            ["name river sallisk", "name drilir marches", "name norvenia"],
+        ),
         ("The bridge, Sallisk Viaduct, stands.", ["name sallisk viaduct"]),
         ("Tenaley's mayor met Ludwig van Beethoven’s sister.", ["name tenaley", "name ludwig van beethoven"]),
         ("She said that I know it.", []),
@@ -68,7 +70,7 @@ def test_the_parts_of_a_date_are_numbers_of_its_text() -> None:
         ("It stood at 1:30, in h2o, by 3.11.7.", ["name 1:30", "name h2o", "name 3.11.7"]),
         ("It shows Le, La and Anna de.", ["name le", "name la", "name anna"]),
     ],
-)  # fmt: skip
+)
 def test_names(text: str, expected: list[str]) -> None:
     assert values(text) == expected
 
@@ -97,10 +99,16 @@ def test_what_is_missing_is_missing_in_any_context() -> None:
 @pytest.mark.parametrize(
     ("summary", "source"),
     [
-        ("12", "-12"), ("-12", "12"), ("$12", "12"), ("12%", "12"), ("12", "12,5"), ("526", "526 million"),
-        ("1:30", "1 and 30"), ("10 000", "10 and 000"),
+        ("12", "-12"),
+        ("-12", "12"),
+        ("$12", "12"),
+        ("12%", "12"),
+        ("12", "12,5"),
+        ("526", "526 million"),
+        ("1:30", "1 and 30"),
+        ("10 000", "10 and 000"),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_not_part_of_another(summary: str, source: str) -> None:
     assert missing(f"for {summary}", Evidence([f"for {source}"]))
     assert not missing(f"for {summary}", Evidence([f"for {summary}"]))
@@ -110,16 +118,28 @@ def test_a_number_with_a_unit_has_the_number() -> None:
     assert not missing("for 12 and 3", Evidence(["for $12 and 3%"]))
 
 
-@pytest.mark.parametrize(("text", "told"), [("\u6771\u4eac\u5854 1958 Tokyo", True), ("", True), ("12", True),
-                                            ("\u6771\u4eac\u306e\u5854", False), ("Tokyo", True)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("\u6771\u4eac\u5854 1958 Tokyo", True),
+        ("", True),
+        ("12", True),
+        ("\u6771\u4eac\u306e\u5854", False),
+        ("Tokyo", True),
+    ],
+)
 def test_names_cannot_be_told_in_a_script_without_capitals(text: str, told: bool) -> None:
     assert measurable(text) is told
 
 
 def test_number_words() -> None:
     assert [is_number_word(word) for word in ("ten", "Twenty-five", "million", "tenth", "hundred-odd")] == [
-        True, True, True, False, False,
-    ]  # fmt: skip
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_value_counts_once() -> None:

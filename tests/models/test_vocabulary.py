@@ -26,10 +26,17 @@ def train(**options: object) -> bytes:
         byte_fallback=True,
         minloglevel=2,
         **{
-            "pad_id": 0, "pad_piece": "<PAD>", "unk_id": 1, "bos_id": 2, "bos_piece": "<S>", "eos_id": 3,
-            "eos_piece": "</S>", "control_symbols": ["<T>", "<P>", "<Q>"], **options,
+            "pad_id": 0,
+            "pad_piece": "<PAD>",
+            "unk_id": 1,
+            "bos_id": 2,
+            "bos_piece": "<S>",
+            "eos_id": 3,
+            "eos_piece": "</S>",
+            "control_symbols": ["<T>", "<P>", "<Q>"],
+            **options,
         },
-    )  # fmt: skip
+    )
     return writer.getvalue()
 
 
@@ -48,17 +55,28 @@ def imported() -> Vocabulary:
     """The layout of the released vocabulary: unk 0, then marks as symbols that text can contain."""
     return Vocabulary(
         train(
-            pad_id=-1, unk_id=0, bos_id=1, bos_piece="<s>", eos_id=2, eos_piece="</s>", control_symbols="",
+            pad_id=-1,
+            unk_id=0,
+            bos_id=1,
+            bos_piece="<s>",
+            eos_id=2,
+            eos_piece="</s>",
+            control_symbols="",
             user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"],
         )
-    )  # fmt: skip
+    )
 
 
 def special_ids(vocabulary: Vocabulary) -> list[int]:
     return [
-        vocabulary.pad, vocabulary.unk, vocabulary.begin, vocabulary.end,
-        vocabulary.title_mark, vocabulary.paragraph_mark, vocabulary.sentence_mark,
-    ]  # fmt: skip
+        vocabulary.pad,
+        vocabulary.unk,
+        vocabulary.begin,
+        vocabulary.end,
+        vocabulary.title_mark,
+        vocabulary.paragraph_mark,
+        vocabulary.sentence_mark,
+    ]
 
 
 def test_special_pieces_are_found_by_name(vocabulary: Vocabulary, imported: Vocabulary) -> None:
@@ -98,8 +116,9 @@ def test_the_mark_of_sentences_is_one_piece_more(vocabulary: Vocabulary, importe
         assert marked.decode([mark, *each.encode("the river"), mark]) == "the river"
         spelled = [each.encode(text) for text in ("the river rises", "hills")]
         assert marked.encode_paragraphs([["the river rises", "", "hills"], [" "]]) == [
-            [mark, *spelled[0], mark, *spelled[1]], []
-        ]  # fmt: skip
+            [mark, *spelled[0], mark, *spelled[1]],
+            [],
+        ]
         assert each.encode_paragraphs([["the river rises", "hills"]]) == [[*spelled[0], *spelled[1]]]
 
 

@@ -18,9 +18,11 @@ from tests.patience import PATIENCE
 
 BUCKET = "bucket"
 CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_EC2_METADATA_DISABLED": "true",
-}  # fmt: skip
+}
 _OF_THE_HOP = {"connection", "content-length", "date", "expect", "transfer-encoding"}
 _ERROR = b'<?xml version="1.0"?><Error><Code>InternalError</Code><Message>We failed.</Message></Error>'
 

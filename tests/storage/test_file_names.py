@@ -30,15 +30,29 @@ KEY, HEX = "0123456789abcdef", "0123456789abcdef" * 2
         *(
             (name, None)
             for name in (
-                "builds/latest.json", "builds/.json", "builds/notes.json",
-                "builds/20260101-000000-a", "builds/pinned/b", "articles/mine.parquet", "notes.txt",
-                f"models/part-00017.{KEY}.parquet", f"articles/part-0017.{KEY}.parquet", f"articles/part-00017.{KEY}",
-                f"articles/part-00017.{KEY[:-1]}g.parquet", f"models/{KEY}.json", f"models/ranker/{KEY}",
-                "models/ranker/readme.md", f"other/.part.{HEX}.tmp", f"articles/..{HEX}.tmp", f"articles/.{HEX}.tmp",
-                "registry/000001.json", f"reports/{KEY.upper()}/a", f"a/articles/part-00017.{KEY}.parquet",
+                "builds/latest.json",
+                "builds/.json",
+                "builds/notes.json",
+                "builds/20260101-000000-a",
+                "builds/pinned/b",
+                "articles/mine.parquet",
+                "notes.txt",
+                f"models/part-00017.{KEY}.parquet",
+                f"articles/part-0017.{KEY}.parquet",
+                f"articles/part-00017.{KEY}",
+                f"articles/part-00017.{KEY[:-1]}g.parquet",
+                f"models/{KEY}.json",
+                f"models/ranker/{KEY}",
+                "models/ranker/readme.md",
+                f"other/.part.{HEX}.tmp",
+                f"articles/..{HEX}.tmp",
+                f"articles/.{HEX}.tmp",
+                "registry/000001.json",
+                f"reports/{KEY.upper()}/a",
+                f"a/articles/part-00017.{KEY}.parquet",
             )
         ),
     ],
-)  # fmt: skip
+)
 def test_a_name_tells_what_a_file_is(name: str, told: FileName | None) -> None:
     assert parse_file_name(name) == told

@@ -60,8 +60,16 @@ class Root:
         self.write(f"{path}/checkpoints/step-00000001/state.json")
         if finished:
             files = {"model.safetensors": "00", "checkpoints/step-00000001/state.json": "00"}
-            record = {"name": name, "key": f"{key:016x}", "files": files, "digest": "", "settings": {}, "inputs": {},
-                      "metrics": {}, "seconds": 0.0}  # fmt: skip
+            record = {
+                "name": name,
+                "key": f"{key:016x}",
+                "files": files,
+                "digest": "",
+                "settings": {},
+                "inputs": {},
+                "metrics": {},
+                "seconds": 0.0,
+            }
             self.write(f"{path}.json", seal(record))
         return path
 
@@ -106,8 +114,10 @@ def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, youn
         save_frozen(store, FrozenSplit("", 1, [frozen], []))
         junk: dict[int, set[str]] = {}
         for number, (shards, model, registered, promoted, leftovers) in enumerate(weeks):
-            stages = {"examples": {str(i): root.shard("examples", key) for i, key in enumerate(shards)},
-                      "vocabulary": {"0": root.shard("vocabulary", model)}}  # fmt: skip
+            stages = {
+                "examples": {str(i): root.shard("examples", key) for i, key in enumerate(shards)},
+                "vocabulary": {"0": root.shard("vocabulary", model)},
+            }
             models = {"models/ranker": root.model("models/ranker", model)}
             if leftovers:
                 key = 1000 + number
@@ -147,8 +157,12 @@ def test_what_is_kept_is_whole_and_the_rest_is_gone(weeks: list, keep: int, youn
         assert latest is not None
         assert latest.name == names[-1]
         assert set(names[-keep:]) <= set(build_names(store))
-        kept = {file for name in build_names(store) for stage in read_build(store, name).stages.values()
-                for file in stage.values()}  # fmt: skip
+        kept = {
+            file
+            for name in build_names(store)
+            for stage in read_build(store, name).stages.values()
+            for file in stage.values()
+        }
         kept |= {file.replace(".parquet", ".json") for file in kept}
         assert kept <= after
         for name in build_names(store):
@@ -250,8 +264,10 @@ def test_a_pinned_build_stays_until_its_pin_is_taken_away(tmp_path: Path) -> Non
 def test_retraining_prunes_only_what_it_made(tmp_path: Path) -> None:
     root = Root(tmp_path)
     shared, words = root.shard("examples", 90), root.shard("vocabulary", 0)
-    reports = [root.build({"examples": {"0": shared, "1": root.shard("examples", key)}}, {}, root.model("reports", key))
-               for key in (1, 2)]  # fmt: skip
+    reports = [
+        root.build({"examples": {"0": shared, "1": root.shard("examples", key)}}, {}, root.model("reports", key))
+        for key in (1, 2)
+    ]
     weeks = []
     for week in range(3):
         models = {"models/ranker": root.model("models/ranker", week)}
@@ -269,9 +285,12 @@ def test_retraining_prunes_only_what_it_made(tmp_path: Path) -> None:
     assert set(found.sizes) == {
         *(f"builds/{name}.json" for name in weeks[:2]),
         *(f"examples/part-00000.{10 + week:016x}.{end}" for week in (0, 1) for end in ("parquet", "json")),
-        *(f"models/ranker/{key:016x}{end}" for key in (0, 1, 10, 11)
-          for end in (".json", "/model.safetensors", "/checkpoints/step-00000001/state.json")),
-    }  # fmt: skip
+        *(
+            f"models/ranker/{key:016x}{end}"
+            for key in (0, 1, 10, 11)
+            for end in (".json", "/model.safetensors", "/checkpoints/step-00000001/state.json")
+        ),
+    }
     carry_out(root.store, found)
     assert plan_pruning(root.store, 1, retrained=True).sizes == {}
     assert "reports" in plan_pruning(root.store, 1).by_folder()  # by hand all builds count
@@ -385,8 +404,11 @@ def test_files_of_others_among_the_manifests_are_left_alone(tmp_path: Path) -> N
 
 def test_a_root_in_a_folder_of_the_root_is_left_alone(tmp_path: Path) -> None:
     outer, inner = Root(tmp_path), Root(tmp_path / "titles")
-    inner.build({"examples": {"0": inner.shard("examples", 1)}}, {"models/ranker": inner.model("models/ranker", 1)},
-                inner.model("reports", 1))  # fmt: skip
+    inner.build(
+        {"examples": {"0": inner.shard("examples", 1)}},
+        {"models/ranker": inner.model("models/ranker", 1)},
+        inner.model("reports", 1),
+    )
     inner.write(f"examples/.part-00001.{2:016x}.parquet.{2:032x}.tmp")
     outer.model("pictures", 1)  # somebody else's folder whose names look like ours
     outer.clock = inner.clock

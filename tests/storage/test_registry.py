@@ -28,10 +28,18 @@ KEY = "0123456789abcdef"
 
 def version(number: int, label: str = "2026-W47") -> Version:
     return Version(
-        number, "2026-11-20T10:15:00+00:00", label, "20261120-101500-abcdef", None,
-        {"models/ranker": f"models/ranker/{KEY}"}, f"vocabulary/part-00000.{KEY}.parquet", {"seed": 1},
-        {"rougeL": 0.3}, {"promoted": True}, {"ranked": [1, 8]},
-    )  # fmt: skip
+        number,
+        "2026-11-20T10:15:00+00:00",
+        label,
+        "20261120-101500-abcdef",
+        None,
+        {"models/ranker": f"models/ranker/{KEY}"},
+        f"vocabulary/part-00000.{KEY}.parquet",
+        {"seed": 1},
+        {"rougeL": 0.3},
+        {"promoted": True},
+        {"ranked": [1, 8]},
+    )
 
 
 @pytest.fixture
@@ -41,8 +49,17 @@ def store(tmp_path: Path) -> Store:
     folder = tmp_path / "models" / "ranker" / KEY
     folder.mkdir(parents=True)
     (folder / "model.safetensors").write_bytes(b"weights")
-    publish_directory(store, folder, name="models/ranker", key=KEY, published=["model.safetensors"], settings={},
-                      inputs={}, metrics={}, seconds=1.0)  # fmt: skip
+    publish_directory(
+        store,
+        folder,
+        name="models/ranker",
+        key=KEY,
+        published=["model.safetensors"],
+        settings={},
+        inputs={},
+        metrics={},
+        seconds=1.0,
+    )
     store.write_bytes(f"vocabulary/part-00000.{KEY}.parquet", b"pieces")
     save_build(store, Build("20261120-101500-abcdef", "2026-11-20T10:15:00+00:00", {}, {}, {}, {}))
     return store
@@ -90,9 +107,13 @@ def test_the_pointer_remembers_every_champion_and_the_way_back(store: Store) -> 
 
 @pytest.mark.parametrize(
     "gone",
-    [f"models/ranker/{KEY}.json", f"models/ranker/{KEY}/model.safetensors", f"vocabulary/part-00000.{KEY}.parquet",
-     "builds/20261120-101500-abcdef.json"],
-)  # fmt: skip
+    [
+        f"models/ranker/{KEY}.json",
+        f"models/ranker/{KEY}/model.safetensors",
+        f"vocabulary/part-00000.{KEY}.parquet",
+        "builds/20261120-101500-abcdef.json",
+    ],
+)
 def test_a_version_whose_files_are_not_all_there_is_not_promoted(store: Store, gone: str) -> None:
     save_version(store, version(1))
     promote_version(store, 1, at="monday", why="the first version")

@@ -70,9 +70,12 @@ def test_one_that_was_killed_ends_where_an_undisturbed_one_does(name: str, undis
     program, teacher = training_program.__file__, undisturbed / "summarizer"
     process = subprocess.Popen(
         [sys.executable, program, name, tmp_path / "run", teacher, "9"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     _, errors = output_of(process)
     assert process.returncode == -signal.SIGKILL, errors
     latest = Checkpoints(tmp_path / "run" / "checkpoints").latest()

@@ -21,9 +21,7 @@ from tests.tasks.summarization.summarizer_examples import FEW, TINY, shards, voc
 Train = Callable[..., dict[str, Any]]
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1}
 PHT = TINY.model_copy(update={"preset": "pht", "overrides": SIZES})
-RANKER = RankerSettings(
-    hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8
-)  # fmt: skip
+RANKER = RankerSettings(hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=2, validation_interval=8)
 ATTENTION = AttentionSettings(steps=10, batch_tokens=512, warmup=4, validation_interval=4)
 
 

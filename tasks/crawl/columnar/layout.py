@@ -125,5 +125,9 @@ def _warn_if_unsorted(rows: list[dict[str, Any]]) -> None:
         logger.warning(
             "%s: the table is not sorted by %s, or lacks its statistics (in %d of %d files; %d files overlap): every "
             "URL is still found, but more of the table is read",
-            rows[0]["file"], KEY, len(unsorted), len(rows), overlapping,
-        )  # fmt: skip
+            rows[0]["file"],
+            KEY,
+            len(unsorted),
+            len(rows),
+            overlapping,
+        )

@@ -18,8 +18,13 @@ from tasks.reporting.findings import funnel
 from tasks.reporting.markdown import escape
 from tasks.reporting.reasons import meaning
 
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
-          (10_000_000, "1M<n<10M"))  # fmt: skip
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+)
 _PRIVATE = frozenset({"contact", "token", "key", "password"})
 
 _START = """\

@@ -75,16 +75,23 @@ def croissant(
 
 def _file_set(split: str) -> Mapping[str, Any]:
     return {
-        "@type": "cr:FileSet", "@id": f"files-{split}", "description": f"the files of the split {split}",
-        "encodingFormat": _PARQUET, "includes": f"data/{split}-*.parquet",
-    }  # fmt: skip
+        "@type": "cr:FileSet",
+        "@id": f"files-{split}",
+        "description": f"the files of the split {split}",
+        "encodingFormat": _PARQUET,
+        "includes": f"data/{split}-*.parquet",
+    }
 
 
 def _file(name: str, file: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
-        "@type": "cr:FileObject", "@id": name, "contentUrl": name, "contentSize": f"{file['bytes']} B",
-        "encodingFormat": _PARQUET, "sha256": file["sha256"],
-    }  # fmt: skip
+        "@type": "cr:FileObject",
+        "@id": name,
+        "contentUrl": name,
+        "contentSize": f"{file['bytes']} B",
+        "encodingFormat": _PARQUET,
+        "sha256": file["sha256"],
+    }
 
 
 def _field(field: pa.Field, split: str) -> Mapping[str, Any]:
@@ -96,11 +103,13 @@ def _field(field: pa.Field, split: str) -> Mapping[str, Any]:
         return {**described, **many, "dataType": _type(inner), "source": _source(split, [field.name])}
     members = [
         {
-            "@type": "cr:Field", "@id": f"{split}/{field.name}/{member.name}", "dataType": _type(member.type),
+            "@type": "cr:Field",
+            "@id": f"{split}/{field.name}/{member.name}",
+            "dataType": _type(member.type),
             "source": _source(split, [field.name, member.name]),
         }
         for member in inner
-    ]  # fmt: skip
+    ]
     return {**described, **many, "subField": members}
 
 

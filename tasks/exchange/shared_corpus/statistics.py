@@ -72,8 +72,10 @@ class Counts:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as JSON, in an order that does not depend on that of the rows."""
-        return {name: dict(sorted(value.items())) if isinstance(value, dict) else value
-                for name, value in vars(self).items()} | {"pages": self.pages.to_json()}  # fmt: skip
+        return {
+            name: dict(sorted(value.items())) if isinstance(value, dict) else value
+            for name, value in vars(self).items()
+        } | {"pages": self.pages.to_json()}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Counts":

@@ -53,5 +53,7 @@ class SplitFiles:
             writer.close()
             sink = self._hashing[split]
             self.written[split] = {
-                "rows": self.counts[split].articles, "bytes": sink.bytes, "sha256": sink.digest.hexdigest()
-            }  # fmt: skip
+                "rows": self.counts[split].articles,
+                "bytes": sink.bytes,
+                "sha256": sink.digest.hexdigest(),
+            }

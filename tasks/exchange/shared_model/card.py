@@ -57,9 +57,12 @@ def model_card(chosen: ChosenModel, config: Mapping[str, Any], guided: Sequence[
     )
     source = str(chosen.settings.get("source", {}).get("kind", "unknown"))
     start = _START.format(
-        source=f"source {source}, build {chosen.build}", parameters=chosen.record.metrics.get("parameters", 0),
-        preset=config["preset"], graph=config["graph"], folder="path/of/this/folder",
-    )  # fmt: skip
+        source=f"source {source}, build {chosen.build}",
+        parameters=chosen.record.metrics.get("parameters", 0),
+        preset=config["preset"],
+        graph=config["graph"],
+        folder="path/of/this/folder",
+    )
     if config["graph"] != "none":
         start += _GRAPH.format(graph=config["graph"])
     if config["model"].get("sentence_heads"):

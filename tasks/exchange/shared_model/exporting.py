@@ -79,8 +79,11 @@ def _config(config: dict[str, Any], decoding: DecodingSettings) -> dict[str, Any
 def _guided(decoding: DecodingSettings) -> list[str]:
     """Return the settings of a search that reads more than the summarizer's own folder."""
     guidance = decoding.guidance
-    names = {"alignment": guidance.alignment != "none", "coverage": guidance.coverage > 0,
-             "compressed_paragraphs": guidance.kept is not None}  # fmt: skip
+    names = {
+        "alignment": guidance.alignment != "none",
+        "coverage": guidance.coverage > 0,
+        "compressed_paragraphs": guidance.kept is not None,
+    }
     return [f"{name} {getattr(decoding, name)}" for name, used in names.items() if used]
 
 

@@ -10,9 +10,7 @@ from tasks.sources.collection.layouts import Layout
 from tasks.sources.source import Article, GivenDocument
 
 _TITLE_WORDS = 12  # of a document's beginning, where a row has no title
-_SPLITS = {
-    "train": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid", "test": "test"
-}  # fmt: skip
+_SPLITS = {"train": "train", "valid": "valid", "validation": "valid", "val": "valid", "dev": "valid", "test": "test"}
 _IN_NAME = re.compile(f"(?:^|[^a-z])({'|'.join(_SPLITS)})(?:[^a-z]|$)")
 _NAMES = ("url", "archive_url", "id")  # of a document that is an object
 

@@ -74,8 +74,9 @@ class CollectionSource:
         names = [path.name for path in files]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"source.collection.paths has two files {twice!r}: expected different names, as rows are "
-                             "named by them")  # fmt: skip
+            raise ValueError(
+                f"source.collection.paths has two files {twice!r}: expected different names, as rows are named by them"
+            )
         return files
 
 

@@ -23,10 +23,30 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?= )")
 _LINK_START = re.compile(r"\[(?=(?:https?:)?//)")
 
 _SKIPPED_TAGS = frozenset(
-    ["ref", "references", "gallery", "table", "timeline", "imagemap", "score", "hiero", "graph", "mapframe", "maplink",
-     "templatestyles", "includeonly", "section", "style", "script", "chem", "ce", "inputbox", "indicator",
-     "categorytree"]
-)  # fmt: skip
+    [
+        "ref",
+        "references",
+        "gallery",
+        "table",
+        "timeline",
+        "imagemap",
+        "score",
+        "hiero",
+        "graph",
+        "mapframe",
+        "maplink",
+        "templatestyles",
+        "includeonly",
+        "section",
+        "style",
+        "script",
+        "chem",
+        "ce",
+        "inputbox",
+        "indicator",
+        "categorytree",
+    ]
+)
 _ITEM_TAGS = frozenset(["li", "dt", "dd"])
 _BLOCK_TAGS = frozenset(
     ["p", "div", "center", "blockquote", "ul", "ol", "dl", "hr", "poem", "h1", "h2", "h3", "h4", "h5", "h6"]

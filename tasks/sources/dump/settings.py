@@ -44,22 +44,64 @@ class WikitextSettings(Settings):
         description="sections whose links are not references",
     )
     reference_sections: tuple[str, ...] = Field(
-        ("references", "notes", "notes and references", "footnotes", "sources", "bibliography", "citations",
-         "works cited", "general references", "references and notes"),
+        (
+            "references",
+            "notes",
+            "notes and references",
+            "footnotes",
+            "sources",
+            "bibliography",
+            "citations",
+            "works cited",
+            "general references",
+            "references and notes",
+        ),
         description="sections in which every link is a reference",
-    )  # fmt: skip
+    )
     disambiguation_templates: tuple[str, ...] = Field(
-        ("disambig", "disambiguation", "dab", "disamb", "dmbox", "disambiguation cleanup", "hndis", "hndis-cleanup",
-         "human name disambiguation", "geodis", "geo-dis", "place name disambiguation", "schooldis",
-         "school disambiguation", "hospital disambiguation", "road disambiguation", "roaddis", "numberdis",
-         "number disambiguation", "letter disambiguation", "letter-number combination disambiguation",
-         "letter-numbercombdisambig", "letter–number combination disambiguation", "airport disambiguation",
-         "callsigndis", "call sign disambiguation", "mathdab", "mathematical disambiguation", "tndis",
-         "species latin name disambiguation", "latin name disambiguation", "chinese title disambiguation",
-         "taxonomic authority disambiguation", "surname", "given name", "set index article", "set index", "sia",
-         "shipindex"),
+        (
+            "disambig",
+            "disambiguation",
+            "dab",
+            "disamb",
+            "dmbox",
+            "disambiguation cleanup",
+            "hndis",
+            "hndis-cleanup",
+            "human name disambiguation",
+            "geodis",
+            "geo-dis",
+            "place name disambiguation",
+            "schooldis",
+            "school disambiguation",
+            "hospital disambiguation",
+            "road disambiguation",
+            "roaddis",
+            "numberdis",
+            "number disambiguation",
+            "letter disambiguation",
+            "letter-number combination disambiguation",
+            "letter-numbercombdisambig",
+            "letter–number combination disambiguation",
+            "airport disambiguation",
+            "callsigndis",
+            "call sign disambiguation",
+            "mathdab",
+            "mathematical disambiguation",
+            "tndis",
+            "species latin name disambiguation",
+            "latin name disambiguation",
+            "chinese title disambiguation",
+            "taxonomic authority disambiguation",
+            "surname",
+            "given name",
+            "set index article",
+            "set index",
+            "sia",
+            "shipindex",
+        ),
         description="templates that mark a page as a disambiguation, a name or a set index",
-    )  # fmt: skip
+    )
     disambiguation_suffixes: tuple[str, ...] = Field(
         ("(disambiguation)",), description="ends of titles of disambiguation pages"
     )
@@ -74,9 +116,13 @@ class WikitextSettings(Settings):
     licence: str = Field("CC BY-SA 4.0", description="licence of the text")
 
     @field_validator(
-        "external_sections", "reference_sections", "disambiguation_templates", "disambiguation_suffixes",
-        "disambiguation_categories", "list_prefixes",
-    )  # fmt: skip
+        "external_sections",
+        "reference_sections",
+        "disambiguation_templates",
+        "disambiguation_suffixes",
+        "disambiguation_categories",
+        "list_prefixes",
+    )
     @classmethod
     def _folded(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if not all(name.strip() for name in names):  # every title begins and ends with it

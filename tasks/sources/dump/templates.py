@@ -13,17 +13,70 @@ from tasks.sources.dump.currencies import INDIAN_SCALES, SIGNS
 
 RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-           "November", "December")  # fmt: skip
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
-_BETWEEN = {"-": "–", "–": "–", "to": " to ", "to(-)": " to ", "and": " and ", "and(-)": " and ", "or": " or ",
-            "x": " × ", "by": " by ", "×": " × ", "+/-": " ± ", "±": " ± ", "*": " × "}  # fmt: skip
+_BETWEEN = {
+    "-": "–",
+    "–": "–",
+    "to": " to ",
+    "to(-)": " to ",
+    "and": " and ",
+    "and(-)": " and ",
+    "or": " or ",
+    "x": " × ",
+    "by": " by ",
+    "×": " × ",
+    "+/-": " ± ",
+    "±": " ± ",
+    "*": " × ",
+}
 _PAIRS = {("ft", "in"), ("lb", "oz"), ("st", "lb"), ("mi", "yd"), ("mi", "ft")}
-_UNITS = {"sqmi": "sq mi", "sqft": "sq ft", "km2": "km²", "m2": "m²", "ha": "ha", "C": "°C", "F": "°F", "K": "K",
-          "cuft": "cu ft", "m3": "m³", "km3": "km³", "kph": "km/h", "km/h": "km/h", "mph": "mph", "lb": "lb",
-          "PD/sqmi": "per sq mi", "PD/km2": "per km²", "/km2": "per km²", "/sqmi": "per sq mi", "acre": "acres",
-          "foot": "feet", "inch": "inches", "mi": "mi", "cumi": "cu mi", "cm3": "cm³", "USgal": "US gal",
-          "impgal": "imp gal", "ftin": "ft", "ozt": "ozt", "LT": "long tons", "ST": "short tons"}  # fmt: skip
+_UNITS = {
+    "sqmi": "sq mi",
+    "sqft": "sq ft",
+    "km2": "km²",
+    "m2": "m²",
+    "ha": "ha",
+    "C": "°C",
+    "F": "°F",
+    "K": "K",
+    "cuft": "cu ft",
+    "m3": "m³",
+    "km3": "km³",
+    "kph": "km/h",
+    "km/h": "km/h",
+    "mph": "mph",
+    "lb": "lb",
+    "PD/sqmi": "per sq mi",
+    "PD/km2": "per km²",
+    "/km2": "per km²",
+    "/sqmi": "per sq mi",
+    "acre": "acres",
+    "foot": "feet",
+    "inch": "inches",
+    "mi": "mi",
+    "cumi": "cu mi",
+    "cm3": "cm³",
+    "USgal": "US gal",
+    "impgal": "imp gal",
+    "ftin": "ft",
+    "ozt": "ozt",
+    "LT": "long tons",
+    "ST": "short tons",
+}
 
 
 class Arguments(Protocol):
@@ -291,8 +344,14 @@ _FIXED: Mapping[str, str] = {
     **{"magnesium": "Mg", "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca"},
     **{"iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I"},
 }
-_ORBITERS = {"101": "Enterprise", "102": "Columbia", "099": "Challenger", "103": "Discovery", "104": "Atlantis",
-             "105": "Endeavour"}  # fmt: skip
+_ORBITERS = {
+    "101": "Enterprise",
+    "102": "Columbia",
+    "099": "Challenger",
+    "103": "Discovery",
+    "104": "Atlantis",
+    "105": "Endeavour",
+}
 
 _FIRST = """
 nowrap | nobr | no wrap | nobreak | small | smaller | big | bigger | large | larger | huge | normal | nobold |

@@ -62,8 +62,9 @@ class EncyclopediaSource:
             try:
                 next(rows.parse(part, self._entry), None)
             except MalformedRowError as error:
-                raise ValueError(f"{path}, first row: {error} (source.encyclopedia.layout {self._settings.layout})") \
-                    from error  # fmt: skip
+                raise ValueError(
+                    f"{path}, first row: {error} (source.encyclopedia.layout {self._settings.layout})"
+                ) from error
         return [replace(part, digest=hashlib.sha256(f"{recipe}|{part.digest}".encode()).hexdigest()) for part in parts]
 
     def read(self, partition: Partition) -> Iterator[Article]:

@@ -44,19 +44,34 @@ class Fate(StrEnum):
 
 # Probability of each fate for a page of its own topic; the rest is OK. Dead links of later weeks are additional.
 FAULT_RATES: dict[Fate, float] = {
-    Fate.NOT_FOUND: 0.045, Fate.GONE: 0.015, Fate.FLAKY: 0.02, Fate.MOVED: 0.02, Fate.FOUND: 0.015,
-    Fate.TEMPORARY: 0.01, Fate.CHAIN: 0.01, Fate.LOOP: 0.006, Fate.SLOW: 0.004, Fate.CALLED_LATIN1: 0.015,
-    Fate.CALLED_UTF8: 0.015, Fate.PDF: 0.012, Fate.OVERSIZED: 0.003, Fate.FORBIDDEN: 0.015, Fate.EMPTY: 0.01,
-}  # fmt: skip
+    Fate.NOT_FOUND: 0.045,
+    Fate.GONE: 0.015,
+    Fate.FLAKY: 0.02,
+    Fate.MOVED: 0.02,
+    Fate.FOUND: 0.015,
+    Fate.TEMPORARY: 0.01,
+    Fate.CHAIN: 0.01,
+    Fate.LOOP: 0.006,
+    Fate.SLOW: 0.004,
+    Fate.CALLED_LATIN1: 0.015,
+    Fate.CALLED_UTF8: 0.015,
+    Fate.PDF: 0.012,
+    Fate.OVERSIZED: 0.003,
+    Fate.FORBIDDEN: 0.015,
+    Fate.EMPTY: 0.01,
+}
 CLONE_RATE, NEAR_CLONE_RATE = 0.35, 0.25  # of topics whose search results hold a clone
 CITED_CLONE_RATE = 0.05  # of topics whose article cites it as well
 GUIDE_RATE, NEIGHBOUR_RATE = 0.6, 0.35  # of topics that cite their guide, or a page that another topic cites
 
 # Status and number of the redirects between the cited URL and the page; a loop has no last one.
 DETOURS = {
-    Fate.MOVED: (301, 1), Fate.FOUND: (302, 1), Fate.TEMPORARY: (307, 1), Fate.CHAIN: (302, 3),
+    Fate.MOVED: (301, 1),
+    Fate.FOUND: (302, 1),
+    Fate.TEMPORARY: (307, 1),
+    Fate.CHAIN: (302, 3),
     Fate.LOOP: (302, 0),
-}  # fmt: skip
+}
 
 
 class Genre(NamedTuple):

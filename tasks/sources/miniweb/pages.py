@@ -19,8 +19,15 @@ _HEADLINES = {
     "a": ("Did you know?", "In passing", "A closer look"),
     "r": ("In the neighbourhood", "See also", "Further afield"),
 }
-_SYNONYMS = ((" is ", " remains "), (" was ", " had been "), (" known ", " famous "), (" first ", " initially "),
-             (" received ", " got "), (" built ", " erected "), (" founded ", " started "))  # fmt: skip
+_SYNONYMS = (
+    (" is ", " remains "),
+    (" was ", " had been "),
+    (" known ", " famous "),
+    (" first ", " initially "),
+    (" received ", " got "),
+    (" built ", " erected "),
+    (" founded ", " started "),
+)
 _MONTHS = ("January", "March", "April", "May", "June", "August", "October", "November")
 
 

@@ -41,5 +41,5 @@ class MiniwebSource:
         edits = ",".join(f"{topic}:{revision}" for topic, revision in revisions if revision)
         digest = stable_hash(
             "miniweb", WORLD_VERSION, settings.seed, settings.hosts, repr(settings.faults), start, stop, edits
-        )  # fmt: skip
+        )
         return Partition(f"topics {start}-{stop - 1}", f"{digest:016x}", start, stop)

@@ -96,11 +96,16 @@ class World:
         facts |= self.region(index // REGION_TOPICS)
         short = "".join(parts[slice(*kind.short)]).strip()
         return Topic(
-            index, kind, "".join(parts), self.name(index), (kind.article + short,) if short else (),
+            index,
+            kind,
+            "".join(parts),
+            self.name(index),
+            (kind.article + short,) if short else (),
             nouns=tuple(noun.format_map(facts) for noun in kind.nouns),
             pronouns=IT if kind is not PERSON else SHE if parts[0].strip() in WOMEN else HE,
-            facts=facts, related=related,
-        )  # fmt: skip
+            facts=facts,
+            related=related,
+        )
 
     def _draw(self, fact: Fact, dice: Dice, index: int, drawn: Mapping[str, str | int]) -> str | int:
         """Draw a fact of a topic, words or another topic, after those that were `drawn` before."""

@@ -184,27 +184,33 @@ def test_an_unwritable_root_is_named_before_anything_starts(command: Callable[..
 
 BAD: dict[str, tuple[list[str], str]] = {
     "summaries without room": (
-        ["--decoding.min-length", "500"], "decoding: min_length is 500: expected at most max_length, which is 160"
+        ["--decoding.min-length", "500"],
+        "decoding: min_length is 500: expected at most max_length, which is 160",
     ),
     "no such summarizer": (["--summarizer.preset", "bart"], "summarizer: unknown preset 'bart', expected one of: "),
     "no such field of a summarizer": (
-        ["--summarizer.overrides", '{"layers": 6}'], "summarizer: unknown field 'layers' for architecture"
+        ["--summarizer.overrides", '{"layers": 6}'],
+        "summarizer: unknown field 'layers' for architecture",
     ),
     "copying where nothing can be copied": (
         ["--summarizer.preset", "transformer-xl", "--summarizer.copying"],
         "summarizer: copying: preset 'transformer-xl' is of architecture 'transformer-xl', which cannot copy, expected",
     ),
     "no such checkpoint": (
-        ["--decoding.checkpoint", "9"], "decoding.checkpoint is 9: expected at most ",
+        ["--decoding.checkpoint", "9"],
+        "decoding.checkpoint is 9: expected at most ",
     ),
     "seed out of range": (
-        ["--seed", "100000000000000000000000"], "seed: Input should be less than or equal to 4294967295 (given: ",
+        ["--seed", "100000000000000000000000"],
+        "seed: Input should be less than or equal to 4294967295 (given: ",
     ),
     "shards beyond measure": (
-        ["--shards.articles", "100000000"], "shards.articles: Input should be less than or equal to 100000"
+        ["--shards.articles", "100000000"],
+        "shards.articles: Input should be less than or equal to 100000",
     ),
     "contact of two lines": (
-        ["--crawl.contact", "me@x.test\nX: y"], r"crawl.contact: String should match pattern '^[\x20-\x7e]*$' (given: "
+        ["--crawl.contact", "me@x.test\nX: y"],
+        r"crawl.contact: String should match pattern '^[\x20-\x7e]*$' (given: ",
     ),
     "contact beyond ASCII": (["--crawl.contact", "b\xfccher@x.test"], "crawl.contact: String should match pattern"),
     "empty root": (["--root", ""], "root: expected a folder or a URI such as s3://bucket/folder (given: '')"),
@@ -218,11 +224,18 @@ BAD: dict[str, tuple[list[str], str]] = {
         "scoring.metrics names summac: expected scoring.nli to be set",
     ),
     "judge that is not there": (
-        ["--scoring.nli.folder", "/nope"], "scoring.nli.folder is '/nope': expected a local folder with a model",
+        ["--scoring.nli.folder", "/nope"],
+        "scoring.nli.folder is '/nope': expected a local folder with a model",
     ),
     "key of a judge that is not there": (
-        ["--scoring.judge.url", "http://localhost/v1", "--scoring.judge.model", "m", "--scoring.judge.key-variable",
-         "WIKISUM_NO_SUCH_KEY"],
+        [
+            "--scoring.judge.url",
+            "http://localhost/v1",
+            "--scoring.judge.model",
+            "m",
+            "--scoring.judge.key-variable",
+            "WIKISUM_NO_SUCH_KEY",
+        ],
         "scoring.judge.key_variable is 'WIKISUM_NO_SUCH_KEY': expected an environment variable that holds the key of ",
     ),
     "entity types that no pipeline finds": (
@@ -236,7 +249,8 @@ BAD: dict[str, tuple[list[str], str]] = {
         "crawl.accepted_types.0: expected a media type such as text/html, got 'html' (given: 'html')",
     ),
     "domain that is a URL": (
-        ["--crawl.mirror-hosts", "http://x.org/"], "crawl.mirror_hosts.0: expected a domain such as wikipedia.org, "
+        ["--crawl.mirror-hosts", "http://x.org/"],
+        "crawl.mirror_hosts.0: expected a domain such as wikipedia.org, ",
     ),
     "month that is none": (
         ["--crawl.wayback.timestamp", "20261399"],
@@ -264,9 +278,10 @@ BAD: dict[str, tuple[list[str], str]] = {
         "engine.dask_address is 'tcp://127.0.0.1:9': expected a Dask scheduler that answers, but ",
     ),
     "authorities that are none": (
-        ["--crawl.ca-bundle", __file__], f"crawl.ca_bundle is {__file__!r}: expected certificates in PEM form, but "
+        ["--crawl.ca-bundle", __file__],
+        f"crawl.ca_bundle is {__file__!r}: expected certificates in PEM form, but ",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -350,9 +365,13 @@ def test_an_empty_file_of_settings_changes_nothing(tmp_path: Path) -> None:
 def test_a_file_without_articles_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
     (tmp_path / "articles.jsonl").write_text("")
     done = command(
-        "--root", str(tmp_path / "data"), "--preset", "records", "--source.records.paths",
+        "--root",
+        str(tmp_path / "data"),
+        "--preset",
+        "records",
+        "--source.records.paths",
         str(tmp_path / "articles.jsonl"),
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     assert "the source (source.records) is empty: expected at least one article, found none" in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
@@ -375,8 +394,10 @@ def test_a_dry_run_tells_all_that_a_run_would_stop_for(command: Callable[..., Do
     assert "models/summarizer" in done.stdout  # the plan is shown all the same
     told = done.stderr.strip().splitlines()
     assert [line.removeprefix("this machine lacks ").partition(":")[0] for line in told] == [
-        "engine.device", "crawl.ca_bundle is '/nope.pem'", "ranker.hidden is 100,000,000",
-    ]  # fmt: skip
+        "engine.device",
+        "crawl.ca_bundle is '/nope.pem'",
+        "ranker.hidden is 100,000,000",
+    ]
     done = command(*root, "--engine.kind", "dask", "--engine.dask-address", f"tcp://127.0.0.1:{port}")
     assert done.returncode == 1
     assert (
@@ -399,9 +420,15 @@ def test_a_missing_archive_is_named_before_anything_starts(command: Callable[...
     articles = tmp_path / "articles.jsonl"
     articles.write_text('{"title": "T", "lead": "L.", "references": ["http://a.example/"]}\n')
     done = command(
-        "--root", str(tmp_path / "data"), "--preset", "records", "--source.records.paths", str(articles),
-        "--crawl.archive", str(tmp_path / "none.warc.gz"),
-    )  # fmt: skip
+        "--root",
+        str(tmp_path / "data"),
+        "--preset",
+        "records",
+        "--source.records.paths",
+        str(articles),
+        "--crawl.archive",
+        str(tmp_path / "none.warc.gz"),
+    )
     assert done.returncode == 1
     assert "no file matches" in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
@@ -416,10 +443,19 @@ def test_a_wiki_that_cannot_be_reached_is_named_before_anything_starts(
         api = f"http://127.0.0.1:{taken.getsockname()[1]}/w/api.php"
     (tmp_path / "titles.txt").write_text("Ada\n")
     done = command(
-        "--root", str(tmp_path / "data"), "--preset", "records", "--source.kind", "mediawiki",
-        "--source.mediawiki.titles", str(tmp_path / "titles.txt"), "--crawl.contact", "team@example.org",
-        "--source.mediawiki.api", api,
-    )  # fmt: skip
+        "--root",
+        str(tmp_path / "data"),
+        "--preset",
+        "records",
+        "--source.kind",
+        "mediawiki",
+        "--source.mediawiki.titles",
+        str(tmp_path / "titles.txt"),
+        "--crawl.contact",
+        "team@example.org",
+        "--source.mediawiki.api",
+        api,
+    )
     assert done.returncode == 1
     assert f"build-wikisum stopped: {api}: connect_error: " in done.stderr
     assert "Traceback" not in done.stderr + done.stdout

@@ -116,17 +116,24 @@ def node(label: str, *parents: str, state: str = "COMPLETED") -> Node:
 def test_a_stage_comes_after_what_it_reads_and_its_shards_after_it(prefect_server: None, tmp_path: Path) -> None:
     outer(str(tmp_path))
     assert graph(runs["outer"], 11) == {
-        node("features"), *(node(f"features-0000{shard}", "features") for shard in range(3)),
-        node("paragraphs", "features"), *(node(f"paragraphs-0000{shard}", "paragraphs") for shard in range(3)),
-        node("inner", "paragraphs"), node("apart-00000"), node("articles-00000", "inner", "apart-00000"),
-    }  # fmt: skip
+        node("features"),
+        *(node(f"features-0000{shard}", "features") for shard in range(3)),
+        node("paragraphs", "features"),
+        *(node(f"paragraphs-0000{shard}", "paragraphs") for shard in range(3)),
+        node("inner", "paragraphs"),
+        node("apart-00000"),
+        node("articles-00000", "inner", "apart-00000"),
+    }
     assert graph(runs["inner"], 1) == {node("inner-articles-00000")}
 
     outer(str(tmp_path))  # finds everything done
     assert graph(runs["outer"], 5) == {
-        node("features"), node("paragraphs", "features"), node("inner", "paragraphs"), node("apart"),
+        node("features"),
+        node("paragraphs", "features"),
+        node("inner", "paragraphs"),
+        node("apart"),
         node("articles", "inner", "apart"),
-    }  # fmt: skip
+    }
     found = states(runs["outer"])
     assert {name: found[name] for name in ("features", "paragraphs", "apart", "articles")} == dict.fromkeys(
         ("features", "paragraphs", "apart", "articles"), "Cached"
@@ -186,15 +193,24 @@ def test_the_graph_of_a_build_is_its_dag(prefect_server: None, tmp_path: Path, m
     (run,) = api("flow_runs/filter", flows={"name": {"any_": ["build-wikisum"]}}, sort="EXPECTED_START_TIME_DESC")[:1]
     corpus = ("articles", "paragraphs", "features", "vocabulary")
     assert graph(run["id"], 12) == {
-        node("intake"), node("articles", "intake"), node("search", "articles"),
-        node("frontier", "articles", "search"), node("pages", "frontier"), node("documents", "frontier", "pages"),
-        node("paragraphs", "articles", "documents"), node("features", "articles", "paragraphs"),
-        node("vocabulary", "articles", "paragraphs"), node("train-ranker", *corpus),
+        node("intake"),
+        node("articles", "intake"),
+        node("search", "articles"),
+        node("frontier", "articles", "search"),
+        node("pages", "frontier"),
+        node("documents", "frontier", "pages"),
+        node("paragraphs", "articles", "documents"),
+        node("features", "articles", "paragraphs"),
+        node("vocabulary", "articles", "paragraphs"),
+        node("train-ranker", *corpus),
         node("train-summarizer", *corpus, "train-ranker"),
         node("evaluate", *corpus, "train-ranker", "train-summarizer"),
-    }  # fmt: skip
+    }
     assert graph(UUID(evaluated), 6) == {
-        node("ranking_scores"), node("baselines"), node("baseline_scores", "baselines"), node("predictions"),
+        node("ranking_scores"),
+        node("baselines"),
+        node("baseline_scores", "baselines"),
+        node("predictions"),
         node("scores", "predictions"),
         node("reports", "ranking_scores", "baselines", "baseline_scores", "predictions", "scores"),
-    }  # fmt: skip
+    }

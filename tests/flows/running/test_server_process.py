@@ -26,6 +26,10 @@ def test_a_server_whose_parent_is_gone_ends_before_it_serves() -> None:
 def test_nothing_heavy_is_imported_before_the_parent_is_watched() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", "import flows.running.server_process, sys; print(*sorted(sys.modules))"],
-        cwd=PROJECT, capture_output=True, text=True, check=True, timeout=PATIENCE,
-    ).stdout.split()  # fmt: skip
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    ).stdout.split()
     assert not {"prefect", "uvicorn", "pydantic", "pyarrow", "torch"} & set(loaded)

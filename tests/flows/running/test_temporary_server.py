@@ -55,8 +55,13 @@ server.wait_for_api = tries_first
     environment = {**os.environ, "PREFECT_HOME": str(tmp_path), "PREFECT_API_URL": ""}
     asked = subprocess.run(
         [sys.executable, "-c", f"{code}\n{ASK}"],
-        cwd=PROJECT, env=environment, text=True, capture_output=True, timeout=PATIENCE, check=False,
-    )  # fmt: skip
+        cwd=PROJECT,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     assert asked.stdout.startswith("refused, answered 20"), asked.stderr
 
 
@@ -74,9 +79,14 @@ hello()
     del environment["PREFECT_API_URL"]
     (tmp_path / "hello.py").write_text(code)
     said = subprocess.run(
-        [sys.executable, str(tmp_path / "hello.py")], cwd=PROJECT, text=True, capture_output=True, timeout=PATIENCE,
-        env={**environment, "PYTHONPATH": str(PROJECT)}, check=True,
-    ).stderr  # fmt: skip
+        [sys.executable, str(tmp_path / "hello.py")],
+        cwd=PROJECT,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE,
+        env={**environment, "PYTHONPATH": str(PROJECT)},
+        check=True,
+    ).stderr
     assert "Beginning flow run" in said
     assert "http://" not in said
 
@@ -88,9 +98,13 @@ def test_a_server_that_is_gone_is_named_before_any_work(arguments: tuple[str, ..
     root.mkdir()
     done = subprocess.run(
         [sys.executable, "-m", f"flows.{arguments[0]}", *arguments[1:], "--root", str(root)],
-        cwd=PROJECT, text=True, capture_output=True, timeout=PATIENCE, check=False,
+        cwd=PROJECT,
+        text=True,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
         env={**os.environ, "PREFECT_HOME": str(tmp_path / "home"), "PREFECT_API_URL": "http://127.0.0.1:9/api"},
-    )  # fmt: skip
+    )
     assert done.returncode == 1
     (line,) = done.stderr.strip().splitlines()
     assert "PREFECT_API_URL is 'http://127.0.0.1:9/api': expected a Prefect server that answers, but " in line

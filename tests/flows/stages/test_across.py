@@ -26,12 +26,17 @@ def config(folder: Path, shards: int = 2, **across: str) -> BuildConfig:
     quoted = f"{LEAD} {FERRY}"
     sources = {"Weir": [LOCK, MILL], "Dam": [LOCK_EDITED, FERRY], "Sluice": [quoted, MILL], "Pier": [FERRY]}
     lines = [
-        {"title": title, "lead": LEAD if title == "Weir" else OTHER_LEAD,
-         "split": "test" if title == "Weir" else "train",
-         "documents": [{"url": f"http://{title.lower()}.test/{number}", "title": title, "text": text}
-                       for number, text in enumerate(texts)]}
+        {
+            "title": title,
+            "lead": LEAD if title == "Weir" else OTHER_LEAD,
+            "split": "test" if title == "Weir" else "train",
+            "documents": [
+                {"url": f"http://{title.lower()}.test/{number}", "title": title, "text": text}
+                for number, text in enumerate(texts)
+            ],
+        }
         for title, texts in sources.items()
-    ]  # fmt: skip
+    ]
     file = folder / "a.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return BuildConfig.model_validate(

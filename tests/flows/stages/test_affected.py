@@ -93,10 +93,14 @@ class _OtherSizes(RecordingExecutor):
             if not isinstance(record, ShardRecord):
                 return record
             written = record.written
-            return ShardRecord(**{
-                **vars(record), "written": type(written)(written.rows, 4711, "0" * 64, written.digest),
-                "seconds": 9.0, "peak_bytes": 12,
-            })  # fmt: skip
+            return ShardRecord(
+                **{
+                    **vars(record),
+                    "written": type(written)(written.rows, 4711, "0" * 64, written.digest),
+                    "seconds": 9.0,
+                    "peak_bytes": 12,
+                }
+            )
 
         return {name: other(record) for name, record in super().run(make, jobs, after).items()}
 

@@ -47,10 +47,13 @@ def test_pages_come_from_common_crawl_the_web_and_the_internet_archive(tmp_path:
     hosts = [f"h{n}.test" for n in range(4)]
     articles = tmp_path / "articles.jsonl"
     lines = [
-        {"title": f"Lighthouse {n}", "lead": f"Lighthouse {n} is a tower. It stands in the sea.",
-         "references": [f"http://{host}/archived", f"http://{host}/live", f"http://{host}/dead"]}
+        {
+            "title": f"Lighthouse {n}",
+            "lead": f"Lighthouse {n} is a tower. It stands in the sea.",
+            "references": [f"http://{host}/archived", f"http://{host}/live", f"http://{host}/dead"],
+        }
         for n, host in enumerate(hosts)
-    ]  # fmt: skip
+    ]
     articles.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with CommonCrawl() as server:
         for host in hosts:
@@ -62,14 +65,18 @@ def test_pages_come_from_common_crawl_the_web_and_the_internet_archive(tmp_path:
         server.pages["//api.ia.test/available"] = answer(json.dumps({"archived_snapshots": closest}).encode())
         crawl = {
             "common_crawl": {
-                "indexes": ["http://index.cc.test/index"], "data_url": "http://data.cc.test/data", "delay_seconds": 0,
+                "indexes": ["http://index.cc.test/index"],
+                "data_url": "http://data.cc.test/data",
+                "delay_seconds": 0,
             },
             "fetch_missing": True,
             "wayback": {
-                "enabled": True, "availability_url": "http://api.ia.test/available",
-                "pages_url": "http://ia.test/web", "delay_seconds": 0,
+                "enabled": True,
+                "availability_url": "http://api.ia.test/available",
+                "pages_url": "http://ia.test/web",
+                "delay_seconds": 0,
             },
-        }  # fmt: skip
+        }
         run, found = documents(tmp_path / "data", articles, server, **crawl)
         requests = len(server.log)
         again, _ = documents(tmp_path / "data", articles, server, **crawl)

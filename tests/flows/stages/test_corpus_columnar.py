@@ -67,11 +67,13 @@ class Corpus:
         common = {"tables": self.lists, "data_url": "http://data.cc.test/data", "requests_per_second": 10_000}
         config = BuildConfig.model_validate(
             {
-                "preset": "records", "root": str(self.folder / "root"), "shards": {"articles": 2, "hosts": 3},
+                "preset": "records",
+                "root": str(self.folder / "root"),
+                "shards": {"articles": 2, "hosts": 3},
                 "source": {"records": {"paths": [str(self.folder / "articles.jsonl")]}},
                 "crawl": {**FAST, "common_crawl": common},
             }
-        )  # fmt: skip
+        )
         executor = InlineExecutor()
         run = Run(Store(config.root), executor)
         session = Session(config, executor, run, {"*.test": self.server.address})  # type: ignore[arg-type]
@@ -91,11 +93,16 @@ def captures(server: ColumnarCrawl, year: int, paths: list[str]) -> list[Capture
     """The pages of a crawl; what lies at /moved is the record of another URL."""
     at = f"{year}-11-02T03:04:05Z"
     return [
-        server.capture(f"http://{host}/{path}", page(host, year), file=f"{year}-{number % 2}", at=at,
-                       named=f"http://{host}/{'elsewhere' if path == 'moved' else path}")
+        server.capture(
+            f"http://{host}/{path}",
+            page(host, year),
+            file=f"{year}-{number % 2}",
+            at=at,
+            named=f"http://{host}/{'elsewhere' if path == 'moved' else path}",
+        )
         for number, host in enumerate(HOSTS)
         for path in paths
-    ]  # fmt: skip
+    ]
 
 
 def test_cited_pages_become_labelled_paragraphs(tmp_path: Path) -> None:

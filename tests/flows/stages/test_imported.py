@@ -60,9 +60,19 @@ def test_training_reads_the_shards_and_nothing_else(folder: Path, tmp_path: Path
 def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder: Path, tmp_path: Path) -> None:
     session, jobs = walked(config(folder), lambda session: dag_of(session).report, tmp_path / "root")
     assert {job.stage for job in jobs} == {
-        "vocabulary", "examples", "articles", "paragraphs", "features", "ranked", "ranking_scores", "graphs",
-        "models/summarizer", "predictions", "scores", "reports",
-    }  # fmt: skip
+        "vocabulary",
+        "examples",
+        "articles",
+        "paragraphs",
+        "features",
+        "ranked",
+        "ranking_scores",
+        "graphs",
+        "models/summarizer",
+        "predictions",
+        "scores",
+        "reports",
+    }
     assert {len(result.shards) for name, result in session.run.stages.items() if name != "vocabulary"} == {4}
     # Their order is nobody's ranking.
     assert {job.arguments.get("method") for job in jobs if job.stage == "ranking_scores"} == {"found"}

@@ -18,9 +18,14 @@ from tests.patience import wait_until
 
 @contextmanager
 def page_server(
-    *, work: Work | None = None, settings: SummarySettings | None = None, corpus: Corpus | None = None,
-    credentials: str | None = None, at_once: int = 2, model: str | None = None,
-) -> Iterator[str]:  # fmt: skip
+    *,
+    work: Work | None = None,
+    settings: SummarySettings | None = None,
+    corpus: Corpus | None = None,
+    credentials: str | None = None,
+    at_once: int = 2,
+    model: str | None = None,
+) -> Iterator[str]:
     """Serve; yield the address."""
     chosen = settings or SummarySettings()
     made: Work = work or (

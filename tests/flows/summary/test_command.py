@@ -22,8 +22,13 @@ PROJECT = Path(__file__).parents[3]
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "flows.summarize", *arguments],
-        cwd=PROJECT, input=stdin, capture_output=True, text=True, check=False, timeout=PATIENCE,
-    )  # fmt: skip
+        cwd=PROJECT,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
 
 
 @pytest.fixture
@@ -89,8 +94,11 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
     large.write_text("<p>" + "The tower was built in 1847 by <b>Thomas</b> Ridley. " * 300_000)
     process = subprocess.Popen(
         [sys.executable, "-m", "flows.summarize", "--title", TITLE, "--output", str(output), str(large)],
-        cwd=PROJECT, stderr=subprocess.PIPE, text=True, process_group=0,
-    )  # fmt: skip
+        cwd=PROJECT,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
     said: list[str] = []
     wait_until(
         lambda: said.append(process.stderr.readline()) or "extracting" in said[-1], "extraction", lambda: "".join(said)
@@ -132,6 +140,8 @@ def test_options_become_settings() -> None:
     options = read_options(["--title", "T", *given, "a", "b"])
     assert (options.sources, options.title) == (["a", "b"], "T")
     assert (options.settings.words, options.settings.language, options.settings.allowed_hosts) == (
-        80, None, ("a.lan", "b.lan"),
-    )  # fmt: skip
+        80,
+        None,
+        ("a.lan", "b.lan"),
+    )
     assert (options.model, options.host, options.serve) == (None, "127.0.0.1", False)

@@ -128,8 +128,9 @@ def test_a_file_of_two_gigabytes_is_refused_by_its_announced_size(page: str) -> 
         assert sock.recv(1000).startswith(b"HTTP/1.1 413")
     endless = post(f"{page}/api/files?name=a.txt", data=(b"x" * 10_000 for _ in range(6)))
     assert (endless.status_code, endless.json()["detail"]) == (
-        413, "it has more than 50,000 bytes, the most that is read",
-    )  # fmt: skip
+        413,
+        "it has more than 50,000 bytes, the most that is read",
+    )
 
 
 def test_one_request_writes_again_with_another_system_and_fetches_nothing(tmp_path: Path) -> None:

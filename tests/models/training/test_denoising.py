@@ -80,9 +80,15 @@ def test_noise_is_new_in_every_epoch_and_the_same_when_drawn_again() -> None:
 def test_a_stream_of_spoilt_passages_resumes_where_it_stopped() -> None:
     shards = TableShards([passages(*([list(range(10 * n, 10 * n + 30))] for n in range(1, 5))) for _ in range(2)])
     layout = Layout(
-        pad=1, title_mark=None, max_paragraphs=1, max_paragraph_tokens=40, max_target_tokens=40, length_multiple=1,
-        source_begin=0, source_end=2,
-    )  # fmt: skip
+        pad=1,
+        title_mark=None,
+        max_paragraphs=1,
+        max_paragraph_tokens=40,
+        max_target_tokens=40,
+        length_multiple=1,
+        source_begin=0,
+        source_end=2,
+    )
     denoising = Denoising(Noise(MASK), begin=(2, 0), end=2, seed=1)
     stream = BatchStream(shards, layout, batch_tokens=80, window=4, seed=1, prepare=denoising)
     batches = stream.batches()

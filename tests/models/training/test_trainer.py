@@ -70,9 +70,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_learns_and_leaves_a_whole_model_directory(undisturbed: Path) -> None:
     records = read_metrics(undisturbed / "metrics.jsonl")
     assert [(r["kind"], r["step"]) for r in records] == [
-        ("train", 3), ("validation", 4), ("train", 6), ("validation", 8), ("train", 9), ("train", 12),
+        ("train", 3),
+        ("validation", 4),
+        ("train", 6),
+        ("validation", 8),
+        ("train", 9),
+        ("train", 12),
         ("validation", 12),
-    ]  # fmt: skip
+    ]
     first, last = records[0], records[-2]
     assert last["loss"] < first["loss"]
     assert 0 < last["nll"] < last["loss"]
@@ -298,13 +303,22 @@ def test_the_rate_is_that_of_all_processes_together(tmp_path: Path) -> None:
     reports: list[TrainingProgress] = []
     objective = TokenObjective(tiny_model(), batch_tokens=48)
     trainer = Trainer(
-        objective, constant(1e-3), TrainerSettings(steps=1), tmp_path, ranks=Ranks(torch.device("cpu")),
+        objective,
+        constant(1e-3),
+        TrainerSettings(steps=1),
+        tmp_path,
+        ranks=Ranks(torch.device("cpu")),
         progress=reports.append,
-    )  # fmt: skip
+    )
     trainer.ranks = _Two(torch.device("cpu"), rank=0, world=2)
     trainer.state.window = {
-        "loss": 30.0, "nll": 20.0, "tokens": 10.0, "source_tokens": 500.0, "padded_tokens": 800.0, "seconds": 2.0,
-    }  # fmt: skip
+        "loss": 30.0,
+        "nll": 20.0,
+        "tokens": 10.0,
+        "source_tokens": 500.0,
+        "padded_tokens": 800.0,
+        "seconds": 2.0,
+    }
     trainer._log()
     # 1,000 source tokens in 2 and 3 seconds side by side: 2.5 seconds.
     (line,) = read_metrics(tmp_path / "metrics.jsonl")

@@ -53,9 +53,17 @@ def tiny_shards(shards: int = 3, rows: int = 9, seed: int = 5) -> TableShards:
 
 
 def train(
-    directory: Path, *, ranks: Ranks | None = None, model: Summarizer | None = None, progress=None, rate: float = 1.0,
-    batch_tokens: int = 48, fingerprint=None, evaluate=None, **changes: object,
-) -> TrainingResult:  # fmt: skip
+    directory: Path,
+    *,
+    ranks: Ranks | None = None,
+    model: Summarizer | None = None,
+    progress=None,
+    rate: float = 1.0,
+    batch_tokens: int = 48,
+    fingerprint=None,
+    evaluate=None,
+    **changes: object,
+) -> TrainingResult:
     """Train the tiny model on the tiny examples."""
     ranks = ranks or Ranks(torch.device("cpu"))
     stream = BatchStream(
@@ -70,13 +78,22 @@ def train(
         return sweep(shards, LAYOUT, batch_tokens=batch_tokens, rank=ranks.rank, world=ranks.world)
 
     objective = TokenObjective(
-        model or tiny_model(), batch_tokens=batch_tokens, stream=stream, ranks=ranks, validation=validation,
+        model or tiny_model(),
+        batch_tokens=batch_tokens,
+        stream=stream,
+        ranks=ranks,
+        validation=validation,
         evaluate=evaluate,
-    )  # fmt: skip
+    )
     return Trainer(
-        objective, noam(factor=rate, model_size=16, warmup=8), settings, directory, ranks=ranks, progress=progress,
+        objective,
+        noam(factor=rate, model_size=16, warmup=8),
+        settings,
+        directory,
+        ranks=ranks,
+        progress=progress,
         fingerprint=fingerprint or {"seed": 1},
-    ).run()  # fmt: skip
+    ).run()
 
 
 def main() -> None:
@@ -100,9 +117,14 @@ def main() -> None:
 
     with process_group("cpu") as ranks:
         train(
-            arguments.directory, ranks=ranks, model=tiny_model(dropout=arguments.dropout), progress=progress,
-            steps=arguments.steps, accumulation=arguments.accumulation, log_interval=arguments.log_interval,
-        )  # fmt: skip
+            arguments.directory,
+            ranks=ranks,
+            model=tiny_model(dropout=arguments.dropout),
+            progress=progress,
+            steps=arguments.steps,
+            accumulation=arguments.accumulation,
+            log_interval=arguments.log_interval,
+        )
 
 
 if __name__ == "__main__":

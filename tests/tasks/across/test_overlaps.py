@@ -51,8 +51,9 @@ def test_a_part_of_a_held_out_lead_is_found_in_training_sources_alone() -> None:
     quoted = f"As the guide says, {LEAD.lower()} It says no more."
     cut = " ".join(LEAD.split()[:12]) + " and so on for many more words than a lead has, none of them from it."
     given: list[Article] = [
-        (A, "train", [("u1", MILL), ("u1", quoted), ("u2", cut)]), (B, "test", [("u3", quoted + " And " + FERRY)])
-    ]  # fmt: skip
+        (A, "train", [("u1", MILL), ("u1", quoted), ("u2", cut)]),
+        (B, "test", [("u3", quoted + " And " + FERRY)]),
+    ]
     assert flags(compared(given))[0xA, 1] >= {"lead"}
     assert [key for key, found in flags(compared(given)).items() if "lead" in found] == [(0xA, 1)]
     assert flags(compared([(A, "train", [("u1", quoted)])])) == {}  # nothing is held out: its own lead is no leak
@@ -68,10 +69,13 @@ def test_short_and_unlike_paragraphs_are_left_alone() -> None:
 def test_the_number_of_shards_changes_nothing(shards: int) -> None:
     texts = [LOCK, MILL, FERRY, LOCK_EDITED]
     given: list[Article] = [
-        (f"{number * 0x1F2E3D4C5B6A7988 % 2**64:016x}", ("train", "test", "train")[number % 3],
-         [(f"u{number}", texts[number % 4]), (f"u{number}", texts[number * 3 % 4]), ("v", f"{number} {MILL}")])
+        (
+            f"{number * 0x1F2E3D4C5B6A7988 % 2**64:016x}",
+            ("train", "test", "train")[number % 3],
+            [(f"u{number}", texts[number % 4]), (f"u{number}", texts[number * 3 % 4]), ("v", f"{number} {MILL}")],
+        )
         for number in range(12)
-    ]  # fmt: skip
+    ]
     assert compared(given, shards) == compared(given, 2)
     assert len(compared(given)) > 12
 

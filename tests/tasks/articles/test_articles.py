@@ -27,11 +27,21 @@ def test_a_row_holds_what_the_source_said() -> None:
     id_ = article_id("here", "Ada")
     assert table.to_pylist() == [
         {
-            "article_id": id_, "title": "Ada", "lead": "Lead.", "references": ["u1", "u2"], "search_results": ["s1"],
-            "split": "valid", "group": "g", "source": "here", "revision": "7", "licence": "CC0", "page": "4711",
-            "drop_reason": None, "article_shard": shard_of(id_, 4),
+            "article_id": id_,
+            "title": "Ada",
+            "lead": "Lead.",
+            "references": ["u1", "u2"],
+            "search_results": ["s1"],
+            "split": "valid",
+            "group": "g",
+            "source": "here",
+            "revision": "7",
+            "licence": "CC0",
+            "page": "4711",
+            "drop_reason": None,
+            "article_shard": shard_of(id_, 4),
         }
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,21 @@ def test_given_documents_are_laid_out_as_extracted_ones() -> None:
     first = table.to_pylist()[0]
     assert (first.pop("quality")["words"], first.pop("personal")["emails"]) == (2, 0)
     assert first == {
-        "article_id": id_, "article_shard": shard_of(id_, 8), "url": "u1", "provenance": "citation", "rank": 0,
-        "title": "T", "paragraphs": ["One.", "Two."], "boilerplate": [False, False], "engine": None, "reason": None,
-        "licence": None, "licence_source": None, "reservations": [], "language": None,
-    }  # fmt: skip
+        "article_id": id_,
+        "article_shard": shard_of(id_, 8),
+        "url": "u1",
+        "provenance": "citation",
+        "rank": 0,
+        "title": "T",
+        "paragraphs": ["One.", "Two."],
+        "boilerplate": [False, False],
+        "engine": None,
+        "reason": None,
+        "licence": None,
+        "licence_source": None,
+        "reservations": [],
+        "language": None,
+    }
     assert table.select(["article_id", "url", "rank", "reason"]).to_pylist()[1:] == [
         {"article_id": id_, "url": "u1", "rank": 1, "reason": "duplicate_url"},
         {"article_id": id_, "url": "u2", "rank": 2, "reason": "no_text"},

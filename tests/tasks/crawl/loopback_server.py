@@ -196,10 +196,18 @@ HASTY = {"read_seconds": 0.5, "total_seconds": 1.5}
 def frontier(urls: Iterable[str]) -> pa.Table:
     """A frontier of one article that cites some URLs."""
     rows = [
-        {"article_id": "a", "article_shard": 0, "url": url, "host": host_of(url), "host_shard": 0,
-         "provenance": "citation", "rank": rank, "drop_reason": None}
+        {
+            "article_id": "a",
+            "article_shard": 0,
+            "url": url,
+            "host": host_of(url),
+            "host_shard": 0,
+            "provenance": "citation",
+            "rank": rank,
+            "drop_reason": None,
+        }
         for rank, url in enumerate(urls)
-    ]  # fmt: skip
+    ]
     return pa.Table.from_pylist(rows, schema=FRONTIER.schema)
 
 

@@ -53,10 +53,11 @@ SOUND: dict[str, tuple[bytes, bool]] = {
     "gzip, one member": (gzip.compress(WHOLE), False),
     "gzip, members of blocks": (blocks(gzip.compress, 300), False),
     "gzip, two records a member": (
-        gzip.compress(INFO) + b"".join(gzip.compress(RECORDS[n] + RECORDS[n + 1]) for n in (0, 2, 4)), False,
+        gzip.compress(INFO) + b"".join(gzip.compress(RECORDS[n] + RECORDS[n + 1]) for n in (0, 2, 4)),
+        False,
     ),
     "plain": (WHOLE, True),
-}  # fmt: skip
+}
 
 
 def taken(tmp_path: Path, content: bytes, **settings: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -116,8 +117,9 @@ BROKEN = {
     "dictionary is missing": b"".join(zstd.compress(one, zstd_dict=DICTIONARY) for one in RECORDS),
     "window of 2 GB": zstd.compress(
         WHOLE, options={zstd.CompressionParameter.window_log: 31, zstd.CompressionParameter.content_size_flag: 0}
-    )[:6] + bytes(50),
-}  # fmt: skip
+    )[:6]
+    + bytes(50),
+}
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -53,10 +53,18 @@ class CommonCrawl(LoopbackServer):
         date = f"{timestamp[:4]}-{timestamp[4:6]}-{timestamp[6:8]}T00:00:00Z"
         member = gzip.compress(record(url, content, date=date), mtime=0)
         line = {
-            "urlkey": "-", "timestamp": timestamp, "url": url, "mime": "text/html", "mime-detected": "text/html",
-            "status": status, "digest": "-", "length": str(len(member)), "offset": str(len(self.file)),
-            "filename": FILE, **more,
-        }  # fmt: skip
+            "urlkey": "-",
+            "timestamp": timestamp,
+            "url": url,
+            "mime": "text/html",
+            "mime-detected": "text/html",
+            "status": status,
+            "digest": "-",
+            "length": str(len(member)),
+            "offset": str(len(self.file)),
+            "filename": FILE,
+            **more,
+        }
         self.lines.setdefault(url, []).append(line)
         self.file += member + (bytes(GAP_BYTES + 1) if apart else b"")
 
@@ -105,19 +113,25 @@ def archive() -> Iterator[CommonCrawl]:
 
 def options(server: LoopbackServer, **settings: Any) -> CrawlSettings:
     common = {
-        "indexes": ["http://index.cc.test/index"], "data_url": "http://data.cc.test/data", "delay_seconds": 0.0,
+        "indexes": ["http://index.cc.test/index"],
+        "data_url": "http://data.cc.test/data",
+        "delay_seconds": 0.0,
         "requests_per_second": 10_000.0,
         **settings.pop("common_crawl", {}),
-    }  # fmt: skip
+    }
     return CrawlSettings(**{**FAST, "common_crawl": common, **settings})
 
 
 def looked_up(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> Any:
     with Answers(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
         return look_up_captures(
-            frontier(urls), settings, host_shard=3, answers=made, connect_to={"*.test": server.address},
+            frontier(urls),
+            settings,
+            host_shard=3,
+            answers=made,
+            connect_to={"*.test": server.address},
             progress=lambda _: None,
-        )  # fmt: skip
+        )
 
 
 def pages(server: LoopbackServer, tmp_path: Path, urls: list[str], **settings: Any) -> dict[str, dict[str, Any]]:
@@ -127,9 +141,13 @@ def pages(server: LoopbackServer, tmp_path: Path, urls: list[str], **settings: A
     assert set(captures.column("reason").to_pylist()) - {None} <= set(CAPTURE_REASONS)
     with local_journal(tmp_path) as journal:
         table = crawl_pages(
-            frontier(urls), captures, chosen, journal=journal, connect_to={"*.test": server.address},
+            frontier(urls),
+            captures,
+            chosen,
+            journal=journal,
+            connect_to={"*.test": server.address},
             progress=lambda _: None,
-        )  # fmt: skip
+        )
     rows = {row["url"]: row for row in table.to_pylist()}
     assert sorted(rows) == sorted(urls)
     assert {row["reason"] for row in rows.values()} - {None} <= {*PAGE_REASONS, "http_404"}
@@ -303,8 +321,9 @@ def test_what_no_archive_has_is_fetched_where_the_settings_say_so(archive: Commo
     archive.pages["/live"] = answer(b"<p>live")
     rows = pages(archive, tmp_path, [URL, "http://a.test/live"], fetch_missing=True)
     assert [(row["body"], row["archive"]) for row in rows.values()] == [
-        (b"<p>live", None), (b"<p>archived", f"http://data.cc.test/data/{FILE}")
-    ]  # fmt: skip
+        (b"<p>live", None),
+        (b"<p>archived", f"http://data.cc.test/data/{FILE}"),
+    ]
 
 
 @pytest.mark.parametrize("budget", [{"budget_pages": 2}, {"budget_bytes": 2 * len(b"<p>live 0")}])
@@ -335,9 +354,13 @@ def test_nothing_is_asked_twice_after_a_stop(archive: CommonCrawl, tmp_path: Pat
 
     with pytest.raises(KilledError), Killed(pafs.LocalFileSystem(), str(tmp_path / "look-ups"), rows=1000) as made:
         look_up_captures(
-            frontier(urls), options(archive), host_shard=0, answers=made, connect_to={"*.test": archive.address},
+            frontier(urls),
+            options(archive),
+            host_shard=0,
+            answers=made,
+            connect_to={"*.test": archive.address},
             progress=lambda _: None,
-        )  # fmt: skip
+        )
     torn = next((tmp_path / "look-ups").iterdir())
     torn.write_bytes(torn.read_bytes() + b'{"url": "http://a.test/5", "ro')
     rows = pages(archive, tmp_path, urls)
@@ -395,9 +418,14 @@ def test_killed_shard_repeats_only_what_it_was_waiting_for(
     for path in ("/index", f"/data/{FILE}"):
         archive.pages[path] = killing(archive.pages[path])  # type: ignore[arg-type]
     call = [
-        sys.executable, "-c", KILLED_CRAWL, archive.address, str(tmp_path), json.dumps(urls),
+        sys.executable,
+        "-c",
+        KILLED_CRAWL,
+        archive.address,
+        str(tmp_path),
+        json.dumps(urls),
         settings.model_dump_json(),
-    ]  # fmt: skip
+    ]
     with subprocess.Popen(call, cwd=Path(__file__).parents[3]) as process:
         running.append(process)
         assert process.wait(PATIENCE) == -9
@@ -474,22 +502,26 @@ RANGES: dict[str, tuple[Callable[[bytes, int, int], bytes], str]] = {
     "500": (lambda data, first, total: answer(b"", "500 Oops"), "archive_failed"),
     "404": (lambda data, first, total: answer(b"", "404 Not Found"), "archive_failed"),
     "redirect": (
-        lambda data, first, total: answer(b"", "302 Found", Location="http://169.254.169.254/"), "archive_failed"
+        lambda data, first, total: answer(b"", "302 Found", Location="http://169.254.169.254/"),
+        "archive_failed",
     ),
     "another range": (lambda data, first, total: part(data, first + 1, total), "archive_bad_answer"),
     "shorter range": (lambda data, first, total: part(data[:-5], first, total), "archive_bad_answer"),
     "longer than its range": (
-        lambda data, first, total: part(data, first, total).replace(
-            b"Content-Length: %d" % len(data), b"Content-Length: %d" % (len(data) + 3)
-        ) + b"xxx", "archive_bad_answer",
+        lambda data, first, total: (
+            part(data, first, total).replace(b"Content-Length: %d" % len(data), b"Content-Length: %d" % (len(data) + 3))
+            + b"xxx"
+        ),
+        "archive_bad_answer",
     ),
     "no Content-Range": (lambda data, first, total: answer(data, "206 Partial Content"), "archive_bad_answer"),
     "cut off": (lambda data, first, total: part(data, first, total)[:-5], "archive_failed"),
     "no gzip": (lambda data, first, total: part(b"x" * len(data), first, total), "malformed_response"),
     "damaged gzip": (
-        lambda data, first, total: part(data[:60] + bytes(20) + data[80:], first, total), "malformed_response"
+        lambda data, first, total: part(data[:60] + bytes(20) + data[80:], first, total),
+        "malformed_response",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RANGES)

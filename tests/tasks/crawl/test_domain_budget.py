@@ -33,9 +33,13 @@ def test_crawl_asks_a_domain_for_no_more_also_after_an_interruption(tmp_path: Pa
     with LoopbackServer({f"/{n}": answer() for n in range(4)}) as server:
         for budget in (2, 9):  # the first crawl is interrupted
             rows = crawl(
-                server, urls, local_journal(tmp_path), budget_domain_pages=3, budget_pages=budget,
+                server,
+                urls,
+                local_journal(tmp_path),
+                budget_domain_pages=3,
+                budget_pages=budget,
                 connect_to={"*.com": server.address},
-            )  # fmt: skip
+            )
     reasons = [rows[url]["reason"] for url in urls]
     assert (reasons.count(None), reasons.count("budget_spent")) == (4, 5)
     assert reasons[-1] is None

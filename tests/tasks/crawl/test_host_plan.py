@@ -20,9 +20,13 @@ def planned(*rows: tuple[str | None, int, str | None], **options: Any) -> HostPl
 def test_kept_urls_of_a_domain_are_counted_over_its_hosts() -> None:
     assert "mirror_host" in FRONTIER_REASONS
     plan = planned(
-        ("a.site.com", 1, None), ("b.other.org", 0, None), ("b.site.com", 1, None), ("a.site.com", 1, None),
-        ("x.wikipedia.org", 1, "mirror_host"), (None, 0, "bad_url"),
-    )  # fmt: skip
+        ("a.site.com", 1, None),
+        ("b.other.org", 0, None),
+        ("b.site.com", 1, None),
+        ("a.site.com", 1, None),
+        ("x.wikipedia.org", 1, "mirror_host"),
+        (None, 0, "bad_url"),
+    )
     # 864 s are a hundredth of a day.
     assert plan == HostPlan(
         4, (DomainLoad("site.com", 2, 3, pytest.approx(0.03)), DomainLoad("other.org", 1, 1, pytest.approx(0.01)))

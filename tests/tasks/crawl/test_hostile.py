@@ -236,7 +236,7 @@ CASES: dict[str, tuple[Handler, str | None]] = {
     "429 with a date": (answer(b"", "429 Slow", Retry_After="Fri, 31 Dec 2199 23:59:59 GMT"), "rate_limited"),
     "429 with nonsense": (answer(b"", "429 Slow", Retry_After="-5 or so"), "rate_limited"),
     "gone": (answer(b"", "410 Gone"), "http_410"),
-}  # fmt: skip
+}
 
 
 def host(name: str) -> str:

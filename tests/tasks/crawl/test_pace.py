@@ -146,9 +146,13 @@ def test_the_delay_counts_from_when_a_request_was_sent(tmp_path: Path) -> None:
 def test_a_host_without_an_address_takes_no_turn_and_keeps_its_reason(tmp_path: Path) -> None:
     with LoopbackServer({"/": answer()}) as server:
         rows = crawl(
-            server, ["http://10.0.0.1/", "http://a.test/"], local_journal(tmp_path), host_delay_seconds=0.05, retries=0,
+            server,
+            ["http://10.0.0.1/", "http://a.test/"],
+            local_journal(tmp_path),
+            host_delay_seconds=0.05,
+            retries=0,
             turns=MachineTurns(tmp_path),
-        )  # fmt: skip
+        )
     assert [rows[url]["reason"] for url in ("http://10.0.0.1/", "http://a.test/")] == ["private_address", None]
 
 

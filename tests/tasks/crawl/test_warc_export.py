@@ -34,24 +34,44 @@ CREATED = datetime(2026, 5, 6, tzinfo=UTC)
 
 def page(url: str, body: bytes, **columns: Any) -> dict[str, Any]:
     return {
-        **refused_row(url, None), "status": 200, "final_url": url, "mime": "text/html", "bytes": len(body),
-        "sha256": hashlib.sha256(body).hexdigest(), "fetched_at": ARRIVED, "attempts": 1, "body": body,
-        "rights_headers": [], **columns,
-    }  # fmt: skip
+        **refused_row(url, None),
+        "status": 200,
+        "final_url": url,
+        "mime": "text/html",
+        "bytes": len(body),
+        "sha256": hashlib.sha256(body).hexdigest(),
+        "fetched_at": ARRIVED,
+        "attempts": 1,
+        "body": body,
+        "rights_headers": [],
+        **columns,
+    }
 
 
 ROWS = [
     page("http://a.test/1", b"<p>\x00\xff\r\n\r\nWARC/1.0\r\n", charset="latin-1", etag='"x"', last_modified="once"),
     page("http://a.test/2", b"<p>moved", final_url="http://b.test/there?x=%20y"),
-    page("http://a.test/3", b"plain", mime="text/plain", status=203,
-         rights_headers=["tdm-reservation: 1", "x-robots-tag: noai, noindex"]),
+    page(
+        "http://a.test/3",
+        b"plain",
+        mime="text/plain",
+        status=203,
+        rights_headers=["tdm-reservation: 1", "x-robots-tag: noai, noindex"],
+    ),
     page("http://a.test/4", b"<p>" + b"x" * 100_000, etag="bad\r\nInjected: 1"),
     {**refused_row("http://a.test/5", "dns_error"), "attempts": 3},
-    {**refused_row("http://a.test/6", "http_404"), "status": 404, "final_url": "http://a.test/gone", "bytes": 7,
-     "mime": "text/html", "charset": "utf-8", "fetched_at": ARRIVED},
+    {
+        **refused_row("http://a.test/6", "http_404"),
+        "status": 404,
+        "final_url": "http://a.test/gone",
+        "bytes": 7,
+        "mime": "text/html",
+        "charset": "utf-8",
+        "fetched_at": ARRIVED,
+    },
     {**refused_row("http://a.test/7", "too_large"), "status": 200, "final_url": "http://a.test/7", "bytes": 10_000_001},
     page("http://b.test/there?x=%20y", b"<p>fetched for itself, later and with another body"),
-]  # fmt: skip
+]
 
 
 def warc(rows: list[dict[str, Any]], name: str = "x.warc.gz") -> bytes:
@@ -90,10 +110,14 @@ def test_equal_rows_give_equal_bytes() -> None:
 
 def test_records_are_those_of_the_standard() -> None:
     records = [
-        (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read(),
-         record.digest_checker.passed)
+        (
+            record.rec_type,
+            record.rec_headers.get_header("WARC-Target-URI"),
+            record.content_stream().read(),
+            record.digest_checker.passed,
+        )
         for record in ArchiveIterator(io.BytesIO(warc(ROWS[:2] + ROWS[4:5])), check_digests=True)
-    ]  # fmt: skip
+    ]
     assert records == [
         ("warcinfo", None, b"isPartOf: b\r\n", True),
         ("response", "http://a.test/1", ROWS[0]["body"], True),
@@ -104,9 +128,14 @@ def test_records_are_those_of_the_standard() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [b"", b"reason: nonsense", b"reason: http_404\r\nstatus: -1", b"reason: http_404\r\nfinal_url: file:///x",
-     b"reason: timeout\r\nbytes: 99999999999999999999"],
-)  # fmt: skip
+    [
+        b"",
+        b"reason: nonsense",
+        b"reason: http_404\r\nstatus: -1",
+        b"reason: http_404\r\nfinal_url: file:///x",
+        b"reason: timeout\r\nbytes: 99999999999999999999",
+    ],
+)
 def test_metadata_that_is_no_outcome(fields: bytes, tmp_path: Path) -> None:
     head = f"WARC-Type: metadata\r\nWikiSum-Cited-URL: http://a.test/\r\nContent-Length: {len(fields)}\r\n"
     (tmp_path / "x.warc").write_bytes(f"WARC/1.1\r\n{head}\r\n".encode() + fields + b"\r\n\r\n")

@@ -48,8 +48,12 @@ class Archive(LoopbackServer):
 
 def closest(url: str, **fields: Any) -> dict[str, Any]:
     return {
-        "status": "200", "available": True, "url": f"http://ia.test/web/{STAMP}/{url}", "timestamp": STAMP, **fields
-    }  # fmt: skip
+        "status": "200",
+        "available": True,
+        "url": f"http://ia.test/web/{STAMP}/{url}",
+        "timestamp": STAMP,
+        **fields,
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -59,18 +63,26 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def options(**wayback: Any) -> CrawlSettings:
     chosen = {
-        "enabled": True, "availability_url": "http://api.ia.test/available", "pages_url": "http://ia.test/web",
-        "delay_seconds": 0.0, **wayback,
-    }  # fmt: skip
+        "enabled": True,
+        "availability_url": "http://api.ia.test/available",
+        "pages_url": "http://ia.test/web",
+        "delay_seconds": 0.0,
+        **wayback,
+    }
     return CrawlSettings(**{**FAST, "host_failure_limit": 3, "wayback": chosen})
 
 
 def crawled(server: LoopbackServer, tmp_path: Path, urls: list[str], settings: CrawlSettings) -> list[dict[str, Any]]:
     batches = crawl_shard(
-        frontier(urls), settings, shard=0, host_shards=1, root=str(tmp_path / "root"),
-        scratch=Scratch(pafs.LocalFileSystem(), str(tmp_path / "scratch")), connect_to={"*.test": server.address},
+        frontier(urls),
+        settings,
+        shard=0,
+        host_shards=1,
+        root=str(tmp_path / "root"),
+        scratch=Scratch(pafs.LocalFileSystem(), str(tmp_path / "scratch")),
+        connect_to={"*.test": server.address},
         progress=lambda _: None,
-    )  # fmt: skip
+    )
     return pa.Table.from_batches(batches, schema=PAGES.schema).to_pylist()
 
 
@@ -251,11 +263,12 @@ CAPTURE: dict[str, tuple[bytes, str]] = {
     "cut off": (answer(BODY, Content_Length="999"), "http_404"),
     "redirect out of the archive": (answer(b"", "302 Found", Location="http://a.test/"), "archive_bad_answer"),
     "redirect to a private address": (
-        answer(b"", "302 Found", Location="http://169.254.169.254/web/"), "archive_bad_answer"
+        answer(b"", "302 Found", Location="http://169.254.169.254/web/"),
+        "archive_bad_answer",
     ),
     "redirect to a file": (answer(b"", "302 Found", Location="file:///etc/passwd"), "http_404"),
     "redirect to itself": (answer(b"", "302 Found", Location=f"/web/{STAMP}id_/{GONE}"), "http_404"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CAPTURE)

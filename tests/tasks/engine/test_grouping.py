@@ -46,8 +46,10 @@ def test_a_row_without_an_article_is_refused():
 
 def test_a_join_follows_the_left_table():
     left, other, third = rows(("a", 1), ("c", 2)), rows(("b", 3), ("c", 4), ("c", 5), ("d", 6)), rows(("a", 7))
-    found = [(article, *(part["value"].to_pylist() for part in parts)) for article, *parts in
-             join_by_article(left, other, third)]  # fmt: skip
+    found = [
+        (article, *(part["value"].to_pylist() for part in parts))
+        for article, *parts in join_by_article(left, other, third)
+    ]
     assert found == [("a", [1], [], [7]), ("c", [2], [4, 5], [])]
 
 

@@ -36,9 +36,17 @@ def result(store: Store, stage: str, names: list[list[str]], done: int | None = 
         table = pa.Table.from_pylist(columns, schema=dataset.schema)
         written = store.write_table(shard_path(stage, shard, "k"), table, dataset)
         records[shard] = ShardRecord(
-            stage=stage, shard=shard, key="k", written=written, drops={}, inputs={}, settings={}, version=1,
-            seconds=0.0, peak_bytes=0,
-        )  # fmt: skip
+            stage=stage,
+            shard=shard,
+            key="k",
+            written=written,
+            drops={},
+            inputs={},
+            settings={},
+            version=1,
+            seconds=0.0,
+            peak_bytes=0,
+        )
     return StageResult(stage, range(len(names)), records)
 
 
@@ -49,8 +57,10 @@ def titles(table: pa.Table) -> list[str]:
 def test_the_shard_of_the_same_number(store: Store) -> None:
     stage = result(store, ARTICLES.name, [["a0"], ["b0", "b1"], ["c0"]], done=2)
     assert [same(stage).digests(shard) for shard in range(3)] == [
-        [stage.records[0].written.digest], [stage.records[1].written.digest], None,
-    ]  # fmt: skip
+        [stage.records[0].written.digest],
+        [stage.records[1].written.digest],
+        None,
+    ]
     assert titles(same(stage).loading(1)(store)) == ["b0", "b1"]
 
 
@@ -74,8 +84,11 @@ def test_row_groups_of_every_shard(store: Store) -> None:
     stage = result(store, INTAKE.name, [["a0", "a1"], ["b1", "b2"]])
     assert [len(gathered(stage).digests(shard) or []) for shard in range(4)] == [1, 2, 1, 0]
     assert [titles(gathered(stage).loading(shard)(store)) for shard in range(4)] == [
-        ["a0"], ["a1", "b1"], ["b2"], [],
-    ]  # fmt: skip
+        ["a0"],
+        ["a1", "b1"],
+        ["b2"],
+        [],
+    ]
     assert gathered(result(store, INTAKE.name, [["a0"], ["b0"]], done=1)).digests(0) is None
 
 
@@ -83,9 +96,7 @@ def test_every_shard_of_several_stages(store: Store) -> None:
     first = result(store, INTAKE.name, [["a0"], ["b0"]])
     second = result(store, ARTICLES.name, [["c0"], ["d0", "d1"]])
     source = every(first, second)
-    assert source.digests(1) == [
-        stage.records[shard].written.digest for stage in (first, second) for shard in (0, 1)
-    ]  # fmt: skip
+    assert source.digests(1) == [stage.records[shard].written.digest for stage in (first, second) for shard in (0, 1)]
     loaded = source.loading(1)(store)
     assert len(loaded) == 2
     assert [[titles(table) for table in tables] for tables in loaded] == [[["a0"], ["c0"]], [["b0"], ["d0", "d1"]]]
@@ -101,9 +112,16 @@ def test_a_directory(store: Store) -> None:
     folder = working_directory(store, "models/ranker", "k")
     (folder / "weights").write_text("w")
     record = publish_directory(
-        store, folder, name="models/ranker", key="k", published=["weights"], settings={}, inputs={}, metrics={},
+        store,
+        folder,
+        name="models/ranker",
+        key="k",
+        published=["weights"],
+        settings={},
+        inputs={},
+        metrics={},
         seconds=0.0,
-    )  # fmt: skip
+    )
     source = contents(DirectoryResult("models/ranker", record))
     assert source.digests(5) == [record.digest]
     assert (source.loading(5)(store) / "weights").read_text() == "w"
@@ -114,8 +132,11 @@ def test_an_input_names_what_it_reads_and_its_loads_travel(store: Store) -> None
     first = result(store, INTAKE.name, [["a0"]])
     second = result(store, ARTICLES.name, [["c0"]])
     assert [source.results for source in (same(first), only(first), gathered(first), every(first, second))] == [
-        (first,), (first,), (first,), (first, second),
-    ]  # fmt: skip
+        (first,),
+        (first,),
+        (first,),
+        (first, second),
+    ]
     for source in (same(first), same(first, batches=True), gathered(first), every(first, second)):
         loaded = pickle.loads(pickle.dumps(source.loading(0)))(store)
         assert loaded is not None

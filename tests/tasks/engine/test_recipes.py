@@ -84,10 +84,17 @@ def test_defaults_are_those_of_the_papers(section: type[Settings]) -> None:
 
 def test_what_training_is_told_reaches_the_trainer() -> None:
     told = {
-        "steps": 11, "accumulation": 12, "clip_norm": 1.4, "log_interval": 15,
-        "validation_interval": 16, "checkpoint_interval": 17, "keep_best": 18, "max_seconds": 20.0,
-        "precision": "bfloat16", "compile": True,
-    }  # fmt: skip
+        "steps": 11,
+        "accumulation": 12,
+        "clip_norm": 1.4,
+        "log_interval": 15,
+        "validation_interval": 16,
+        "checkpoint_interval": 17,
+        "keep_best": 18,
+        "max_seconds": 20.0,
+        "precision": "bfloat16",
+        "compile": True,
+    }
     found = trainer_settings(TrainingSettings(**told), seed=21)
     assert {name: getattr(found, name) for name in told} == told
     assert (found.seed, found.validate_start) == (21, False)

@@ -101,9 +101,14 @@ def test_a_change_recomputes_just_what_reads_it(tmp_path: Path) -> None:
     build(tmp_path)
     # The suffix changes the rows for article shard 0 only: all of intake, then one shard of each stage below.
     assert build(tmp_path, Knobs(suffix="x"))[1] == [
-        "intake-00000", "intake-00001", "intake-00002", "articles-00000", "paragraphs-00000", "models/ranker",
+        "intake-00000",
+        "intake-00001",
+        "intake-00002",
+        "articles-00000",
+        "paragraphs-00000",
+        "models/ranker",
         "features-00000",
-    ]  # fmt: skip
+    ]
     assert build(tmp_path)[1] == [], "the first build's files stay"
 
 
@@ -233,9 +238,12 @@ def test_planning_computes_nothing_and_says_what_would_be(tmp_path: Path) -> Non
         return run.plans
 
     assert plan(Knobs()) == [
-        StagePlan("intake", 3, 0, 0), StagePlan("articles", 3, 0, 3), StagePlan("paragraphs", 3, 0, 3),
-        StagePlan("models/ranker", 1, 0, 1), StagePlan("features", 1, 0, 1),
-    ]  # fmt: skip
+        StagePlan("intake", 3, 0, 0),
+        StagePlan("articles", 3, 0, 3),
+        StagePlan("paragraphs", 3, 0, 3),
+        StagePlan("models/ranker", 1, 0, 1),
+        StagePlan("features", 1, 0, 1),
+    ]
     assert not any(tmp_path.iterdir())
     build(tmp_path)
     assert all(stage.done == stage.shards for stage in plan(Knobs()))
@@ -262,8 +270,9 @@ def test_a_finished_stage_is_shown_with_what_was_found_and_a_planned_one_is_not(
 
     assert show(planning=True) == []
     assert show() == [
-        ("intake", 3, StagePlan("intake", 3, 0, 0)), ("articles", 3, StagePlan("its articles", 3, 0, 0)),
-    ]  # fmt: skip
+        ("intake", 3, StagePlan("intake", 3, 0, 0)),
+        ("articles", 3, StagePlan("its articles", 3, 0, 0)),
+    ]
     assert show()[1] == ("articles", 3, StagePlan("its articles", 3, 3, 0))
 
 
@@ -289,9 +298,10 @@ def test_many_failures_are_named_up_to_twenty() -> None:
     assert lines[0] == "stage crawl: 22 of 30 failed, the others are done and kept."
     assert lines[1] == "  crawl-00000: ConnectionError: no 0"
     assert lines[20:] == [
-        "  crawl-00019: ConnectionError: no 19", "  and 2 more",
+        "  crawl-00019: ConnectionError: no 19",
+        "  and 2 more",
         "Run the same command again: it computes only what is missing.",
-    ]  # fmt: skip
+    ]
     twenty = StageFailedError("crawl", {f"crawl-{i:05d}": ValueError("no") for i in range(20)}, 30)
     assert "more" not in str(twenty)
 
@@ -315,9 +325,15 @@ def test_a_job_is_small(tmp_path: Path) -> None:
     run, _ = build(tmp_path)
     load = gathered(run.stages["intake"]).loading(0)
     job = Job(
-        root=str(tmp_path), stage="articles", version=1, shard=0, key="k", function=articles, inputs={"intake": load},
+        root=str(tmp_path),
+        stage="articles",
+        version=1,
+        shard=0,
+        key="k",
+        function=articles,
+        inputs={"intake": load},
         digests={},
-    )  # fmt: skip
+    )
     assert len(cloudpickle.dumps(job)) < 4000
 
 

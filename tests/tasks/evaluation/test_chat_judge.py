@@ -34,8 +34,11 @@ def scores(client: ChatJudge, text: str = SUMMARIES[0], read: int | None = None)
 def test_marks_are_shown_as_shares(tmp_path: Path) -> None:
     with chat_server(lambda number, body: (200, marks(5, 2, 1))) as chat, judge(chat, tmp_path) as client:
         assert scores(client) == {
-            "judge-faithfulness": 1.0, "judge-coverage": 0.25, "judge-fluency": 0.0, "judge-answered": 1.0
-        }  # fmt: skip
+            "judge-faithfulness": 1.0,
+            "judge-coverage": 0.25,
+            "judge-fluency": 0.0,
+            "judge-answered": 1.0,
+        }
         assert {metric.name for metric in METRICS} == set(scores(client))
 
 
@@ -81,11 +84,17 @@ def test_a_slow_answer_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -
 @pytest.mark.parametrize(
     "answer",
     [
-        said("I would say four."), said('{"faithfulness": 6, "coverage": 1, "fluency": 1}'),
-        said('{"faithfulness": 4, "coverage": 1}'), said("{faithfulness: 4}"), said(""),
-        "no JSON", "[]", '{"choices": []}', '{"choices": [{"message": {"content": null}}]}',
+        said("I would say four."),
+        said('{"faithfulness": 6, "coverage": 1, "fluency": 1}'),
+        said('{"faithfulness": 4, "coverage": 1}'),
+        said("{faithfulness: 4}"),
+        said(""),
+        "no JSON",
+        "[]",
+        '{"choices": []}',
+        '{"choices": [{"message": {"content": null}}]}',
     ],
-)  # fmt: skip
+)
 def test_an_answer_without_marks_is_counted_and_said(
     answer: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -109,15 +109,21 @@ def test_the_title_before_a_paragraph_is_no_part_of_the_claim() -> None:
     found = CITER.cite(Summary("River Nilir The Nilir is 395 kilometres long. Otters live."))
 
     assert found[0] == CitedSentence(
-        "River Nilir The Nilir is 395 kilometres long.", "The Nilir is 395 kilometres long.",
-        (1,), (), "supported", (),
-    )  # fmt: skip
+        "River Nilir The Nilir is 395 kilometres long.",
+        "The Nilir is 395 kilometres long.",
+        (1,),
+        (),
+        "supported",
+        (),
+    )
     assert found[1].claim == "Otters live."
     # without a paragraph that goes on so, what follows the title belongs to the claim
     (other,) = CITER.cite(Summary("River Nilir Dam holds 395 tons."))
     assert (other.claim, other.verdict, other.missing) == (
-        "River Nilir Dam holds 395 tons.", "partly", ("Nilir Dam",),
-    )  # fmt: skip
+        "River Nilir Dam holds 395 tons.",
+        "partly",
+        ("Nilir Dam",),
+    )
 
 
 def test_an_empty_summary_and_an_article_without_paragraphs() -> None:

@@ -62,9 +62,13 @@ def test_right_wrong_and_missed() -> None:
     text = "The bridge is 758 metres long, with a main span of 200 metres. About 43,100 vehicles cross it each day."
     assert counts(text) == {"bridge.length": RIGHT, "bridge.span": WRONG, "bridge.traffic": RIGHT}
     assert scores(text) == {
-        "facts-right": pytest.approx(2 / 3), "facts-wrong": pytest.approx(1 / 3), "facts-invented": 0.0,
-        "facts-recalled": pytest.approx(2 / FACTS), "facts-unread": 0.0, "facts-sentences": 0.5,
-    }  # fmt: skip
+        "facts-right": pytest.approx(2 / 3),
+        "facts-wrong": pytest.approx(1 / 3),
+        "facts-invented": 0.0,
+        "facts-recalled": pytest.approx(2 / FACTS),
+        "facts-unread": 0.0,
+        "facts-sentences": 0.5,
+    }
     missed = [count.missed for count in find_facts(truth_of(SETTINGS, TITLE), text).facts.values()]
     assert sum(missed) == FACTS - 3
 
@@ -88,10 +92,13 @@ def test_a_sentence_of_another_kind_is_invented_whole() -> None:
     text = "It was shot in 9 weeks in Brallabourne, with music by Ann Berg. "
     text += "The river was first surveyed in full by Ann Berg in 1900."
     assert counts(text) == {
-        "film.weeks": FactCounts(invented=1), "film.town": FactCounts(invented=1),
-        "film.composer": FactCounts(invented=1), "river.surveyor": FactCounts(invented=1),
-        "river.survey_year": FactCounts(invented=1), "bridge.name": WRONG,  # "the river" is no bridge
-    }  # fmt: skip
+        "film.weeks": FactCounts(invented=1),
+        "film.town": FactCounts(invented=1),
+        "film.composer": FactCounts(invented=1),
+        "river.surveyor": FactCounts(invented=1),
+        "river.survey_year": FactCounts(invented=1),
+        "bridge.name": WRONG,  # "the river" is no bridge
+    }
 
 
 def test_a_sentence_that_names_another_topic_states_a_wrong_name() -> None:
@@ -112,8 +119,9 @@ def test_a_fact_counts_once_for_every_value() -> None:
     again = "It carries about 43,100 vehicles a day."
     text = f"About 43,100 vehicles cross it each day. {again} About 9,000 vehicles cross the Flisind each day."
     assert counts(text) == {
-        "bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1), "bridge.name": RIGHT,
-    }  # fmt: skip
+        "bridge.traffic": FactCounts(right=1, wrong=1, lead=1, recalled=1),
+        "bridge.name": RIGHT,
+    }
 
 
 def test_a_shorter_name_is_the_same_value() -> None:
@@ -164,9 +172,13 @@ def test_every_lead_states_all_its_facts_right(seed: int) -> None:
             name: score.value for name, score in scorer_of(settings, web.world.title(topic))(Summary(lead)).items()
         }
         assert found == {
-            "facts-right": 1.0, "facts-wrong": 0.0, "facts-invented": 0.0, "facts-recalled": 1.0, "facts-unread": 0.0,
+            "facts-right": 1.0,
+            "facts-wrong": 0.0,
+            "facts-invented": 0.0,
+            "facts-recalled": 1.0,
+            "facts-unread": 0.0,
             "facts-sentences": 1.0,
-        }, lead  # fmt: skip
+        }, lead
 
 
 def swapped(topic: int) -> Iterator[tuple[str, str]]:

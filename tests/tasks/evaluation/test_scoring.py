@@ -71,12 +71,13 @@ def test_all_metrics_by_default_truth_first() -> None:
         4, "attention", pa.array([[[1.0]] * 3, []], PREDICTIONS.schema.field("attention").type)
     )
     best = [
-        {"article_id": "a", "rank": 1, "text": "It is 12 miles."}, {"article_id": "a", "rank": 0, "text": "It is 395."},
-    ]  # fmt: skip
+        {"article_id": "a", "rank": 1, "text": "It is 12 miles."},
+        {"article_id": "a", "rank": 0, "text": "It is 395."},
+    ]
     kept = [
         {"article_id": "a", "text": "the Tavil, a river"},
         {"article_id": "a", "text": "12", "drop_reason": "too_short"},
-    ]  # fmt: skip
+    ]
     texts = (pa.Table.from_pylist(best, RANKED.schema), pa.Table.from_pylist(kept, PARAGRAPHS.schema))
     rows = scores(articles(("a", "The River Tavil is 12 miles long.", None)), written, ScoringSettings(), texts)
     assert [row[2] for row in rows if row[1] == "ht"] == [
@@ -132,8 +133,9 @@ def test_articles_of_the_mini_web_are_scored_by_its_facts() -> None:
     wanted = ScoringSettings(metrics=("facts-recalled", "facts-unread"))
     table = score_predictions(known, predictions(("a", "ht", web.pages.lead(topic))), *NO_TEXTS, wanted, world)
     assert [(row["metric"], row["value"]) for row in table.to_pylist()] == [
-        ("facts-recalled", 1.0), ("facts-unread", 0.0)
-    ]  # fmt: skip
+        ("facts-recalled", 1.0),
+        ("facts-unread", 0.0),
+    ]
 
 
 def test_a_language_model_judges_what_the_settings_ask_it_to(tmp_path: Path) -> None:
@@ -144,12 +146,18 @@ def test_a_language_model_judges_what_the_settings_ask_it_to(tmp_path: Path) -> 
             metrics=("rouge1", "judge-fluency", "judge-faithfulness"), judge={"url": chat.url, "model": "m"}
         )
         table = score_predictions(
-            articles(("a", "river", None)), predictions(("a", "ht", "river"), ("a", "lead", "a river")), *NO_TEXTS,
-            wanted, scratch=Scratch(LocalFileSystem(), str(tmp_path / "scratch")), progress=told.append,
-        )  # fmt: skip
+            articles(("a", "river", None)),
+            predictions(("a", "ht", "river"), ("a", "lead", "a river")),
+            *NO_TEXTS,
+            wanted,
+            scratch=Scratch(LocalFileSystem(), str(tmp_path / "scratch")),
+            progress=told.append,
+        )
     assert [(row["system"], row["metric"], row["value"]) for row in table.to_pylist() if row["system"] == "ht"] == [
-        ("ht", "judge-faithfulness", 1.0), ("ht", "rouge1", 1.0), ("ht", "judge-fluency", 0.0)
-    ]  # fmt: skip
+        ("ht", "judge-faithfulness", 1.0),
+        ("ht", "rouge1", 1.0),
+        ("ht", "judge-fluency", 0.0),
+    ]
     assert len(chat.asked) == 2
     assert [(progress.summaries, progress.total, progress.share) for progress in told] == [(2, 2, 1.0)]
     assert str(told[0]).startswith("2 of 2 summaries, ")

@@ -109,8 +109,10 @@ def test_what_can_never_be_significant_is_said() -> None:
     three = scores(a=five, b=dict.fromkeys(five, 0.1), c={**five, "a0": 0.9})
     pairs = compare_systems(three, Significance(), seed=0)
     assert [(pair.better, pair.worse, pair.differing, pair.p_least) for pair in pairs] == [
-        ("a", "b", 5, 3 / 16), ("c", "a", 1, 1.0), ("c", "b", 5, 3 / 16),
-    ]  # fmt: skip
+        ("a", "b", 5, 3 / 16),
+        ("c", "a", 1, 1.0),
+        ("c", "b", 5, 3 / 16),
+    ]
     assert too_few_articles(pairs, 0.05) == (
         "scores that differ on at most 5 articles give no p below 0.188 among 3 pairs"
     )

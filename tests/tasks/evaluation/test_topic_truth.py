@@ -46,9 +46,16 @@ def test_two_facts_in_one_slot_are_taken_apart() -> None:
     sentence = "Ivan Wevoberg (5 June 1895 - 1985) was a Kestrian painter, best known for chamber music."
     assert COMPOSER.read(sentence) == Reading(
         "person",
-        (("S", "ivan wevoberg"), ("birthday", "5 june"), ("born", "1895"), ("died", "1985"), ("demonym", "kestrian"),
-         ("profession", "painter"), ("work", "chamber music")),
-    )  # fmt: skip
+        (
+            ("S", "ivan wevoberg"),
+            ("birthday", "5 june"),
+            ("born", "1895"),
+            ("died", "1985"),
+            ("demonym", "kestrian"),
+            ("profession", "painter"),
+            ("work", "chamber music"),
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,14 +120,16 @@ def test_the_kind_of_the_article_is_asked_first() -> None:
 
 def test_related_topics_have_shorter_names() -> None:
     assert BRIDGE.facts["company"] == {
-        "vasork engineering": "vasork engineering", "vasork": "vasork engineering",
-    }  # fmt: skip
+        "vasork engineering": "vasork engineering",
+        "vasork": "vasork engineering",
+    }
 
 
 def test_two_tributaries_are_one_fact() -> None:
     assert set(truth_of(SETTINGS, "River Thuseth").facts["tributary"].values()) == {
-        "the river flalmend", "the river pestoll",
-    }  # fmt: skip
+        "the river flalmend",
+        "the river pestoll",
+    }
 
 
 def test_the_truth_is_that_of_the_week() -> None:

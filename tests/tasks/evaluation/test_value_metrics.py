@@ -9,9 +9,13 @@ ARTICLE = ArticleTexts(
     title="River Tavil",
     lead="The River Tavil is 395 kilometres long and rises in Norvenia. It was surveyed by Anna Berg in 1829.",
     ranked=["It is 395 kilometres long.", "Anna Berg came in 1829.", "The mill of Otto Lund burned in 1901."],
-    sources=["It is 395 kilometres long.", "Anna Berg came in 1829.", "The mill of Otto Lund burned in 1901.",
-             "Norvenia is a country."],
-)  # fmt: skip
+    sources=[
+        "It is 395 kilometres long.",
+        "Anna Berg came in 1829.",
+        "The mill of Otto Lund burned in 1901.",
+        "Norvenia is a country.",
+    ],
+)
 
 ALL = [metric.name for metric in METRICS]
 
@@ -42,17 +46,24 @@ def test_the_input_is_what_the_system_read() -> None:
 @pytest.mark.parametrize("text", ["", "It is long.", "\u6771\u4eac\u306e\u5854\u306f 395"])
 def test_a_summary_that_states_nothing_or_in_a_script_without_capitals_wins_nothing(text: str) -> None:
     assert scores(text) == {
-        "values-input": 0.0, "values-sources": 0.0, "values-right": 0.0, "values-none": 1.0, "values-recalled": 0.0,
+        "values-input": 0.0,
+        "values-sources": 0.0,
+        "values-right": 0.0,
+        "values-none": 1.0,
+        "values-recalled": 0.0,
         "values": 0.0,
-    }  # fmt: skip
+    }
 
 
 def test_a_lead_without_values_has_no_recall() -> None:
     article = ArticleTexts("tavil", "it is long.", [], [])
     found = prepare(article, ALL)(Summary("It is 3 miles long."))
     assert {name: score.value for name, score in found.items()} == {
-        "values-input": 0.0, "values-sources": 0.0, "values-right": 0.0, "values-none": 0.0,
-    }  # fmt: skip
+        "values-input": 0.0,
+        "values-sources": 0.0,
+        "values-right": 0.0,
+        "values-none": 0.0,
+    }
 
 
 def test_all_metrics_are_listed() -> None:

@@ -28,9 +28,15 @@ def save_model(folder: Path, kind: str = "BertForSequenceClassification", labels
     )
     torch.manual_seed(5)
     config = transformers.BertConfig(
-        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=LONGEST, initializer_range=1.0, id2label=dict(enumerate(labels)),
+        vocab_size=len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=LONGEST,
+        initializer_range=1.0,
+        id2label=dict(enumerate(labels)),
         label2id={label: number for number, label in enumerate(labels)},
-    )  # fmt: skip
+    )
     getattr(transformers, kind)(config).save_pretrained(folder)
     return folder

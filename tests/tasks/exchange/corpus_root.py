@@ -20,27 +20,50 @@ SALMON = "Anglers come to the upper reaches every autumn to fish for salmon."
 WALES = "The longest river in Great Britain flows out of Wales for 220 miles."
 SHORT = "Read more"  # a refused paragraph
 CONFIG = {
-    "seed": 7, "words": "rouge", "paragraphs": ParagraphSettings().model_dump(mode="json"),
+    "seed": 7,
+    "words": "rouge",
+    "paragraphs": ParagraphSettings().model_dump(mode="json"),
     "crawl": {"contact": "someone@example.org"},
     "source": {"kind": "records", "records": {"paths": ["/home/someone/articles.jsonl"]}},
-}  # fmt: skip
+}
 
 
 def article(number: int, split: str, **changed: Any) -> dict[str, Any]:
     return {
-        "article_id": f"{number:016x}", "title": f"River {number}", "lead": LEAD, "references": [f"http://x.test/{number}"],
-        "search_results": [], "split": split, "group": None, "source": "records", "revision": None,
-        "licence": "CC BY-SA 4.0", "drop_reason": None, **changed,
-    }  # fmt: skip
+        "article_id": f"{number:016x}",
+        "title": f"River {number}",
+        "lead": LEAD,
+        "references": [f"http://x.test/{number}"],
+        "search_results": [],
+        "split": split,
+        "group": None,
+        "source": "records",
+        "revision": None,
+        "licence": "CC BY-SA 4.0",
+        "drop_reason": None,
+        **changed,
+    }
 
 
 def document(number: int, shard: int, *texts: str, **changed: Any) -> dict[str, Any]:
     return {
-        "article_id": f"{number:016x}", "article_shard": shard, "url": f"http://x.test/{number}",
-        "provenance": "citation", "rank": 0, "title": f"Page of {number}", "paragraphs": list(texts),
-        "boilerplate": [False] * len(texts), "engine": None, "reason": None, "licence": None, "licence_source": None,
-        "reservations": [], "language": "en", "personal": {"emails": 0, "phones": 0, "ip_addresses": 0}, **changed,
-    }  # fmt: skip
+        "article_id": f"{number:016x}",
+        "article_shard": shard,
+        "url": f"http://x.test/{number}",
+        "provenance": "citation",
+        "rank": 0,
+        "title": f"Page of {number}",
+        "paragraphs": list(texts),
+        "boilerplate": [False] * len(texts),
+        "engine": None,
+        "reason": None,
+        "licence": None,
+        "licence_source": None,
+        "reservations": [],
+        "language": "en",
+        "personal": {"emails": 0, "phones": 0, "ip_addresses": 0},
+        **changed,
+    }
 
 
 SHARDS = [

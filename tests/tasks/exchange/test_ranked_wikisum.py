@@ -48,8 +48,12 @@ def folder(tmp_path: Path, released: Vocabulary) -> Path:
     place = tmp_path / "ranked"
     place.mkdir()
     (place / "spm.model").write_bytes(released.model)
-    for split, number, titles in (("train", 0, ["aral", "sea"]), ("train", 1, ["hills"]), ("valid", 0, ["north"]),
-                                  ("test", 0, ["river"])):  # fmt: skip
+    for split, number, titles in (
+        ("train", 0, ["aral", "sea"]),
+        ("train", 1, ["hills"]),
+        ("valid", 0, ["north"]),
+        ("test", 0, ["river"]),
+    ):
         torch.save([item(released, title) for title in titles], place / f"WIKI.{split}.{number}.pt")
     return place
 
@@ -88,8 +92,10 @@ def files_of(folder: Path) -> dict[str, int]:
 
 
 def test_a_literal_shard_becomes_examples(released: Vocabulary, tmp_path: Path) -> None:
-    torch.save([{"src": [[9, 10, 3, 11], [12, 0]], "tgt": [4, 13, 8, 14, 5], "tgt_str": "<t> x </t> <t> y </t>"}],
-               tmp_path / "WIKI.valid.7.pt")  # fmt: skip
+    torch.save(
+        [{"src": [[9, 10, 3, 11], [12, 0]], "tgt": [4, 13, 8, 14, 5], "tgt_str": "<t> x </t> <t> y </t>"}],
+        tmp_path / "WIKI.valid.7.pt",
+    )
     file = {"name": "WIKI", "split": "valid", "number": 7, "layout": "pt"}
     expected = {
         "article_id": item_id("valid", 7, 0),
@@ -267,8 +273,12 @@ def test_the_release_comes_back_item_by_item(folder: Path, tmp_path: Path) -> No
     root, out = tmp_path / "root", tmp_path / "out"
     assert import_to(root, folder) == 0
     assert run("export", out, "--root", root) == 0
-    pairs = {"WIKI.valid.0.pt": "WIKI.valid.0.pt", "WIKI.test.1.pt": "WIKI.test.0.pt",
-             "WIKI.train.2.pt": "WIKI.train.0.pt", "WIKI.train.3.pt": "WIKI.train.1.pt"}  # fmt: skip
+    pairs = {
+        "WIKI.valid.0.pt": "WIKI.valid.0.pt",
+        "WIKI.test.1.pt": "WIKI.test.0.pt",
+        "WIKI.train.2.pt": "WIKI.train.0.pt",
+        "WIKI.train.3.pt": "WIKI.train.1.pt",
+    }
     assert sorted(path.name for path in out.iterdir()) == sorted([*pairs, "records", "spm.model"])
     assert (out / "spm.model").read_bytes() == (folder / "spm.model").read_bytes()
     for new, old in pairs.items():
@@ -374,11 +384,14 @@ def test_import_undoes_export(data: st.DataObject, tmp_path: Path) -> None:
         text, title = data.draw(TEXTS), data.draw(ids)
         target = [words.begin, *words.encode(text), words.end]
         row = {
-            "article_id": f"{number:016x}", "split": "test", "title": title,
+            "article_id": f"{number:016x}",
+            "split": "test",
+            "title": title,
             "source": data.draw(st.lists(ids, min_size=1, max_size=4)),
             "target": target[: max(2, data.draw(st.integers(2, len(target))))],
-            "title_text": words.decode(title), "target_text": text,
-        }  # fmt: skip
+            "title_text": words.decode(title),
+            "target_text": text,
+        }
         nodes = len(row["source"])
         pairs = [(i, j) for i in range(nodes) for j in range(i + 1, nodes)]
         chosen = sorted(data.draw(st.sets(st.sampled_from(pairs)))) if pairs else []

@@ -60,24 +60,42 @@ def digest(text: str) -> str:
 def test_an_article_is_a_row(root: Path, tmp_path: Path) -> None:
     told = export(root, tmp_path, page_text="all")
     assert told[0].startswith("4 articles: train 3 (files: 1), validation 0 (files: 0), test 1 (files: 1); about ")
-    names = ["README.md", "croissant.json", "data/test-00000-of-00001.parquet", "data/train-00000-of-00001.parquet",
-             "export.json"]  # fmt: skip
+    names = [
+        "README.md",
+        "croissant.json",
+        "data/test-00000-of-00001.parquet",
+        "data/train-00000-of-00001.parquet",
+        "export.json",
+    ]
     assert sorted(content(tmp_path)) == names
     first, *others = rows(tmp_path, "train")
     assert {name: first[name] for name in ("id", "title", "licence", "source", "revision", "group", "summary")} == {
-        "id": "0000000000000001", "title": "River 1", "licence": "CC BY-SA 4.0", "source": "records",
-        "revision": None, "group": None, "summary": LEAD,
-    }  # fmt: skip
+        "id": "0000000000000001",
+        "title": "River 1",
+        "licence": "CC BY-SA 4.0",
+        "source": "records",
+        "revision": None,
+        "group": None,
+        "summary": LEAD,
+    }
     assert (first["references"], first["search_results"]) == (["http://x.test/1"], [])
     rights = {"licence": None, "licence_source": None, "reservations": "", "language": "en"}
     page = {"url": "http://x.test/1", "title": "Page of 1", "provenance": "citation", **rights}
     given = {
-        **page, "url": "document:1", "licence": "CC-BY-SA-4.0", "licence_source": "source",
-    }  # fmt: skip
+        **page,
+        "url": "document:1",
+        "licence": "CC-BY-SA-4.0",
+        "licence_source": "source",
+    }
     found = {
-        "url": "http://y.test/1", "title": None, "provenance": "search", "licence": "CC-BY-4.0",
-        "licence_source": "rel-license", "reservations": "header noai; meta noai", "language": None,
-    }  # fmt: skip
+        "url": "http://y.test/1",
+        "title": None,
+        "provenance": "search",
+        "licence": "CC-BY-4.0",
+        "licence_source": "rel-license",
+        "reservations": "header noai; meta noai",
+        "language": None,
+    }
     texts = [f"{WIDE}\n{WALES}", SALMON, BORE]  # the refused paragraph is not among them
     assert first["documents"] == [
         {**one, "sha256": digest(text), "text": text} for one, text in zip((page, given, found), texts, strict=True)
@@ -147,11 +165,13 @@ def test_the_card_tells_a_stranger_what_is_in_the_folder(root: Path, tmp_path: P
     header = yaml.safe_load(card.split("---\n")[1])
     assert header["license"] == "other"  # one article has none
     assert header["configs"][0]["data_files"] == [
-        {"split": "train", "path": "data/train-*.parquet"}, {"split": "test", "path": "data/test-*.parquet"},
-    ]  # fmt: skip
+        {"split": "train", "path": "data/train-*.parquet"},
+        {"split": "test", "path": "data/test-*.parquet"},
+    ]
     assert [(split["name"], split["num_examples"]) for split in header["dataset_info"]["splits"]] == [
-        ("train", 3), ("test", 1)
-    ]  # fmt: skip
+        ("train", 3),
+        ("test", 1),
+    ]
     for line in (
         "| articles | 3 | 1 |",
         "| words of a summary | 17.0 | 17.0 |",
@@ -258,8 +278,9 @@ def test_a_folder_with_something_else_is_left_alone(root: Path, tmp_path: Path) 
 
 def test_a_dry_run_writes_nothing_and_a_second_run_finds_all_done(root: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    done = export_corpus(Store(str(root)), Store(str(tmp_path / "to")), SharedCorpusSettings(), dry_run=True,
-                         tell=told.append)  # fmt: skip
+    done = export_corpus(
+        Store(str(root)), Store(str(tmp_path / "to")), SharedCorpusSettings(), dry_run=True, tell=told.append
+    )
     assert told[0].startswith("4 articles")
     assert done.startswith("dry run: nothing was written")
     assert not (tmp_path / "to").exists()

@@ -34,17 +34,26 @@ pytestmark = pytest.mark.integration
 
 PROJECT = Path(__file__).parents[3]
 DECODING = DecodingSettings(max_length=30, min_length=3, beam=2, source_values=True, block_recent=2, max_paragraphs=2)
-FILES = {"README.md", "config.json", "export.json", "model.safetensors", "search.json", "settings.json",
-         "vocabulary.model"}  # fmt: skip
+FILES = {
+    "README.md",
+    "config.json",
+    "export.json",
+    "model.safetensors",
+    "search.json",
+    "settings.json",
+    "vocabulary.model",
+}
 
 torch.set_num_threads(1)
 
 
 def settings(decoding: DecodingSettings) -> dict[str, Any]:
     return {
-        "seed": 1, "decoding": decoding.model_dump(mode="json"), "source": {"kind": "miniweb"},
+        "seed": 1,
+        "decoding": decoding.model_dump(mode="json"),
+        "source": {"kind": "miniweb"},
         "crawl": {"contact": "someone@example.org"},
-    }  # fmt: skip
+    }
 
 
 def made(store: Store, directory: Path, decoding: DecodingSettings) -> Build:
@@ -62,11 +71,19 @@ def made(store: Store, directory: Path, decoding: DecodingSettings) -> Build:
     save_record(store, record)
     published = sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
     model = publish_directory(
-        store, directory, name="models/summarizer", key=directory.name, published=published, settings={"preset": "ht"},
-        inputs={}, metrics={"steps": 6, "parameters": 1234, "validation_nll": 4.25}, seconds=1.0,
-    )  # fmt: skip
-    return record_build(store, settings(decoding), {"scores": {0: record}}, {"models/summarizer": model},
-                        label=f"{decoding.checkpoint}")  # fmt: skip
+        store,
+        directory,
+        name="models/summarizer",
+        key=directory.name,
+        published=published,
+        settings={"preset": "ht"},
+        inputs={},
+        metrics={"steps": 6, "parameters": 1234, "validation_nll": 4.25},
+        seconds=1.0,
+    )
+    return record_build(
+        store, settings(decoding), {"scores": {0: record}}, {"models/summarizer": model}, label=f"{decoding.checkpoint}"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -32,19 +32,31 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
     this = {"article_id": article}
     about = {**this, "article_shard": 0, "host_shard": 0}
     tables = {
-        ("articles", shard): (schemas.ARTICLES, _rows(schemas.ARTICLES, *(
-            {"article_id": id_, "title": title, "lead": COPY, "split": "test", "source": "records"}
-            for id_, title in zip(ids(shard), TITLES[shard], strict=True)
-        )))
+        ("articles", shard): (
+            schemas.ARTICLES,
+            _rows(
+                schemas.ARTICLES,
+                *(
+                    {"article_id": id_, "title": title, "lead": COPY, "split": "test", "source": "records"}
+                    for id_, title in zip(ids(shard), TITLES[shard], strict=True)
+                ),
+            ),
+        )
         for shard in TITLES
-    }  # fmt: skip
+    }
     frontier = _rows(
         schemas.FRONTIER,
         {**about, "url": CITED, "host": "a.test", "provenance": "citation", "rank": 0},
         {**about, "url": FAILED, "host": "b.test", "provenance": "search", "rank": 0},
-        {**about, "url": MIRROR, "host": "en.wikipedia.org", "provenance": "citation", "rank": 1,
-         "drop_reason": "mirror_host"},
-    )  # fmt: skip
+        {
+            **about,
+            "url": MIRROR,
+            "host": "en.wikipedia.org",
+            "provenance": "citation",
+            "rank": 1,
+            "drop_reason": "mirror_host",
+        },
+    )
     fetched = {"fetched_at": datetime(2026, 1, 1, tzinfo=UTC), "attempts": 1, "seconds": 0.1}
     pages = _rows(
         schemas.PAGES,
@@ -62,10 +74,16 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
     document = {**this, "article_shard": 0, "provenance": "citation", "rank": 0}
     documents = _rows(
         schemas.DOCUMENTS,
-        {**document, "url": CITED, "title": "The tower", "paragraphs": [TEXT, COPY], "boilerplate": [False, False],
-         "engine": "trafilatura"},
+        {
+            **document,
+            "url": CITED,
+            "title": "The tower",
+            "paragraphs": [TEXT, COPY],
+            "boilerplate": [False, False],
+            "engine": "trafilatura",
+        },
         {**document, "url": FAILED, "provenance": "search", "reason": "http_404"},
-    )  # fmt: skip
+    )
     paragraph = {**this, "url": CITED, "provenance": "citation"}
     paragraphs = _rows(
         schemas.PARAGRAPHS,
@@ -84,11 +102,14 @@ def _tables() -> dict[tuple[str, int], tuple[Dataset, pa.Table]]:
     )
     return {
         **tables,
-        ("frontier", 0): (schemas.FRONTIER, frontier), ("pages", 0): (schemas.PAGES, pages),
-        ("documents", 0): (schemas.DOCUMENTS, documents), ("paragraphs", 0): (schemas.PARAGRAPHS, paragraphs),
-        ("features", 0): (schemas.FEATURES, features), ("ranked", 0): (schemas.RANKED, ranked),
+        ("frontier", 0): (schemas.FRONTIER, frontier),
+        ("pages", 0): (schemas.PAGES, pages),
+        ("documents", 0): (schemas.DOCUMENTS, documents),
+        ("paragraphs", 0): (schemas.PARAGRAPHS, paragraphs),
+        ("features", 0): (schemas.FEATURES, features),
+        ("ranked", 0): (schemas.RANKED, ranked),
         ("baselines", 0): (schemas.PREDICTIONS, baselines),
-    }  # fmt: skip
+    }
 
 
 def small_corpus(root: Path, *, leak: bool = False) -> str:

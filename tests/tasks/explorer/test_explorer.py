@@ -29,18 +29,27 @@ def test_titles_are_found_in_any_case_and_page_by_page(corpus: Corpus):
     found = corpus.find("r", 1, 1)
     assert (found.matches, found.searched, found.shards) == (2, 2, 2)
     assert found.articles[0] | {"drop_reason": None} == {
-        "shard": 1, "article_id": ids(1)[0], "title": "Orme <b>Bridge</b>", "split": "test", "drop_reason": None,
-    }  # fmt: skip
+        "shard": 1,
+        "article_id": ids(1)[0],
+        "title": "Orme <b>Bridge</b>",
+        "split": "test",
+        "drop_reason": None,
+    }
 
 
 def test_every_url_has_its_status_and_its_reason_in_words(corpus: Corpus):
     addresses = read_article(corpus, 0, ids(0)[0]).addresses
     assert [(one.url, one.status, one.reason, one.meaning, one.fetched) for one in addresses] == [
         (CITED, 200, None, "", True),
-        (MIRROR, None, "mirror_host", "the encyclopedia itself or a mirror of it: the target would be among its own "
-         "sources", False),
+        (
+            MIRROR,
+            None,
+            "mirror_host",
+            "the encyclopedia itself or a mirror of it: the target would be among its own sources",
+            False,
+        ),
         (FAILED, 404, "http_404", "the server answered with status 404", False),
-    ]  # fmt: skip
+    ]
     assert (addresses[0].title, addresses[0].engine) == ("The tower", "trafilatura")
 
 

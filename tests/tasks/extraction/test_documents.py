@@ -171,6 +171,11 @@ def test_rights_language_quality_and_personal_data_are_columns():
         gone: (None, None, []),
     }
     assert [(row["language"], row["personal"] and row["personal"]["emails"]) for row in rows.values()] == [
-        ("en", 1), (None, None), ("en", 0), ("en", 1), ("en", 0), (None, None),
-    ]  # fmt: skip
+        ("en", 1),
+        (None, None),
+        ("en", 0),
+        ("en", 1),
+        ("en", 0),
+        (None, None),
+    ]
     assert rows[C]["quality"]["words"] == len(RIVER.split())

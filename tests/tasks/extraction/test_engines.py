@@ -23,8 +23,12 @@ def test_engine_finds_the_article_and_says_who_it_was(engine):
 
 
 def test_soup_is_the_last_resort():
-    found = extract(b"<body><ul><li><a href='/'>Only a link</a></li></ul><script>x</script>", "text/html", None,
-                    ExtractSettings(engine="density"))  # fmt: skip
+    found = extract(
+        b"<body><ul><li><a href='/'>Only a link</a></li></ul><script>x</script>",
+        "text/html",
+        None,
+        ExtractSettings(engine="density"),
+    )
     assert (found.paragraphs, found.engine) == (("Only a link",), "soup")
 
 

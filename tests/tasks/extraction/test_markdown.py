@@ -27,9 +27,15 @@ def test_blocks_become_paragraphs_without_marks_code_and_markup():
     found = extract(PAGE.encode(), "text/markdown", None, ExtractSettings())
     assert found.title == "The River Wend"
     assert found.paragraphs == (
-        "It rises on the moors, see the map, and runs east.", "Towns", "Hallow, with 4,100 people", "Orme",
-        "town", "people", "Orme", "900",
-    )  # fmt: skip
+        "It rises on the moors, see the map, and runs east.",
+        "Towns",
+        "Hallow, with 4,100 people",
+        "Orme",
+        "town",
+        "people",
+        "Orme",
+        "900",
+    )
     assert found.engine == "markdown"
 
 

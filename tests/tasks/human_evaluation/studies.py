@@ -32,9 +32,13 @@ def study(
     ]
     asked = {id_: [Question(f"What is {n} of {id_}?", f"Answer {n}") for n in range(questions)] for id_ in ids}
     return make_study(
-        chosen, name="tiny", build="20261122-000000-abc", systems=systems, articles=articles,
+        chosen,
+        name="tiny",
+        build="20261122-000000-abc",
+        systems=systems,
+        articles=articles,
         questions=asked if task == "qa" else {},
-    )  # fmt: skip
+    )
 
 
 def filled(of: Study, number: int, rater: Rater) -> str:

@@ -110,8 +110,11 @@ def test_ratings_of_every_text_and_criterion(page: Any, tmp_path: Path) -> None:
     found = judgements(read_answers(tiny, [downloaded(page, tmp_path)]))
     first, second = tiny.items(1)[0].systems
     assert {(one.system, one.measure): one.value for one in found} == {
-        (first, "fluency"): 5, (first, "coverage"): 2, (second, "fluency"): 3, (second, "coverage"): 4,
-    }  # fmt: skip
+        (first, "fluency"): 5,
+        (first, "coverage"): 2,
+        (second, "fluency"): 3,
+        (second, "coverage"): 4,
+    }
 
 
 def test_an_edited_form_is_noticed(page: Any, tmp_path: Path) -> None:

@@ -72,10 +72,16 @@ def test_answers_of_potato_are_scored(tmp_path: Path) -> None:
     _, answered = read_folder(tmp_path, [project])
     values = {(one.article, one.system): one.value for one in judgements(answered)}
     assert values == {
-        ("0000", "ht"): 1.0, ("0000", "ft"): 0.0, ("0000", "lead"): -1.0,
-        ("0001", "ht"): 1.0, ("0001", "ft"): -1.0, ("0001", "lead"): 0.0,
-        ("0002", "ht"): 0.0, ("0002", "ft"): 1.0, ("0002", "lead"): -1.0,
-    }  # fmt: skip
+        ("0000", "ht"): 1.0,
+        ("0000", "ft"): 0.0,
+        ("0000", "lead"): -1.0,
+        ("0001", "ht"): 1.0,
+        ("0001", "ft"): -1.0,
+        ("0001", "lead"): 0.0,
+        ("0002", "ht"): 0.0,
+        ("0002", "ft"): 1.0,
+        ("0002", "lead"): -1.0,
+    }
     results = score_study(tmp_path, of, answered)
     assert "ht is best with 0.667" in results.text  # (1 + 1 + 0) / 3
 

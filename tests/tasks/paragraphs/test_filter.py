@@ -43,10 +43,14 @@ LIU = ParagraphFilterSettings(preset="liu2018")
         ("", "no_letters"),
         ("12 345 — 67 %", "no_letters"),
         ("1950 1 Ma & Zong 2022 2 018 Chad 933 485 Mali 1 334 3 341 Togo 63 Benin 1 370 Niger Ghana", "mostly_symbols"),
-        ("See https://severn.test/a/very/long/address/of/a/page and https://severn.test/the/other/page for it.",
-         "mostly_links"),
-        ("* [Bayern Munich of the German league](https://sports.test/teams/bayern-munich-of-the-german-league)",
-         "mostly_links"),
+        (
+            "See https://severn.test/a/very/long/address/of/a/page and https://severn.test/the/other/page for it.",
+            "mostly_links",
+        ),
+        (
+            "* [Bayern Munich of the German league](https://sports.test/teams/bayern-munich-of-the-german-league)",
+            "mostly_links",
+        ),
         ("You may use <b>these</b> tags in <i>your</i> reply to the story.", "markup"),
         ("var tracker = function(a, b) { return a.push(b) } and so on.", "markup"),
         ("We use cookies to personalise content and to analyse our traffic.", "boilerplate"),
@@ -62,7 +66,7 @@ LIU = ParagraphFilterSettings(preset="liu2018")
         ("Reporting by Stephen Nellis and Editing by David Gregorio", "no_sentence"),
         ("The river. " * 1000, "too_long"),
     ],
-)  # fmt: skip
+)
 def test_default_preset(text, reason):
     assert drop_reason(text, DEFAULT) == reason
 
@@ -108,9 +112,17 @@ def test_language_that_is_no_code_is_refused():
 @given(st.text(max_size=300), st.sampled_from(["default", "liu2018", "none"]))
 def test_no_text_fails(text, preset):
     assert drop_reason(text, ParagraphFilterSettings(preset=preset)) in {
-        None, "too_long", "no_letters", "too_short", "mostly_links", "mostly_symbols", "markup", "boilerplate",
-        "navigation", "no_sentence",
-    }  # fmt: skip
+        None,
+        "too_long",
+        "no_letters",
+        "too_short",
+        "mostly_links",
+        "mostly_symbols",
+        "markup",
+        "boilerplate",
+        "navigation",
+        "no_sentence",
+    }
 
 
 def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | None:
@@ -134,13 +146,51 @@ def every_rule_in_full(text: str, settings: ParagraphFilterSettings) -> str | No
 
 
 PIECES = [
-    "The river rises on the moors", "and runs east", "for forty miles.", "In 1894 it was", "new. See",
-    "https://wye.test", "wWw.severn.test/a", "HTTP://a", "[the map](a)", "![](b", "[12]", "[x]", "<b>", "<A href=",
-    "</i>", "&nbsp;", "&#39;", "{{", "}}", "function f(a) {", "var a = 1;", '{"a":', "{ color : red; }",
-    "|", "•", "/", "- a", "* b", "›", "12 345",
-    "We use cookies.", "Share this story", "Menu", "News", "橋は今も", "ℕ", "“Never!”", "vs.", "J. Smith", "?",
-    "Café—1894…", "x² ½", "٣٤", "\u2009",
-]  # fmt: skip
+    "The river rises on the moors",
+    "and runs east",
+    "for forty miles.",
+    "In 1894 it was",
+    "new. See",
+    "https://wye.test",
+    "wWw.severn.test/a",
+    "HTTP://a",
+    "[the map](a)",
+    "![](b",
+    "[12]",
+    "[x]",
+    "<b>",
+    "<A href=",
+    "</i>",
+    "&nbsp;",
+    "&#39;",
+    "{{",
+    "}}",
+    "function f(a) {",
+    "var a = 1;",
+    '{"a":',
+    "{ color : red; }",
+    "|",
+    "•",
+    "/",
+    "- a",
+    "* b",
+    "›",
+    "12 345",
+    "We use cookies.",
+    "Share this story",
+    "Menu",
+    "News",
+    "橋は今も",
+    "ℕ",
+    "“Never!”",
+    "vs.",
+    "J. Smith",
+    "?",
+    "Café—1894…",
+    "x² ½",
+    "٣٤",
+    "\u2009",
+]
 
 
 @hypothesis_settings(max_examples=500)

@@ -105,9 +105,14 @@ def test_english_on_a_foreign_page_is_judged_as_junk_too() -> None:
     ]
     article = {"article_id": "a", "title": "Weir", "lead": ENGLISH[0]}
     document = {
-        "article_id": "a", "url": "u", "rank": 0, "provenance": "citation", "engine": "density", "language": "de",
+        "article_id": "a",
+        "url": "u",
+        "rank": 0,
+        "provenance": "citation",
+        "engine": "density",
+        "language": "de",
         "paragraphs": [*GERMAN, *references, ENGLISH[1]],
-    }  # fmt: skip
+    }
     table = build_paragraphs(
         pa.Table.from_pylist([article], schema=ARTICLES.schema),
         pa.Table.from_pylist([document], schema=DOCUMENTS.schema),

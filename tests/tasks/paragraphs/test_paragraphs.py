@@ -230,8 +230,14 @@ def test_paragraphs_of_a_page_that_is_not_asked_for_are_refused_with_its_reason(
     )
     # That the same text stands on a refused page makes no duplicate of it.
     assert rows["drop_reason"] == [
-        None, "too_short", "page_licence", "page_language", "page_personal_data", "page_personal_data", None,
-    ]  # fmt: skip
+        None,
+        "too_short",
+        "page_licence",
+        "page_language",
+        "page_personal_data",
+        "page_personal_data",
+        None,
+    ]
 
 
 def test_personal_data_is_masked_on_request():

@@ -26,14 +26,25 @@ SETTINGS = PretrainingSettings(passage_tokens=32)
 TINY = SummarizerSettings(
     preset="bart-small",
     overrides={
-        "model_size": 16, "feed_forward_size": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
-        "max_positions": 80, "source_tokens": 80,
+        "model_size": 16,
+        "feed_forward_size": 32,
+        "heads": 2,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "max_positions": 80,
+        "source_tokens": 80,
     },
-)  # fmt: skip
+)
 TRAINING = TrainingSettings(
-    steps=60, batch_tokens=400, accumulation=1, schedule="constant", learning_rate=0.01, label_smoothing=0,
-    validation_interval=20, torch_threads=1,
-)  # fmt: skip
+    steps=60,
+    batch_tokens=400,
+    accumulation=1,
+    schedule="constant",
+    learning_rate=0.01,
+    label_smoothing=0,
+    validation_interval=20,
+    torch_threads=1,
+)
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +64,15 @@ def shards(words: Vocabulary) -> InMemory:
 def test_a_pretrained_folder_is_one_that_summarizers_start_from(words: Vocabulary, tmp_path: Path) -> None:
     seen: list[TrainingProgress] = []
     metrics = pretrain(
-        shards(words), words, SETTINGS, summarizer=TINY, training=TRAINING, directory=tmp_path, seed=1,
+        shards(words),
+        words,
+        SETTINGS,
+        summarizer=TINY,
+        training=TRAINING,
+        directory=tmp_path,
+        seed=1,
         progress=seen.append,
-    )  # fmt: skip
+    )
     losses = [line.validation for line in seen if line.validation is not None]
     assert losses[-1] < losses[0] - 0.5
     assert metrics["validation_nll"] == min(losses)
@@ -85,9 +102,14 @@ def test_an_interrupted_pretraining_ends_as_one_that_was_not(words: Vocabulary, 
     assert state["vocabulary"] == words.digest
     with pytest.raises(ValueError, match="holds a run with other settings"):
         pretrain(
-            shards(words), words, SETTINGS.model_copy(update={"passage_tokens": 24}), summarizer=TINY,
-            training=TRAINING.model_copy(update={"steps": 20}), directory=tmp_path / "halved", seed=1,
-        )  # fmt: skip
+            shards(words),
+            words,
+            SETTINGS.model_copy(update={"passage_tokens": 24}),
+            summarizer=TINY,
+            training=TRAINING.model_copy(update={"steps": 20}),
+            directory=tmp_path / "halved",
+            seed=1,
+        )
     assert run("halved", 40) == run("whole", 40) != half
 
 
@@ -101,6 +123,4 @@ def test_what_cannot_be_pretrained_is_refused(words: Vocabulary, tmp_path: Path)
     with pytest.raises(ValueError, match=r"vocabulary.model_type is 'bpe', .* expected 'byte-bpe'"):
         check_pretraining(TINY, "bpe")
     with pytest.raises(ValueError, match=r"\(SentencePiece, \d+ pieces\) has no piece for hidden text"):
-        pretrain(
-            InMemory([]), vocabulary(), SETTINGS, summarizer=TINY, training=TRAINING, directory=tmp_path, seed=1
-        )  # fmt: skip
+        pretrain(InMemory([]), vocabulary(), SETTINGS, summarizer=TINY, training=TRAINING, directory=tmp_path, seed=1)

@@ -58,8 +58,10 @@ def world(shards: int = 3, per_shard: int = 14) -> InMemory:
         ids = [f"{shard}{number:03d}" for number in range(per_shard)]
         splits = ["valid" if n % 7 == 5 else "test" if n % 7 == 6 else "train" for n in range(per_shard)]
         leads = [f"{topic} is a river. {'. '.join(FACTS)}." for topic in topics]
-        about = [{"article_id": i, "title": t, "lead": lead, "split": s}
-                 for i, t, lead, s in zip(ids, topics, leads, splits, strict=True)]  # fmt: skip
+        about = [
+            {"article_id": i, "title": t, "lead": lead, "split": s}
+            for i, t, lead, s in zip(ids, topics, leads, splits, strict=True)
+        ]
         rows = []
         for id_, topic in zip(ids, topics, strict=True):
             for number in range(12):

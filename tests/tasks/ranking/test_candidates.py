@@ -13,9 +13,14 @@ ARTICLES = articles(
     {"article_id": "d", "title": None},
 )
 PARAGRAPHS = paragraphs(
-    ("b", 1, "b one", None), ("b", 0, "b zero", None), ("a", 2, "a two", None), ("a", 1, "a one", "clone"),
-    ("c", 0, "c zero", None), ("x", 0, "of no article", None), ("a", 0, "a zero", None),
-)  # fmt: skip
+    ("b", 1, "b one", None),
+    ("b", 0, "b zero", None),
+    ("a", 2, "a two", None),
+    ("a", 1, "a one", "clone"),
+    ("c", 0, "c zero", None),
+    ("x", 0, "of no article", None),
+    ("a", 0, "a zero", None),
+)
 
 
 def test_candidates_are_kept_paragraphs_of_kept_articles_in_order() -> None:

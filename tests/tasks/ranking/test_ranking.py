@@ -24,9 +24,14 @@ ARTICLES = articles(
     {"article_id": "e"},
 )
 PARAGRAPHS = paragraphs(
-    ("b", 0, "b0", None), ("a", 0, "a0", None), ("a", 1, "a1", "clone"), ("a", 2, "a2", None), ("a", 3, "a3", None),
-    ("c", 0, "c0", None), ("e", 0, "e0", "filtered"),
-)  # fmt: skip
+    ("b", 0, "b0", None),
+    ("a", 0, "a0", None),
+    ("a", 1, "a1", "clone"),
+    ("a", 2, "a2", None),
+    ("a", 3, "a3", None),
+    ("c", 0, "c0", None),
+    ("e", 0, "e0", "filtered"),
+)
 FEATURES = features(("b", 0, 0.5, 0.25), ("a", 0, 0.0, 0.5), ("a", 2, 0.75, 0.25), ("a", 3, 0.25, 0.5))
 
 

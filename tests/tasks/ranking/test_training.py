@@ -29,9 +29,7 @@ pytestmark = pytest.mark.integration
 
 torch.set_num_threads(1)
 
-SMALL = RankerSettings(
-    hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20
-)  # fmt: skip
+SMALL = RankerSettings(hidden=16, batch_paragraphs=16, paragraphs_per_article=8, epochs=4, validation_interval=20)
 RULES = BatchRules(seed=1, epochs=2, size=16, per_article=8, title_tokens=8, paragraph_tokens=20)
 
 
@@ -157,8 +155,9 @@ def test_the_best_checkpoint_can_be_chosen_by_recall(tmp_path: Path) -> None:
 
 
 def test_a_corpus_without_valid_articles_is_judged_on_training_ones(tmp_path: Path) -> None:
-    shards = InMemory([(about.filter(np.array(about["split"].to_pylist()) == "train"), p, f)
-                       for about, p, f in world().shards])  # fmt: skip
+    shards = InMemory(
+        [(about.filter(np.array(about["split"].to_pylist()) == "train"), p, f) for about, p, f in world().shards]
+    )
     metrics = train(tmp_path, SMALL.model_copy(update={"steps": 3}), shards)
     assert (metrics["validation_split"], metrics["validation_articles"], metrics["steps"]) == ("train", 30, 3)
 
@@ -167,8 +166,11 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
     dropped = (articles({"article_id": "a"}), paragraphs(("a", 0, "x", "clone")), features(("z", 0, 0.0, 0.0)))
     with pytest.raises(ValueError, match="no paragraph to train the ranker on"):
         train(tmp_path / "none", shards=InMemory([dropped]))
-    valid = (articles({"article_id": "a", "split": "valid"}), paragraphs(("a", 0, "x", None)),
-             features(("a", 0, 0.5, 0.0)))  # fmt: skip
+    valid = (
+        articles({"article_id": "a", "split": "valid"}),
+        paragraphs(("a", 0, "x", None)),
+        features(("a", 0, 0.5, 0.0)),
+    )
     with pytest.raises(ValueError, match="no paragraph to train the ranker on"):
         train(tmp_path / "valid", shards=InMemory([valid]))
     spoilt = (articles({"article_id": "a"}), paragraphs(("a", 0, "x", None)), features(("a", 0, math.nan, 0.0)))
@@ -230,10 +232,14 @@ def test_validation_by_hand() -> None:
         articles({"article_id": "a", "split": "valid"}, {"article_id": "b", "split": "valid"}, {"article_id": "c"}),
         paragraphs(*((id_, n, f"{'river ' * (n + 1)}", None) for id_ in "ab" for n in range(3))),
         features(
-            ("a", 0, 0.5, 0.1), ("a", 1, 0.25, 0.3), ("a", 2, 0.0, 0.2),
-            ("b", 0, 0.0, 0.0), ("b", 1, 0.0, 0.0), ("b", 2, 1.0, 0.0),
+            ("a", 0, 0.5, 0.1),
+            ("a", 1, 0.25, 0.3),
+            ("a", 2, 0.0, 0.2),
+            ("b", 0, 0.0, 0.0),
+            ("b", 1, 0.0, 0.0),
+            ("b", 2, 1.0, 0.0),
         ),
-    )  # fmt: skip
+    )
     validation = collect_validation(InMemory([shard]), vocabulary(), replace(RULES, per_article=9), articles=9)
 
     class Constant(torch.nn.Module):

@@ -60,8 +60,16 @@ def test_a_piece_is_read_as_the_beginning_of_a_word_or_as_its_going_on() -> None
     pieces = ["\u2581the", "bri", "dge", ".", "\u2581", "<Q>", "\u25811982", "8", "\u2581a\u2581b"]
 
     assert [readable(piece) for piece in pieces] == [
-        "the", "\u00b7bri", "\u00b7dge", ".", "\u2423", "<Q>", "1982", "\u00b78", "a b",
-    ]  # fmt: skip
+        "the",
+        "\u00b7bri",
+        "\u00b7dge",
+        ".",
+        "\u2423",
+        "<Q>",
+        "1982",
+        "\u00b78",
+        "a b",
+    ]
 
 
 @pytest.mark.parametrize(

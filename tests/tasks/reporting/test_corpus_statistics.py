@@ -21,10 +21,12 @@ def test_means_are_over_the_used_articles_of_all_shards() -> None:
     shards = [
         shard(
             {"a": ("One two three.", None), "b": ("Refused.", "no_sources")},
-            ("a", "u", "one two", None), ("a", "u", "three", "too_short"), ("a", "v", "four five six", "clone"),
+            ("a", "u", "one two", None),
+            ("a", "u", "three", "too_short"),
+            ("a", "v", "four five six", "clone"),
         ),
         shard({"c": ("One.", None), "d": ("", None)}, ("c", "u", "seven eight", None)),
-    ]  # fmt: skip
+    ]
     assert corpus_statistics(shards) == CorpusStatistics(3, Sources(1.0, 8 / 3), Sources(2 / 3, 4 / 3), 4 / 3)
     assert corpus_statistics([]) == CorpusStatistics(0, Sources(0, 0), Sources(0, 0), 0)
 

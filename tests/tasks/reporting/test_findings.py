@@ -166,8 +166,10 @@ def test_systems_are_ordered_by_the_headline_metric() -> None:
     assert ranking.trained == {"ht"}
     assert ranking.articles == 2
     assert [(pair.better, pair.worse) for pair in ranking.comparisons] == [
-        ("oracle", "ht"), ("oracle", "lead"), ("ht", "lead"),
-    ]  # fmt: skip
+        ("oracle", "ht"),
+        ("oracle", "lead"),
+        ("ht", "lead"),
+    ]
     assert ranking.comparisons[2].difference.mean == pytest.approx(0.3)
     assert {pair.metric for pair in ranking.comparisons} == {"values"}
 

@@ -70,9 +70,12 @@ def parts(run: Run) -> Any:
 def test_what_a_stage_was_made_from_is_found_by_digests(run: Run) -> None:
     origins = {origin.name: origin for origin in trace(*parts(run))}
     assert {name: origin.reads for name, origin in origins.items()} == {
-        "articles": (), "documents": ("articles",), "paragraphs": ("articles", "documents"),
-        "models/ranker": ("paragraphs",), "features": ("paragraphs", "models/ranker"),
-    }  # fmt: skip
+        "articles": (),
+        "documents": ("articles",),
+        "paragraphs": ("articles", "documents"),
+        "models/ranker": ("paragraphs",),
+        "features": ("paragraphs", "models/ranker"),
+    }
     assert [origin.depth for origin in origins.values()] == [0, 1, 2, 3, 4]
     assert (origins["documents"].shards, origins["documents"].rows) == (2, 2)
     assert origins["models/ranker"].rows is None

@@ -38,8 +38,17 @@ pytestmark = pytest.mark.integration
 HOSTILE = (
     "<script>alert('x')</script> \"><img src=x onerror=alert(1)> | `c` [l](javascript:alert(2)) {{ 7 * 7 }} </pre>"
 )
-ARTIFACTS = ["report-funnel", "report-hosts", "report-table1", "report-scores", "report-training",
-             "report-distributions", "report-samples", "report-attention", "report-graphs"]  # fmt: skip
+ARTIFACTS = [
+    "report-funnel",
+    "report-hosts",
+    "report-table1",
+    "report-scores",
+    "report-training",
+    "report-distributions",
+    "report-samples",
+    "report-attention",
+    "report-graphs",
+]
 COUNTS = {
     "articles": count(4, {"empty_lead": 1}),
     "paragraphs": count(10, {"clone": 2, "navigation": 1}),
@@ -129,9 +138,17 @@ def write(folder: Path, given: Mapping[str, Any], **changes: Any) -> tuple[Path,
     directory = folder / "report"
     directory.mkdir(parents=True)
     arguments: dict[str, Any] = {
-        **given, "ranker": model, "summarizer": model, "settings": ReportSettings(), "counts": COUNTS, "config": CONFIG,
-        "seed": 3, "directory": directory, "took": {}, **changes,
-    }  # fmt: skip
+        **given,
+        "ranker": model,
+        "summarizer": model,
+        "settings": ReportSettings(),
+        "counts": COUNTS,
+        "config": CONFIG,
+        "seed": 3,
+        "directory": directory,
+        "took": {},
+        **changes,
+    }
     return directory, write_report(**arguments)
 
 
@@ -285,14 +302,15 @@ def test_nothing_from_a_page_is_markup(tmp_path: Path, url: str) -> None:
     title = pa.array([HOSTILE], pa.string())
     given["samples"][0] = (articles.set_column(articles.schema.get_field_index("title"), "title", title), *others)
     wild, _ = write(
-        tmp_path, given,
+        tmp_path,
+        given,
         config={**CONFIG, "preset": HOSTILE},
         counts={
             **COUNTS,
             "paragraphs": count(10, {HOSTILE: 2, "navigation": 1}),
             "pages": {**count(8, {"timeout": 2}), "worst": {HOSTILE: {"rows": 4, "drops": {HOSTILE: 2}}}},
         },
-    )  # fmt: skip
+    )
 
     page = Page((wild / "report.html").read_text())
 

@@ -65,12 +65,21 @@ def test_a_corpus_without_test_articles_gives_an_empty_split() -> None:
 def test_an_article_whose_lead_is_learned_from_under_another_title_is_not_frozen() -> None:
     about = articles({"article_id": "a", "split": "test", "lead": "One."}, {"article_id": "b", "split": "test"})
     texts = paragraphs(("a", 0, "x", None), ("b", 0, "y", None))
-    for split, reason, frozen in (("train", None, ["b"]), ("valid", None, ["b"]), ("test", None, ["a", "b"]),
-                                  ("train", "no_sources", ["a", "b"])):  # fmt: skip
+    for split, reason, frozen in (
+        ("train", None, ["b"]),
+        ("valid", None, ["b"]),
+        ("test", None, ["a", "b"]),
+        ("train", "no_sources", ["a", "b"]),
+    ):
         twin = articles({"article_id": "c", "split": split, "lead": "one", "drop_reason": reason})
         found = freeze_articles(
-            InMemory([(about, texts)]), [(about,), (twin,)], shard=0, of=1, articles=9, seed=1  # type: ignore[arg-type]
-        )  # fmt: skip
+            InMemory([(about, texts)]),
+            [(about,), (twin,)],
+            shard=0,
+            of=1,
+            articles=9,
+            seed=1,  # type: ignore[arg-type]
+        )
         assert found["article_id"].to_pylist() == frozen, (split, reason)
 
 
@@ -98,10 +107,15 @@ def test_rows_that_are_a_frozen_article_in_any_version_are_not_learned_from() ->
     assert refused["article_id"].to_pylist() == ["a", "b", "d", "f"]
     merged = merge_articles(parts, refused).select(["article_id", "split", "drop_reason"]).to_pylist()
     assert [tuple(row.values()) for row in merged] == [
-        ("a", "train", "frozen_test_article"), ("a", "test", None), ("b", "valid", "frozen_test_article"),
-        ("c", "test", None), ("d", "train", "frozen_test_article"), ("e", "train", "no_sources"),
-        ("f", "train", "frozen_test_article"), ("g", "train", None),
-    ]  # fmt: skip
+        ("a", "train", "frozen_test_article"),
+        ("a", "test", None),
+        ("b", "valid", "frozen_test_article"),
+        ("c", "test", None),
+        ("d", "train", "frozen_test_article"),
+        ("e", "train", "no_sources"),
+        ("f", "train", "frozen_test_article"),
+        ("g", "train", None),
+    ]
     nobody = find_kept_out(parts, [])
     assert nobody.num_rows == 0
     assert merge_articles(parts, nobody).equals(merge_articles(parts))

@@ -62,16 +62,20 @@ def vocabulary_of(*, name: str) -> pa.Table:
 
 
 def predictions_of(*, name: str, part: int) -> pa.Table:
-    rows = [{"article_id": id_, "system": "ht-small", "summary": f"{name} of {id_}", "tokens": [], "attention": []}
-            for id_ in ids_of(part)]  # fmt: skip
+    rows = [
+        {"article_id": id_, "system": "ht-small", "summary": f"{name} of {id_}", "tokens": [], "attention": []}
+        for id_ in ids_of(part)
+    ]
     return table(schemas.PREDICTIONS, rows)
 
 
 def scores_of(*, f1: float, part: int) -> pa.Table:
     scored = [(id_, f1 + 0.001 * place) for place, id_ in enumerate(ids_of(part))]
-    rows = [{"article_id": id_, "system": "ht-small", "metric": metric, "precision": f1,
-             "recall": f1, "value": value}
-            for id_, value in scored for metric in ("values", "values-input", "rouge1", "rougeL")]  # fmt: skip
+    rows = [
+        {"article_id": id_, "system": "ht-small", "metric": metric, "precision": f1, "recall": f1, "value": value}
+        for id_, value in scored
+        for metric in ("values", "values-input", "rouge1", "rougeL")
+    ]
     return table(schemas.SCORES, rows)
 
 
@@ -91,20 +95,27 @@ def week(root: Path, name: str, f1: float, *, recent: float | None = None, **cha
         return run.stage(recipe, shards=len(parts) or 1, inputs={}, name=label)
 
     def split(label: str, part: int) -> TestSplit:
-        return TestSplit(stage(schemas.ARTICLES, articles_of, f"{label}_articles", part),
-                         stage(schemas.PARAGRAPHS, paragraphs_of, f"{label}_paragraphs", part))  # fmt: skip
+        return TestSplit(
+            stage(schemas.ARTICLES, articles_of, f"{label}_articles", part),
+            stage(schemas.PARAGRAPHS, paragraphs_of, f"{label}_paragraphs", part),
+        )
 
     splits = JudgedOn(split("frozen", 0), {} if recent is None else {settings.period: split("recent", 1)})
     vocabulary = stage(schemas.VOCABULARY, vocabulary_of, "vocabulary", name="v")
 
     def judged(name: str, *f1: float | None, models: dict[str, DirectoryResult]) -> Judged:
-        scored = [stage(schemas.SCORES, scores_of, f"{name}_scores_{part}", part, f1=value)
-                  for part, value in enumerate(f1) if value is not None]  # fmt: skip
+        scored = [
+            stage(schemas.SCORES, scores_of, f"{name}_scores_{part}", part, f1=value)
+            for part, value in enumerate(f1)
+            if value is not None
+        ]
         wrote = stage(schemas.PREDICTIONS, predictions_of, f"{name}_predictions", *range(len(scored)), name=name)
         return Judged(vocabulary, models, wrote, joined(*scored))
 
-    models = {kind: run.directory(Recipe(kind, model_of, arguments={"name": name}, version=1), inputs={})
-              for kind in (RANKER, SUMMARIZER)}  # fmt: skip
+    models = {
+        kind: run.directory(Recipe(kind, model_of, arguments={"name": name}, version=1), inputs={})
+        for kind in (RANKER, SUMMARIZER)
+    }
     there = champion_models(run.store)
     champion = None
     if there is not None:

@@ -14,15 +14,24 @@ MILL = (
 MILL_URLS = ["http://a.test/thornby", "http://b.test/mills/7", "http://register.test/"]
 # Two more mills of the same template, and articles that make the template's words common.
 OTHERS = {
-    "b": MILL.replace("Thornby", "Calder").replace("River Esk", "River Irt").replace("1784", "1802")
-    .replace("John Harrow", "Mary Penn").replace("3 May 1911", "19 June 1874").replace("1987", "2001")
-    .replace("12,500", "8,400").replace("oats and barley", "wheat"),
-    "c": MILL.replace("Thornby", "Rowan").replace("Esk", "Derwent").replace("1784", "1690")
-    .replace("John Harrow", "Elias Crook").replace("3 May 1911", "8 July 1933").replace("1987", "1994")
+    "b": MILL.replace("Thornby", "Calder")
+    .replace("River Esk", "River Irt")
+    .replace("1784", "1802")
+    .replace("John Harrow", "Mary Penn")
+    .replace("3 May 1911", "19 June 1874")
+    .replace("1987", "2001")
+    .replace("12,500", "8,400")
+    .replace("oats and barley", "wheat"),
+    "c": MILL.replace("Thornby", "Rowan")
+    .replace("Esk", "Derwent")
+    .replace("1784", "1690")
+    .replace("John Harrow", "Elias Crook")
+    .replace("3 May 1911", "8 July 1933")
+    .replace("1987", "1994")
     .replace("12,500", "31,000"),
     "d": "Ada Harrow (1840 – 1911) was an English painter from Cumbria, known for views of the River Esk.",
     "e": "The River Esk is a river in Cumbria, England, 25 kilometres long. It rises on Scafell.",
-}  # fmt: skip
+}
 EDITS = {
     "the same": MILL,
     "a word replaced": MILL.replace("watermill", "windmill"),
@@ -58,8 +67,10 @@ def table(*rows: dict[str, object]) -> pa.Table:
 
 def known(**more: object) -> KnownArticles:
     first = {"article_id": "a", "lead": MILL, "references": MILL_URLS, **more}
-    others = [{"article_id": id_, "lead": lead, "references": [f"http://{id_}.test/", "http://register.test/"]}
-              for id_, lead in OTHERS.items()]  # fmt: skip
+    others = [
+        {"article_id": id_, "lead": lead, "references": [f"http://{id_}.test/", "http://register.test/"]}
+        for id_, lead in OTHERS.items()
+    ]
     return KnownArticles([table(first), table(*others)])
 
 
@@ -85,9 +96,14 @@ def test_articles_of_one_template_are_not_taken_for_each_other() -> None:
 
 
 def test_a_short_lead_is_recognised_by_what_it_cites() -> None:
-    rows = [{"article_id": id_, "lead": f"The {name} is a river in Latvia.",
-             "references": [f"http://{id_}.test/1", f"http://{id_}.test/2", "http://register.test/"]}
-            for id_, name in {"a": "Aa", "b": "Bērze", "c": "Svēte"}.items()]  # fmt: skip
+    rows = [
+        {
+            "article_id": id_,
+            "lead": f"The {name} is a river in Latvia.",
+            "references": [f"http://{id_}.test/1", f"http://{id_}.test/2", "http://register.test/"],
+        }
+        for id_, name in {"a": "Aa", "b": "Bērze", "c": "Svēte"}.items()
+    ]
     rivers = KnownArticles([table(*rows)])
     renamed = "The Gauja is a river in Latvia."  # as unlike the first as the second is
     assert found(rivers, lead=renamed) == set()

@@ -19,8 +19,11 @@ def tables(*rows: dict[str, Any]) -> list[tuple[pa.Table]]:
 
 
 def test_what_was_in_no_split_a_week_ago_is_new() -> None:
-    before = tables({"article_id": "old"}, {"article_id": "learned", "split": "train"},
-                    {"article_id": "lacked", "drop_reason": "no_sources"})  # fmt: skip
+    before = tables(
+        {"article_id": "old"},
+        {"article_id": "learned", "split": "train"},
+        {"article_id": "lacked", "drop_reason": "no_sources"},
+    )
     known = tables({"article_id": "pinned"})
     now = tables(
         {"article_id": "new"},
@@ -58,9 +61,13 @@ def test_an_article_that_was_renamed_and_edited_is_not_new() -> None:
         {"article_id": "f", "lead": lead.format("Svēte", 123, "Kurmėnai", 9) + " It is cold."},
         {"article_id": "g", "lead": lead.format("Ogre", 188, "Madona", 22), "references": cited("ogre")},
         {"article_id": "h", "lead": lead.format("Salaca", 95, "Mazsalaca", 5), "references": cited("s")},
-        {"article_id": "i", "lead": lead.format("Salaca", 95, "Mazsalaca", 6), "references": cited("s"),
-         "split": "train"},
-    )  # fmt: skip
+        {
+            "article_id": "i",
+            "lead": lead.format("Salaca", 95, "Mazsalaca", 6),
+            "references": cited("s"),
+            "split": "train",
+        },
+    )
     assert new_articles(now, before, known, articles=9, seed=1)["article_id"].to_pylist() == ["g"]
 
 
@@ -96,8 +103,9 @@ def test_both_splits_are_judged_together_and_told_apart() -> None:
     assert [record.key for record in both.paragraphs.in_order] == ["p1", "p2", "p3", "p4"]
     apart = both.apart(result("scores", "s1", "s2", "s3", "s4"))
     assert {name: [record.key for record in part.in_order] for name, part in apart.items()} == {
-        "frozen": ["s1", "s2"], "recent": ["s3", "s4"],
-    }  # fmt: skip
+        "frozen": ["s1", "s2"],
+        "recent": ["s3", "s4"],
+    }
     assert list(JudgedOn(both.frozen).apart(result("scores", "s1", "s2"))) == ["frozen"]
 
 

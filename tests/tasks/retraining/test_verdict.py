@@ -118,16 +118,19 @@ def test_every_metric_has_its_role() -> None:
 def test_a_finding_that_is_not_finite_is_refused_by_name(figure: str, value: float) -> None:
     verdict = judged(BETTER, on("recent", BETTER, **{figure: value}))
     assert (verdict.promoted, verdict.reason, verdict.findings) == (
-        False, "not comparable with the champion: ROUGE-2 on the recent test split is not finite", (),
-    )  # fmt: skip
+        False,
+        "not comparable with the champion: ROUGE-2 on the recent test split is not finite",
+        (),
+    )
 
 
 def test_a_metric_that_was_not_scored_is_refused_by_name() -> None:
     guarded = EASY.model_copy(update={"guards": ("rouge1", "values")})
     verdict = judged(BETTER, replace(SAME, metric="rouge1"), settings=guarded)
     assert (verdict.promoted, verdict.reason) == (
-        False, "not comparable with the champion: values F1 was scored on no test split",
-    )  # fmt: skip
+        False,
+        "not comparable with the champion: values F1 was scored on no test split",
+    )
     assert not judged(replace(SAME, metric="rouge1")).promoted
     assert judged().reason == "not comparable with the champion: ROUGE-2 was scored on no test split"
 
@@ -156,8 +159,11 @@ def test_fewer_false_promotions_than_the_flips_can_tell_are_refused() -> None:
 
 
 def scores(**f1: float) -> pa.Table:
-    rows = [{"article_id": id_, "system": "s", "metric": metric, "precision": 0.0, "recall": 0.0, "value": value}
-            for id_, value in f1.items() for metric in ("rouge1", "rouge2")]  # fmt: skip
+    rows = [
+        {"article_id": id_, "system": "s", "metric": metric, "precision": 0.0, "recall": 0.0, "value": value}
+        for id_, value in f1.items()
+        for metric in ("rouge1", "rouge2")
+    ]
     return pa.Table.from_pylist(rows, SCORES.schema)
 
 
@@ -179,8 +185,10 @@ def test_the_articles_of_both_splits_are_also_judged_together() -> None:
     challenger = {"frozen": scores(a=0.3, b=0.3), "recent": scores(c=0.6)}
     found = find_all_evidence(champion, challenger, ["rouge2"], Significance(), flips=9, seed=1).findings
     assert [(one.split, one.articles, round(one.points)) for one in found] == [
-        ("frozen", 2, 15), ("recent", 1, 30), ("pooled", 3, 20),
-    ]  # fmt: skip
+        ("frozen", 2, 15),
+        ("recent", 1, 30),
+        ("pooled", 3, 20),
+    ]
     assert found[2].p_better == 0.125  # of eight flips only that of the data is as good
     alone = {"frozen": scores(a=0.3), "recent": scores()}
     nothing = {**champion, "recent": scores()}
@@ -202,8 +210,10 @@ def test_one_nan_among_fifty_scores_is_a_flaw_and_so_is_what_one_side_lacks() ->
     wrong = "1 of 50 scores of the challenger in ROUGE-2 on the frozen test split are not finite"
     assert flaws(scores(**{**better, "a07": math.nan}), "rouge2") == [wrong]
     assert flaws(scores(**{**better, "a07": -math.inf}), "rouge2") == [wrong]
-    null = pa.Table.from_pylist([{**row, "value": None} if row["article_id"] == "a07" else row
-                                 for row in scores(**better).to_pylist()], SCORES.schema)  # fmt: skip
+    null = pa.Table.from_pylist(
+        [{**row, "value": None} if row["article_id"] == "a07" else row for row in scores(**better).to_pylist()],
+        SCORES.schema,
+    )
     assert flaws(null, "rouge2") == [wrong]
     one = scores(**better).filter(pc.equal(scores(**better)["metric"], "rouge1"))
     assert flaws(one, "rouge1", "rouge2") == ["the challenger lacks ROUGE-2 on the frozen test split"]

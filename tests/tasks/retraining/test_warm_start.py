@@ -37,9 +37,15 @@ CHAMPION = DirectoryResult("models/ranker", DirectoryRecord("models/ranker", "ol
 @pytest.mark.parametrize(
     ("loss", "initial", "gain", "taken"),
     # Above the floor of .1 the champion loses .1, of which a gain of .02 is .002.
-    [(0.15, 0.2, 0.02, "new"), (0.197, 0.2, 0.02, "new"), (0.199, 0.2, 0.02, "old"), (0.2, 0.2, 0.0, "old"),
-     (0.3, 0.2, 0.0, "old"), (0.1999, 0.2, 0.0, "new")],
-)  # fmt: skip
+    [
+        (0.15, 0.2, 0.02, "new"),
+        (0.197, 0.2, 0.02, "new"),
+        (0.199, 0.2, 0.02, "old"),
+        (0.2, 0.2, 0.0, "old"),
+        (0.3, 0.2, 0.0, "old"),
+        (0.1999, 0.2, 0.0, "new"),
+    ],
+)
 def test_a_ranker_is_taken_up_where_it_saves_enough(loss: float, initial: float, gain: float, taken: str) -> None:
     chosen = better_ranker(ranker(loss, initial), CHAMPION, gain)
     assert chosen.record is not None

@@ -31,13 +31,16 @@ def claim(page: str) -> Claim | None:
         (f'<meta itemprop="license" content="{BY}">', "rdfa"),
         ('<meta name="DC.Rights" content="Creative Commons Attribution 4.0">', "meta"),
         (f'<p>This article is distributed under the terms of the <a href="{BY}">licence</a>.</p>', "statement"),
-        ("<p>Except where otherwise noted, content on this site is licensed under a Creative Commons Attribution 4.0 "
-         "International license.</p>", "statement"),
+        (
+            "<p>Except where otherwise noted, content on this site is licensed under a Creative Commons "
+            "Attribution 4.0 International license.</p>",
+            "statement",
+        ),
         ("<p>Text and images on this page are available under <b>CC BY 4.0</b>.</p>", "statement"),
         ("<p><em>License</em> : CC BY-4.0</p>", "statement"),
         (f'<footer><a href="{BY}"><img alt="CC"></a></footer>', "statement"),
     ],
-)  # fmt: skip
+)
 def test_claims(page: str, source: str) -> None:
     assert claim(page) == Claim("CC-BY-4.0", source)
 

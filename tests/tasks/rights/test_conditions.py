@@ -6,11 +6,24 @@ from storage.page_columns import PERSONAL_DATA, QUALITY_SIGNALS
 from tasks.rights.conditions import RULE_SETS, parse_conditions, refusal
 
 PAGE: dict[str, Any] = {
-    "licence": "CC-BY-SA-4.0", "licence_source": "rel-license", "reservations": [], "language": "en",
-    "quality": {**dict.fromkeys(QUALITY_SIGNALS, 0.5), "words": 400, "word_length": 5.0, "stop_words": 6,
-                "alphabetic": 0.9, "symbols": 0.0, "ellipses": 0.1, "sentences": 20, "placeholders": 0, "repeated": 0},
+    "licence": "CC-BY-SA-4.0",
+    "licence_source": "rel-license",
+    "reservations": [],
+    "language": "en",
+    "quality": {
+        **dict.fromkeys(QUALITY_SIGNALS, 0.5),
+        "words": 400,
+        "word_length": 5.0,
+        "stop_words": 6,
+        "alphabetic": 0.9,
+        "symbols": 0.0,
+        "ellipses": 0.1,
+        "sentences": 20,
+        "placeholders": 0,
+        "repeated": 0,
+    },
     "personal": {**dict.fromkeys(PERSONAL_DATA, 0), "emails": 2},
-}  # fmt: skip
+}
 
 
 def why(*conditions: str, **changed: Any) -> str | None:
@@ -66,10 +79,18 @@ def test_the_first_condition_that_fails_gives_the_reason() -> None:
 
 @pytest.mark.parametrize(
     ("rules", "signal", "value"),
-    [("gopher", "words", 49), ("gopher", "ellipses", 0.31), ("gopher", "alphabetic", 0.79), ("gopher", "stop_words", 1),
-     ("c4", "sentences", 2), ("c4", "placeholders", 1), ("fineweb", "ended", 0.12), ("fineweb", "short", 0.67),
-     ("fineweb", "repeated", 0.1)],
-)  # fmt: skip
+    [
+        ("gopher", "words", 49),
+        ("gopher", "ellipses", 0.31),
+        ("gopher", "alphabetic", 0.79),
+        ("gopher", "stop_words", 1),
+        ("c4", "sentences", 2),
+        ("c4", "placeholders", 1),
+        ("fineweb", "ended", 0.12),
+        ("fineweb", "short", 0.67),
+        ("fineweb", "repeated", 0.1),
+    ],
+)
 def test_published_thresholds(rules: str, signal: str, value: float) -> None:
     assert why(rules) is None
     assert why(rules, quality={**PAGE["quality"], signal: value}) == "page_quality"

@@ -25,10 +25,12 @@ def test_what_a_person_would_mask(case: dict[str, str]) -> None:
         ("Fax: 212-555-0123, 1-888-555-0199", "Fax: [telephone], [telephone]"),
         ("Tel. 020 7946 0018", "Tel. [telephone]"),
         ("Ring +49 (0)30 901820 today", "Ring [telephone] today"),
-        ("It came from 93.184.215.14 and 2606:2800:21f:cb07:6820:80da:af6b:8b2c.",
-         "It came from [IP address] and [IP address]."),
+        (
+            "It came from 93.184.215.14 and 2606:2800:21f:cb07:6820:80da:af6b:8b2c.",
+            "It came from [IP address] and [IP address].",
+        ),
     ],
-)  # fmt: skip
+)
 def test_personal_data_is_found_and_masked(text: str, masked: str) -> None:
     assert mask_personal(text) == masked
 

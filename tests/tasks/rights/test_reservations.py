@@ -47,8 +47,10 @@ def test_only_headers_on_rights_are_kept_and_only_such_as_a_file_can_hold() -> N
     ("meta", "signs"),
     [
         ('<meta name="robots" content="index, noai">', ["meta noai"]),
-        ('<meta name="ROBOTS" content="noimageai"><meta name="tdm-reservation" content=" 1 ">',
-         ["meta noimageai", "meta tdm-reservation"]),
+        (
+            '<meta name="ROBOTS" content="noimageai"><meta name="tdm-reservation" content=" 1 ">',
+            ["meta noimageai", "meta tdm-reservation"],
+        ),
         ('<meta name="robots" content="noai"><meta name="robots" content="noai">', ["meta noai"]),
         ('<meta name="robots" content="noarchive"><meta name="tdm-reservation" content="0">', []),
         ('<meta name="robots" content="noAI">', ["meta noai"]),
@@ -56,8 +58,10 @@ def test_only_headers_on_rights_are_kept_and_only_such_as_a_file_can_hold() -> N
         ('<meta name="robots" content="noml">', ["meta noml"]),
         ('<meta name="robots" content="noai noimageai">', ["meta noai", "meta noimageai"]),
         ('<meta http-equiv="X-Robots-Tag" content="noai, noindex">', ["meta noai"]),
-        ('<meta http-equiv="x-robots-tag" content="gptbot: noai, ccbot: noml">',
-         ["meta noai for gptbot", "meta noml for ccbot"]),
+        (
+            '<meta http-equiv="x-robots-tag" content="gptbot: noai, ccbot: noml">',
+            ["meta noai for gptbot", "meta noml for ccbot"],
+        ),
         ('<meta http-equiv="refresh" content="noai">', []),
         ('<meta http-equiv="tdm-reservation" content="1">', ["meta tdm-reservation"]),
         ('<meta name="GPTBot" content="noai">', ["meta noai for gptbot"]),
@@ -67,7 +71,7 @@ def test_only_headers_on_rights_are_kept_and_only_such_as_a_file_can_hold() -> N
         ('<meta content="noai">', []),
         ('<meta name="description" content="What noai means">', []),
     ],
-)  # fmt: skip
+)
 def test_signs_in_a_page(meta: str, signs: list[str]) -> None:
     page = f"<head>{meta}</head><body>Text.</body>"
     tree = parse(page)

@@ -6,9 +6,14 @@ from tasks.rights.totals import PageTotals
 
 def document(**columns: Any) -> dict[str, Any]:
     return {
-        "licence": None, "licence_source": None, "reservations": [], "language": "en", "reason": None,
-        "personal": {"emails": 0, "phones": 0, "ip_addresses": 0}, **columns,
-    }  # fmt: skip
+        "licence": None,
+        "licence_source": None,
+        "reservations": [],
+        "language": "en",
+        "reason": None,
+        "personal": {"emails": 0, "phones": 0, "ip_addresses": 0},
+        **columns,
+    }
 
 
 ROWS = [
@@ -40,11 +45,16 @@ def test_documents_with_text_are_counted() -> None:
         ("language", [["en", "2", "66.7"], ["not sure", "1", "33.3"]]),
         (
             "personal data on the pages",
-            [["e-mail addresses", "3", "–"], ["telephone numbers", "1", "–"], ["IP addresses", "0", "–"],
-             ["numbers of payment cards", "0", "–"], ["numbers of bank accounts (IBAN)", "0", "–"],
-             ["documents with any of it", "1", "33.3"]],
+            [
+                ["e-mail addresses", "3", "–"],
+                ["telephone numbers", "1", "–"],
+                ["IP addresses", "0", "–"],
+                ["numbers of payment cards", "0", "–"],
+                ["numbers of bank accounts (IBAN)", "0", "–"],
+                ["documents with any of it", "1", "33.3"],
+            ],
         ),
-    ]  # fmt: skip
+    ]
 
 
 def test_parts_add_up_to_the_whole_and_survive_a_file() -> None:

@@ -199,9 +199,13 @@ def test_killed_shard_pays_for_no_answered_query_again(tmp_path: Path) -> None:
         )
     assert asked == ["c", "e", "f"]  # what failed, what it was killed at, and what comes after
     assert [(row["article_id"], row["url"], row["reason"]) for row in rows.to_pylist()] == [
-        ("id-a", "http://a.test/", None), ("id-b", None, "no_results"), ("id-c", None, "query_failed"),
-        ("id-d", "http://d.test/", None), ("id-e", "http://e.test/", None), ("id-f", "http://f.test/", None),
-    ]  # fmt: skip
+        ("id-a", "http://a.test/", None),
+        ("id-b", None, "no_results"),
+        ("id-c", None, "query_failed"),
+        ("id-d", "http://d.test/", None),
+        ("id-e", "http://e.test/", None),
+        ("id-f", "http://f.test/", None),
+    ]
 
 
 def test_query_is_tried_again() -> None:

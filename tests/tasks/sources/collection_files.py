@@ -44,6 +44,10 @@ def comma_separated(path: Path, columns: Sequence[str], *rows: Sequence[str]) ->
 def news(number: int, **columns: Any) -> Mapping[str, Any]:
     """Return an article of a cluster of WCEP."""
     return {
-        "id": f"a{number}", "url": f"http://news.test/{number}", "title": f"Report {number}",
-        "text": f"{FIRE} {number}", "origin": "CommonCrawl", **columns,
-    }  # fmt: skip
+        "id": f"a{number}",
+        "url": f"http://news.test/{number}",
+        "title": f"Report {number}",
+        "text": f"{FIRE} {number}",
+        "origin": "CommonCrawl",
+        **columns,
+    }

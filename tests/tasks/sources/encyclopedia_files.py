@@ -80,9 +80,14 @@ def prose(*pieces: str | Part) -> Part:
 def megawika(title: str, *elements: Part, wikicode: str = "") -> Part:
     """A row of MegaWika."""
     return {
-        "title": title, "wikicode": wikicode, "hash": "2c0c", "last_revision": "2024-04-30T10:50:40Z",
-        "text": "…", "elements": list(elements), "excerpts_with_citations": [],
-    }  # fmt: skip
+        "title": title,
+        "wikicode": wikicode,
+        "hash": "2c0c",
+        "last_revision": "2024-04-30T10:50:40Z",
+        "text": "…",
+        "elements": list(elements),
+        "excerpts_with_citations": [],
+    }
 
 
 def lines_of(*rows: Any) -> bytes:
@@ -157,9 +162,14 @@ def page(name: str, *sections: str, head: str = "", **more: Any) -> Part:
         f'<body class="mw-body-content parsoid-body">{body}{head}</body></html>'
     )
     return {
-        "name": name, "identifier": 5, "url": f"https://en.wikipedia.org/wiki/{name}",
-        "version": {"identifier": 31}, "namespace": {"identifier": 0},
+        "name": name,
+        "identifier": 5,
+        "url": f"https://en.wikipedia.org/wiki/{name}",
+        "version": {"identifier": 31},
+        "namespace": {"identifier": 0},
         "license": [{"name": "Creative Commons", "identifier": "CC-BY-SA-4.0"}],
-        "templates": [{"name": "Template:Cite web"}], "categories": [{"name": "Category:Bridges"}],
-        "article_body": {"html": document, "wikitext": "…"}, **more,
-    }  # fmt: skip
+        "templates": [{"name": "Template:Cite web"}],
+        "categories": [{"name": "Category:Bridges"}],
+        "article_body": {"html": document, "wikitext": "…"},
+        **more,
+    }

@@ -118,17 +118,29 @@ def test_long_paragraphs_are_cut_between_sentences(tmp_path: Path) -> None:
     file = json_lines(tmp_path / "a.jsonl", {"documents": f"{FIRE} {CAUSE}\n{OWNER}", "summary": SUMMARY})
     (article,) = read(collection(file, paragraph_words=12))
     assert texts(article) == [
-        (FIRE, "Firemen say that a lamp had been left alight in the store", "of the mill at Arlen.",
-         "Its owner, Ruth Ames, wants to build it up again before the", "winter."),
-    ]  # fmt: skip
+        (
+            FIRE,
+            "Firemen say that a lamp had been left alight in the store",
+            "of the mill at Arlen.",
+            "Its owner, Ruth Ames, wants to build it up again before the",
+            "winter.",
+        ),
+    ]
     (article,) = read(collection(file, paragraph_words=None))
     assert texts(article) == [(f"{FIRE} {CAUSE} {OWNER}",)]
 
 
 def test_rows_that_are_not_of_the_layout_are_refused_one_by_one(tmp_path: Path) -> None:
     good = {"documents": [FIRE], "summary": SUMMARY}
-    bad: list[Any] = ["{", "[]", {**good, "summary": 7}, {**good, "documents": 7}, {**good, "documents": [7]},
-                      {**good, "split": "mine"}, "[" * 100_000]  # fmt: skip
+    bad: list[Any] = [
+        "{",
+        "[]",
+        {**good, "summary": 7},
+        {**good, "documents": 7},
+        {**good, "documents": [7]},
+        {**good, "split": "mine"},
+        "[" * 100_000,
+    ]
     file = json_lines(tmp_path / "a.jsonl", good, *bad, "", {"summary": SUMMARY}, {"documents": [FIRE]})
     articles = read(collection(file))
     assert [article.drop_reason for article in articles] == [None, *["malformed_row"] * 7, None, None]
@@ -224,9 +236,16 @@ def test_a_change_of_the_summaries_alone_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "split"),
-    [("train.src", "train"), ("WCEP_val.jsonl.gz", "valid"), ("validation-00000-of-00002.parquet", "valid"),
-     ("filtered_test_concat.csv", "test"), ("dev.json", "valid"), ("contest.json", None), ("all.csv", None)],
-)  # fmt: skip
+    [
+        ("train.src", "train"),
+        ("WCEP_val.jsonl.gz", "valid"),
+        ("validation-00000-of-00002.parquet", "valid"),
+        ("filtered_test_concat.csv", "test"),
+        ("dev.json", "valid"),
+        ("contest.json", None),
+        ("all.csv", None),
+    ],
+)
 def test_split_of_a_name(name: str, split: str | None) -> None:
     assert split_of(name) == split
 

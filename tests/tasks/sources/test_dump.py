@@ -241,8 +241,13 @@ def test_the_settings_choose_it(tmp_path: Path) -> None:
 def test_a_real_dump_is_read(shared_data: Path) -> None:
     articles = read(source(shared_data / "enwiki-excerpt.xml.bz2", min_lead_words=10))
     assert Counter(article.drop_reason for article in articles) == {
-        None: 95, "redirect": 99, "disambiguation": 8, "list": 2, "empty_lead": 1, "other_namespace": 1,
-    }  # fmt: skip
+        None: 95,
+        "redirect": 99,
+        "disambiguation": 8,
+        "list": 2,
+        "empty_lead": 1,
+        "other_namespace": 1,
+    }
     kept = {article.title: article for article in articles if article.drop_reason is None}
     assert kept["Abstract (law)"].lead == (
         "In law, an abstract is a brief statement that contains the most important points of a long legal document or "

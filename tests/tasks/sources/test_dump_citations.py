@@ -32,7 +32,7 @@ def urls(text: str, **settings: Any) -> list[str]:
         ("A [http://inline.test/ link] in text and {{Infobox|website=http://w.test/}}.", []),
         ("A {{cite web|url=http://a.test/}} in text.", ["a.test/"]),
     ],
-)  # fmt: skip
+)
 def test_a_citation_gives_its_url(text: str, expected: list[str]) -> None:
     assert urls(text) == expected
 
@@ -97,8 +97,10 @@ def test_a_section_cites_what_is_defined_elsewhere() -> None:
     text = "L.<ref name=a>http://a.test/</ref>\n== S ==\n<ref name=a/><ref>http://b.test/</ref>\n== T ==\n<ref name=b/>"
     citations = Citations(text, WikitextSettings())
     assert [citations.section_urls(section) for section in split_sections(text)] == [
-        ("http://a.test/",), ("http://a.test/", "http://b.test/"), (),
-    ]  # fmt: skip
+        ("http://a.test/",),
+        ("http://a.test/", "http://b.test/"),
+        (),
+    ]
 
 
 def test_a_reference_that_names_itself_ends() -> None:

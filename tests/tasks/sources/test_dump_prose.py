@@ -48,7 +48,7 @@ def prose(wikitext: str) -> str:
         ("Ada is so defined:\n\n<math>\\frac12</math>", ""),
         ("He said:\n<blockquote>Ada flows.</blockquote>", "He said:\nAda flows."),
     ],
-)  # fmt: skip
+)
 def test_markup_becomes_prose(wikitext: str, expected: str) -> None:
     assert prose(wikitext) == expected
 
@@ -115,7 +115,7 @@ def test_markup_becomes_prose(wikitext: str, expected: str) -> None:
         ("{{never heard of|it|at=all}}", ""),
         ("{{#if:x|y|z}}", ""),
     ],
-)  # fmt: skip
+)
 def test_templates_leave_their_text_or_nothing(template: str, expected: str) -> None:
     assert prose(f"Ada {template} end.") == (f"Ada {expected} end." if expected else "Ada end.")
 
@@ -178,8 +178,13 @@ def test_broken_markup_takes_time_in_proportion(opening: str) -> None:
 def test_sections_know_what_they_stand_under() -> None:
     text = "Lead.\n== A ==\na\n=== B ===\nb\n===C===\nc\n== D ==  \nd\n= = =\n==\n"
     assert [(section.path, section.text.split("\n")[0]) for section in split_sections(text)] == [
-        ((), "Lead."), (("A",), "a"), (("A", "B"), "b"), (("A", "C"), "c"), (("D",), "d"), (("=",), "=="),
-    ]  # fmt: skip
+        ((), "Lead."),
+        (("A",), "a"),
+        (("A", "B"), "b"),
+        (("A", "C"), "c"),
+        (("D",), "d"),
+        (("=",), "=="),
+    ]
     assert lead_of(text) == "Lead.\n"
     assert lead_of("No heading, but a == b ==.") == "No heading, but a == b ==."
 

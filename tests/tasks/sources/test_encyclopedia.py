@@ -94,8 +94,10 @@ def test_the_digest_follows_layout_and_rules(tmp_path: Path) -> None:
     row = named("Ada") | megawika("Ada", prose(LEAD))
     path = write(tmp_path / "a.jsonl", row)
     sources = [
-        encyclopedia(path), encyclopedia(path, layout="megawika"), encyclopedia(path, min_lead_words=3),
-    ]  # fmt: skip
+        encyclopedia(path),
+        encyclopedia(path, layout="megawika"),
+        encyclopedia(path, min_lead_words=3),
+    ]
     assert len({source.partitions()[0].digest for source in sources}) == 3
 
 
@@ -113,19 +115,26 @@ def test_a_bad_row_is_refused_and_the_others_are_read(tmp_path: Path) -> None:
         ("Ada", None),
         *((f"a.jsonl, row {number} from byte 0", "malformed_row") for number in range(2, 8)),
         ("Di", None),
-    ]  # fmt: skip
+    ]
 
 
 def test_what_is_no_article_is_refused_by_the_rules_of_a_dump(tmp_path: Path) -> None:
     rows = [
-        named("List of bridges"), named("Tam (disambiguation)"), named("Talk") | {"namespace": {"identifier": 1}},
-        named("Ada") | {"namespace": {"identifier": 0}}, structured("Bo", []),
+        named("List of bridges"),
+        named("Tam (disambiguation)"),
+        named("Talk") | {"namespace": {"identifier": 1}},
+        named("Ada") | {"namespace": {"identifier": 0}},
+        structured("Bo", []),
         structured("Cy", [], abstract="Too few."),
-    ]  # fmt: skip
+    ]
     assert outcomes(encyclopedia(write(tmp_path / "a.jsonl", *rows))) == [
-        ("List of bridges", "list"), ("Tam (disambiguation)", "disambiguation"), ("Talk", "other_namespace"),
-        ("Ada", None), ("Bo", "empty_lead"), ("Cy", "short_lead"),
-    ]  # fmt: skip
+        ("List of bridges", "list"),
+        ("Tam (disambiguation)", "disambiguation"),
+        ("Talk", "other_namespace"),
+        ("Ada", None),
+        ("Bo", "empty_lead"),
+        ("Cy", "short_lead"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -187,12 +196,17 @@ def test_megawika(tmp_path: Path) -> None:
     row = megawika(
         "Arlen_Bridge",
         {"type": "infobox", "content": [["Opened", {"elements": [cited("http://box.test/")]}]]},
-        prose("Arlen Bridge is a bridge over the Tam", cited("http://one.test/"), ", in the town of Arlen.",
-              cited("http://two.test/"), cited(None, "<ref>Smith 1990</ref>")),
+        prose(
+            "Arlen Bridge is a bridge over the Tam",
+            cited("http://one.test/"),
+            ", in the town of Arlen.",
+            cited("http://two.test/"),
+            cited(None, "<ref>Smith 1990</ref>"),
+        ),
         prose("It was opened in 1794.", {"type": "citation-needed", "content": "{{cn}}"}, cited("http://one.test/")),
         {"type": "heading", "level": 2, "content": "History"},
         prose("It is old.", cited("http://three.test/")),
-    )  # fmt: skip
+    )
     refused = [
         megawika("Old bridge", prose("Moved."), wikicode="#REDIRECT [[Arlen Bridge]]"),
         megawika("Tam", prose("Tam may be many things, and here is a list of some."), wikicode="{{Disambiguation}}"),
@@ -208,9 +222,11 @@ def test_megawika(tmp_path: Path) -> None:
         licence="CC BY-SA 4.0",
     )
     assert [(article.title, article.drop_reason) for article in others] == [
-        ("Old bridge", "redirect"), ("Tam", "disambiguation"), ("Portal:Bridges", "other_namespace"),
+        ("Old bridge", "redirect"),
+        ("Tam", "disambiguation"),
+        ("Portal:Bridges", "other_namespace"),
         ("Mill", "empty_lead"),
-    ]  # fmt: skip
+    ]
 
 
 def test_rows_may_hold_json_in_strings(tmp_path: Path) -> None:

@@ -37,12 +37,12 @@ def test_a_page() -> None:
         '<a rel="mw:WikiLink" href="./Stone_bridge">stone bridge</a> of 6 m<sup>2</sup> over the Tam.'
         f'{mark("1")}<sup class="noprint Inline-Template">[<i>citation needed</i>]</sup> It has these parts:</p>'
         "<ul><li>The first part.</li></ul>"
-        f'<!-- a comment --><p>It was opened in 1794.{mark("b")} See {external("http://x.test/", "its site")}'
+        f"<!-- a comment --><p>It was opened in 1794.{mark('b')} See {external('http://x.test/', 'its site')}"
         ' <a rel="mw:ExtLink" href="http://y.test/" class="external autonumber">[1]</a>.</p>',
         f'<h2 id="History">History</h2><p>It is old.{mark("1")}{mark("c")}</p>'
         '<section data-mw-section-id="2"><h3>Later</h3><p>It is older.</p></section>',
         '<div class="mw-heading mw-heading2"><h2>External links</h2></div>'
-        f'<ul><li>{external("http://unrelated.test/")}</li></ul>',
+        f"<ul><li>{external('http://unrelated.test/')}</li></ul>",
         '<div class="mw-heading mw-heading2"><h2 id="References">References</h2></div>'
         + footnotes(
             **{
@@ -51,7 +51,7 @@ def test_a_page() -> None:
                 "c": "Jones 1990.",
             }
         ),
-    )  # fmt: skip
+    )
     assert article(row) == Article(
         title="Arlen Bridge",
         lead="Arlen Bridge (Welsh: Pont Arlen) is a stone bridge of 6 m² over the Tam.\n"
@@ -70,19 +70,26 @@ def test_a_page() -> None:
         ("<p>One<br/>two.</p><blockquote>Three.</blockquote>", "One two.\nThree."),
         ("<p>One &lt;two&gt; |three|.</p>", "One <two> |three|."),
         ("<p>In 10<sup>18</sup> years and on the 1<sup>st</sup> of May.</p>", "In 10^18 years and on the 1st of May."),
-        ('<p>So <span typeof="mw:Extension/math" data-mw=\'{"body":{"extsrc":"x^{2}"}}\'>pic</span> it is.</p>',
-         "So x^2 it is."),
-        ('<p>So <span typeof="mw:Extension/math" data-mw=\'{"body":{"extsrc":"\\\\frac x y"}}\'>pic</span> it is.</p>',
-         "So it is."),
-        ('<p>So <span typeof="mw:Extension/score">tune</span> it is, <span style="display: none">no</span>yes.</p>',
-         "So it is, yes."),
+        (
+            '<p>So <span typeof="mw:Extension/math" data-mw=\'{"body":{"extsrc":"x^{2}"}}\'>pic</span> it is.</p>',
+            "So x^2 it is.",
+        ),
+        (
+            '<p>So <span typeof="mw:Extension/math" '
+            'data-mw=\'{"body":{"extsrc":"\\\\frac x y"}}\'>pic</span> it is.</p>',
+            "So it is.",
+        ),
+        (
+            '<p>So <span typeof="mw:Extension/score">tune</span> it is, <span style="display: none">no</span>yes.</p>',
+            "So it is, yes.",
+        ),
         ('<p>One<span typeof="mw:Entity">&nbsp;</span>two.<span id="coordinates">51° N</span></p>', "One two."),
-        (f'<div {transclusion("Box")}><p>A box.</p></div><div><p>No box.</p></div>', "No box."),
+        (f"<div {transclusion('Box')}><p>A box.</p></div><div><p>No box.</p></div>", "No box."),
         ('<div class="ambox">Mend it.</div><p class="mw-empty-elt"></p><p>One.</p>', "One."),
         ("<section data-mw-section-id='1'><p>Below.</p></section><p>One.</p>", "One."),
         ("<p>\ue001One\ue000 two.\ue004</p>", "One two."),
     ],
-)  # fmt: skip
+)
 def test_prose(html: str, text: str) -> None:
     assert lead(html) == text
 
@@ -137,16 +144,24 @@ def test_citations_outside_of_footnotes() -> None:
         f"<li><span {transclusion('URL', **{'1': 'http://written.test/'})}>{external('http://shown.test/')}</span></li></ul>"
         "<section data-mw-section-id='2'><h3>Films</h3>" + external("http://film.test/") + "</section>",
         f"<h2>External links</h2><ul><li>{external('http://unrelated.test/')}</li></ul>",
-        "<h2>References</h2>" + footnotes(a=f"{external('http://note.test/')}{mark('b')}", b=external("http://b.test/")),
-    )  # fmt: skip
+        "<h2>References</h2>"
+        + footnotes(a=f"{external('http://note.test/')}{mark('b')}", b=external("http://b.test/")),
+    )
     expected = (
-        "http://text.test/", "http://book.test/", "http://cited.test/", "http://written.test/", "http://film.test/",
-        "http://note.test/", "http://b.test/",
-    )  # fmt: skip
+        "http://text.test/",
+        "http://book.test/",
+        "http://cited.test/",
+        "http://written.test/",
+        "http://film.test/",
+        "http://note.test/",
+        "http://b.test/",
+    )
     assert article(row).references == expected
     assert article(row, external_links=True).references == (
-        *expected[:5], "http://unrelated.test/", *expected[5:],
-    )  # fmt: skip
+        *expected[:5],
+        "http://unrelated.test/",
+        *expected[5:],
+    )
 
 
 def test_a_page_of_the_encyclopedia_is_no_reference_and_items_of_a_list_are_apart() -> None:
@@ -156,7 +171,7 @@ def test_a_page_of_the_encyclopedia_is_no_reference_and_items_of_a_list_are_apar
         LEAD + citation(url="https://en.wikipedia.org/wiki/Bo") + citation(url="http://one.test/"),
         f"<h2>Sources</h2><ul><li>{external(LIVE)}</li><li>{external(copy)}</li></ul>"
         f"<p>{external(COPY)} {external(LIVE)}</p>",
-    )  # fmt: skip
+    )
     assert article(row).references == ("http://one.test/", LIVE, copy, COPY)
 
 
@@ -210,7 +225,7 @@ def test_html_gives_what_wikitext_gives() -> None:
         f"<h2>History</h2><p>Old.{mark('1')}</p>",
         f"<h2>Sources</h2><ul><li>{citation('http://c.test/', title='C', url='http://c.test/')}</li></ul>"
         + footnotes(**notes),
-    )  # fmt: skip
+    )
     settings = WikitextSettings(licence="CC-BY-SA-4.0")
     page_of_dump = Page("Ada", 0, redirect=False, revision="31", model="wikitext", text=wikitext, id="5")
     assert article(row) == ArticleReader(Site(), settings).article(page_of_dump)

@@ -63,9 +63,13 @@ def test_references_come_in_order_of_first_citation() -> None:
     ]
     row = structured("Arlen Bridge", sections, references)
     expected = (
-        "https://three.test/", "http://one.test/", "http://two.test/", "http://book.test/", "http://infobox.test/",
+        "https://three.test/",
+        "http://one.test/",
+        "http://two.test/",
+        "http://book.test/",
+        "http://infobox.test/",
         "http://infobox.test/2",
-    )  # fmt: skip
+    )
     assert article(row).references == expected
     with_links = (*expected[:4], "http://unrelated.test/", *expected[4:])
     assert article(row, external_links=True).references == with_links

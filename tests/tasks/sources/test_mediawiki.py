@@ -59,8 +59,10 @@ def test_a_list_of_titles_is_read(tmp_path: Path) -> None:
     lead = "Bo is a long enough article about Bo in a test."
     assert articles[0] == Article("Bo", lead, ("http://bo.test/",), revision="101", licence="CC BY-SA 4.0", page="101")
     assert [(article.title, article.drop_reason) for article in articles] == [
-        ("Bo", None), ("Äda", None), ("No page", "missing_page"),
-    ]  # fmt: skip
+        ("Bo", None),
+        ("Äda", None),
+        ("No page", "missing_page"),
+    ]
 
 
 def test_every_request_says_who_asks_and_minds_the_lag(tmp_path: Path) -> None:
@@ -117,8 +119,11 @@ def test_a_title_in_another_normal_form_is_found(tmp_path: Path) -> None:
     with wiki("Caf\u00e9", "100% Ni\u00f1a", "A%20b") as server:
         found = read(source(server, listed(tmp_path, *titles)))
     assert [(article.title, article.drop_reason) for article in found] == [
-        ("Caf\u00e9", None), ("100% Ni\u00f1a", None), ("A%20b", None), ("Nowhe\u0301re", "missing_page")
-    ]  # fmt: skip
+        ("Caf\u00e9", None),
+        ("100% Ni\u00f1a", None),
+        ("A%20b", None),
+        ("Nowhe\u0301re", "missing_page"),
+    ]
 
 
 def test_an_answer_that_is_cut_is_continued_in_order(tmp_path: Path) -> None:
@@ -166,8 +171,9 @@ def test_what_is_read_is_what_was_planned(tmp_path: Path) -> None:
         server.hidden.add(100)
         articles = list(wiki_source.read(part))
     assert [(article.title, article.revision, article.drop_reason) for article in articles] == [
-        ("revision 100", "100", "revision_gone"), ("revision 101", "101", "revision_gone"),
-    ]  # fmt: skip
+        ("revision 100", "100", "revision_gone"),
+        ("revision 101", "101", "revision_gone"),
+    ]
 
 
 def test_the_wiki_names_its_namespaces(tmp_path: Path) -> None:

@@ -94,8 +94,11 @@ def test_a_killed_process_asks_again_only_the_last_second(tmp_path: Path, monkey
         killed.add(f"http://w.test/{number}", {"query": {"é": number}})
     after = KeptAnswers(store)
     assert [after.get(f"http://w.test/{number}") for number in range(4)] == [
-        {"query": {"é": 0}}, {"query": {"é": 1}}, {"query": {"é": 2}}, None,
-    ]  # fmt: skip
+        {"query": {"é": 0}},
+        {"query": {"é": 1}},
+        {"query": {"é": 2}},
+        None,
+    ]
     after.add("http://w.test/3", {})
     assert KeptAnswers(store).get("http://w.test/3") == {}
     files = [path.relative_to(tmp_path / "data") for path in (tmp_path / "data").rglob("*") if path.is_file()]

@@ -252,13 +252,16 @@ def test_a_crawl_comes_to_what_is_expected(tmp_path: Path) -> None:
         read_articles(partition=partition, source=source, source_name="miniweb", article_shards=1, seed=1)
     )
     reasons = {
-        Fate.NOT_FOUND: "http_404", Fate.GONE: "http_410", Fate.LOOP: "redirect_loop", Fate.PDF: "not_html",
-        Fate.OVERSIZED: "too_large", Fate.FORBIDDEN: "robots_disallowed", Fate.EMPTY: "empty_body",
-    }  # fmt: skip
+        Fate.NOT_FOUND: "http_404",
+        Fate.GONE: "http_410",
+        Fate.LOOP: "redirect_loop",
+        Fate.PDF: "not_html",
+        Fate.OVERSIZED: "too_large",
+        Fate.FORBIDDEN: "robots_disallowed",
+        Fate.EMPTY: "empty_body",
+    }
     with MiniwebServer(source.miniweb) as server, Journal(LocalFileSystem(), str(tmp_path)) as journal:
-        searching = SearchSettings(
-            provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0
-        )  # fmt: skip
+        searching = SearchSettings(provider="searxng", endpoint="http://search.miniweb.test/search", delay_seconds=0)
         scratch = Scratch(LocalFileSystem(), str(tmp_path / "search"))
         search = search_articles(articles, searching, scratch=scratch, connect_to=server.connect_to)
         crawling = CrawlSettings(host_delay_seconds=0, backoff_seconds=0.01)

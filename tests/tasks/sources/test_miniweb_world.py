@@ -79,15 +79,24 @@ def test_sentences_ask_for_the_facts_of_their_kind_and_pages_tell_what_leads_sta
 
 def test_a_line_of_the_table_stands_for_several_sentences() -> None:
     assert expand("{S} [is|was [very|]] long[ by {n} metres|]") == (
-        Form("", (("S", " is long by "), ("n", " metres"))), Form("", (("S", " is long"),)),
-        Form("", (("S", " was very long by "), ("n", " metres"))), Form("", (("S", " was very long"),)),
-        Form("", (("S", " is long by "), ("n", " metres"))), Form("", (("S", " is long"),)),
-        Form("", (("S", " was  long by "), ("n", " metres"))), Form("", (("S", " was  long"),)),
-    )  # fmt: skip
+        Form("", (("S", " is long by "), ("n", " metres"))),
+        Form("", (("S", " is long"),)),
+        Form("", (("S", " was very long by "), ("n", " metres"))),
+        Form("", (("S", " was very long"),)),
+        Form("", (("S", " is long by "), ("n", " metres"))),
+        Form("", (("S", " is long"),)),
+        Form("", (("S", " was  long by "), ("n", " metres"))),
+        Form("", (("S", " was  long"),)),
+    )
 
 
 def test_the_table_is_cut_into_aspects() -> None:
-    kind = Kind("k", NameScheme((("a",),)), (), {}, """
+    kind = Kind(
+        "k",
+        NameScheme((("a",),)),
+        (),
+        {},
+        """
 = one
 = two
 - three
@@ -100,15 +109,18 @@ def test_the_table_is_cut_into_aspects() -> None:
 ~ ten
 > eleven {T}
   twelve
-""")  # fmt: skip
+""",
+    )
     texts = [
         [aspect.chance, *([form.start for line in lines for form in line] for lines in (aspect.lead, aspect.told))]
         for aspect in kind.aspects
     ]
     assert texts == [
-        [1.0, ["one", "two"], ["three"]], [0.7, ["four"], ["five", "six"]], [0.0, [], ["seven", "eight"]],
+        [1.0, ["one", "two"], ["three"]],
+        [0.7, ["four"], ["five", "six"]],
+        [0.0, [], ["seven", "eight"]],
         [0.0, [], ["nine"]],
-    ]  # fmt: skip
+    ]
     assert kind.colour == ((Form("ten", ()),),)
     assert kind.chatter == ("eleven {T} twelve",)
 

@@ -33,9 +33,14 @@ def write(path: Path, *lines: Any) -> Path:
 
 def test_every_field_is_read_and_others_are_ignored(tmp_path: Path) -> None:
     full = LINE | {
-        "search_results": ["http://s.test/"], "group": "g", "split": "test", "revision": 12, "licence": "CC0",
-        "page": 7, "domain": ["ignored"],
-    }  # fmt: skip
+        "search_results": ["http://s.test/"],
+        "group": "g",
+        "split": "test",
+        "revision": 12,
+        "licence": "CC0",
+        "page": 7,
+        "domain": ["ignored"],
+    }
     file = write(tmp_path / "a.jsonl", full, "", LINE | {"group": None, "split": None})
     assert read(records(file)) == [
         Article("Ada", "Ada was.", ("http://a.test/",), ("http://s.test/",), "test", "g", "12", "CC0", page="7"),
@@ -126,8 +131,10 @@ def test_all_malformed_lines_are_named_up_to_twenty(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="malformed in all") as failure:
         read(records(file))
     assert [line.partition(": ")[0].strip() for line in str(failure.value).splitlines()] == [
-        f"{file}, line 2", f"{file}, line 4", "2 malformed in all",
-    ]  # fmt: skip
+        f"{file}, line 2",
+        f"{file}, line 4",
+        "2 malformed in all",
+    ]
     with pytest.raises(ValueError, match="malformed in all") as failure:
         read(records(write(tmp_path / "b.jsonl", *["{"] * 23)))
     lines = str(failure.value).splitlines()
@@ -147,8 +154,11 @@ def test_as_many_lines_as_allowed_are_refused(tmp_path: Path, size: int) -> None
     settings = RecordsSettings(paths=(str(write(tmp_path / "a.jsonl", "{", LINE, "[1]", LINE)),))
     articles = read(RecordsSource(settings, partition_bytes=size, malformed=2))
     assert [(article.title, article.drop_reason) for article in articles] == [
-        ("a.jsonl, line 1", "malformed_line"), ("Ada", None), ("a.jsonl, line 3", "malformed_line"), ("Ada", None),
-    ]  # fmt: skip
+        ("a.jsonl, line 1", "malformed_line"),
+        ("Ada", None),
+        ("a.jsonl, line 3", "malformed_line"),
+        ("Ada", None),
+    ]
     with pytest.raises(ValueError, match=r"(?s)line 1: .*; the file has 2, source\.malformed allows 1"):
         read(RecordsSource(settings, partition_bytes=size, malformed=1))
 

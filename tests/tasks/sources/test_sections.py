@@ -119,8 +119,9 @@ def test_lines_give_the_same_two_ways(tmp_path: Path) -> None:
         licence="CC BY-SA 4.0",
     )
     assert [(topic.title, topic.drop_reason) for topic in topics[1:]] == [
-        ("Ada Bo (History)", "empty_lead"), ("Ada Bo (Names)", None),
-    ]  # fmt: skip
+        ("Ada Bo (History)", "empty_lead"),
+        ("Ada Bo (Names)", None),
+    ]
     source = over_lines(tmp_path, "lead", LINE, LINE | {"title": "Cy", "lead": "Too short"})
     article, short = read(source)
     assert (article.title, article.lead, article.references) == ("Ada Bo", "Ada Bo is a river.", ())

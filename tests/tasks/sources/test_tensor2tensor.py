@@ -66,9 +66,18 @@ def test_an_article_without_sections_has_no_lead(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "of", "split"),
-    [(0, 1000, "valid"), (99, 1000, "valid"), (100, 1000, "test"), (199, 1000, "test"), (200, 1000, "train"),
-     (999, 1000, "train"), (0, 10, "valid"), (1, 10, "test"), (2, 10, "train")],
-)  # fmt: skip
+    [
+        (0, 1000, "valid"),
+        (99, 1000, "valid"),
+        (100, 1000, "test"),
+        (199, 1000, "test"),
+        (200, 1000, "train"),
+        (999, 1000, "train"),
+        (0, 10, "valid"),
+        (1, 10, "test"),
+        (2, 10, "train"),
+    ],
+)
 def test_the_split_is_theirs_by_the_number_of_the_file(tmp_path: Path, number: int, of: int, split: str) -> None:
     write(tmp_path, number, entry("Ada", "http://a.test/"), [content("Ada", "Ada is.")], of=of)
     assert [article.split for article in read(source(tmp_path))] == [split]

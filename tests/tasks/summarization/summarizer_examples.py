@@ -21,14 +21,29 @@ FACTS = {
 TINY = SummarizerSettings(
     preset="ht",
     overrides={
-        "model_size": 32, "feed_forward_size": 64, "heads": 2, "local_layers": 1, "global_layers": 1, "dropout": 0.0,
+        "model_size": 32,
+        "feed_forward_size": 64,
+        "heads": 2,
+        "local_layers": 1,
+        "global_layers": 1,
+        "dropout": 0.0,
     },
-    max_paragraphs=3, max_paragraph_tokens=40, max_target_tokens=60,
-)  # fmt: skip
+    max_paragraphs=3,
+    max_paragraph_tokens=40,
+    max_target_tokens=60,
+)
 FEW = TrainingSettings(
-    steps=6, batch_tokens=512, accumulation=1, warmup=20, validation_interval=2, keep_best=2, log_interval=2,
-    decoded_articles=2, learning_rate_factor=1, torch_threads=1,
-)  # fmt: skip
+    steps=6,
+    batch_tokens=512,
+    accumulation=1,
+    warmup=20,
+    validation_interval=2,
+    keep_best=2,
+    log_interval=2,
+    decoded_articles=2,
+    learning_rate_factor=1,
+    torch_threads=1,
+)
 
 
 @dataclass(frozen=True)
@@ -61,11 +76,14 @@ def examples(split: str, *, titles: list[str] | None = None, paragraphs: int = 3
     for title in titles or list(FACTS):
         texts = [FACTS[title], "See the map of Tavia.", "No more is known.", "Nothing."][:paragraphs]
         row = {
-            "article_id": f"{split}-{title}", "split": split, "title": words.encode(title),
+            "article_id": f"{split}-{title}",
+            "split": split,
+            "title": words.encode(title),
             "source": [words.encode(text) for text in texts],
             "target": [words.begin, *words.encode(FACTS[title]), words.end],
-            "title_text": title, "target_text": FACTS[title],
-        }  # fmt: skip
+            "title_text": title,
+            "target_text": FACTS[title],
+        }
         rows.append(row)
     return pa.Table.from_pylist(rows, schema=EXAMPLES.schema)
 
@@ -94,7 +112,10 @@ def released_vocabulary() -> Vocabulary:
     writer = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(["the river aral rises in the hills .", "it flows north to the sea ."] * 5),
-        model_writer=writer, vocab_size=60, hard_vocab_limit=False, minloglevel=2,
+        model_writer=writer,
+        vocab_size=60,
+        hard_vocab_limit=False,
+        minloglevel=2,
         user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"],
-    )  # fmt: skip
+    )
     return Vocabulary(writer.getvalue())

@@ -21,9 +21,7 @@ from tests.tasks.summarization.summarizer_examples import FEW, TINY, InMemory, e
 
 torch.set_num_threads(1)
 SIZES = {"model_size": 32, "feed_forward_size": 64, "heads": 2, "dropout": 0.0}
-PHT = TINY.model_copy(
-    update={"preset": "pht", "overrides": {**SIZES, "encoder_layers": 1, "decoder_layers": 2}}
-)  # fmt: skip
+PHT = TINY.model_copy(update={"preset": "pht", "overrides": {**SIZES, "encoder_layers": 1, "decoder_layers": 2}})
 SHORT = AttentionSettings(
     steps=6,
     batch_tokens=512,
@@ -80,9 +78,16 @@ def test_a_model_directory_and_its_metrics(summarizer: Path, tmp_path: Path) -> 
     assert re.match(r"step 6 of 6; error \S+ squared error/paragraph; ", str(reports[-1]))
     lines = [(line["kind"], line["step"]) for line in read_metrics(tmp_path / "metrics.jsonl")]
     assert lines == [
-        ("train", 1), ("train", 2), ("validation", 2), ("train", 3), ("train", 4), ("validation", 4), ("train", 5),
-        ("train", 6), ("validation", 6),
-    ]  # fmt: skip
+        ("train", 1),
+        ("train", 2),
+        ("validation", 2),
+        ("train", 3),
+        ("train", 4),
+        ("validation", 4),
+        ("train", 5),
+        ("train", 6),
+        ("validation", 6),
+    ]
     predictor = load_predictor(tmp_path, summarizer)
     assert not predictor.training
     assert predictor.config.feed_forward_size == 128  # four times the summarizer's 32
@@ -136,9 +141,7 @@ def test_a_summarizer_without_paragraph_embeddings_is_refused_before_anything_is
 
 def test_graphsum_is_learned_from_with_its_graph(tmp_path: Path) -> None:
     layers = {"word_layers": 1, "graph_layers": 1, "decoder_layers": 1}
-    settings = TINY.model_copy(
-        update={"preset": "graphsum", "overrides": {**SIZES, **layers}, "graph": "similarity"}
-    )  # fmt: skip
+    settings = TINY.model_copy(update={"preset": "graphsum", "overrides": {**SIZES, **layers}, "graph": "similarity"})
     table = pa.concat_tables([examples("train"), examples("valid")])
     data = InMemory([(table, graphs(table))])
     directory = summarizer_in(tmp_path / "graphsum", settings, data)
@@ -179,8 +182,12 @@ def test_threads_are_always_two(summarizer: Path, tmp_path: Path) -> None:
     seen: list[int] = []
     settings = SHORT.model_copy(update={"steps": 2})
     train_attention(
-        shards(), summarizer, settings, directory=tmp_path, seed=1,
+        shards(),
+        summarizer,
+        settings,
+        directory=tmp_path,
+        seed=1,
         progress=lambda _: seen.append(torch.get_num_threads()),
-    )  # fmt: skip
+    )
     assert set(seen) == {2}
     assert torch.get_num_threads() == 1

@@ -23,9 +23,17 @@ pytestmark = pytest.mark.integration
 
 TEXTS = ["See the map of Tavia.", "No more is known – «nothing»."]
 TRAINING = TrainingSettings(
-    steps=150, batch_tokens=900, accumulation=1, schedule="linear", learning_rate=0.01, warmup=10, label_smoothing=0,
-    validation_interval=150, decoded_articles=1, torch_threads=1,
-)  # fmt: skip
+    steps=150,
+    batch_tokens=900,
+    accumulation=1,
+    schedule="linear",
+    learning_rate=0.01,
+    warmup=10,
+    label_smoothing=0,
+    validation_interval=150,
+    decoded_articles=1,
+    torch_threads=1,
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +63,21 @@ def test_a_bart_learns_to_copy_its_first_paragraph_and_writes_no_mark(
         preset=preset,
         copying=True,
         overrides={
-            "model_size": 32, "feed_forward_size": 64, "heads": 4, "encoder_layers": 1, "decoder_layers": 1,
-            "max_positions": 256, "source_tokens": 256, "gradient_checkpointing": preset == "hed-small",
+            "model_size": 32,
+            "feed_forward_size": 64,
+            "heads": 4,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "max_positions": 256,
+            "source_tokens": 256,
+            "gradient_checkpointing": preset == "hed-small",
         },
         max_paragraphs=3,
         max_target_tokens=100,
-    )  # fmt: skip
+    )
     sentences = preset == "hie-bart-small"
     table = examples(words, sentences=sentences)
-    train_summarizer(
-        InMemory([(table,)]), words, settings, training=TRAINING, directory=tmp_path, seed=1
-    )  # fmt: skip
+    train_summarizer(InMemory([(table,)]), words, settings, training=TRAINING, directory=tmp_path, seed=1)
     decoding = DecodingSettings(beam=2, min_length=5, max_length=90, source_values=True)
     rows = decode_shard(table, tmp_path, decoding).to_pylist()
     assert len(rows) == len(FACTS)

@@ -26,11 +26,15 @@ PHT = TINY.model_copy(
     update={
         "preset": "pht",
         "overrides": {
-            "model_size": 32, "feed_forward_size": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
+            "model_size": 32,
+            "feed_forward_size": 64,
+            "heads": 2,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
             "dropout": 0.0,
         },
     }
-)  # fmt: skip
+)
 PLAIN = DecodingSettings(beam=2, normalisation="average", min_length=4, max_length=8, batch_articles=3, block_ngrams=3)
 
 
@@ -63,11 +67,9 @@ def test_everything_together_in_batches_of_any_size(trained: tuple[Path, Path]) 
     table = pa.concat_tables([examples("test"), examples("test", titles=["Aral", "Dolva"], paragraphs=2)])
     both = {"alignment": "ranked", "coverage": 0.3, "compressed_paragraphs": 2}
     together, alone = (
-        decode_shard(
-            table, summarizer, changed(**both, batch_articles=size), predictor=predictor, ranked=ranked(table)
-        )
+        decode_shard(table, summarizer, changed(**both, batch_articles=size), predictor=predictor, ranked=ranked(table))
         for size in (64, 1)
-    )  # fmt: skip
+    )
     assert together.column("summary").equals(alone.column("summary"))
     assert together.column("system").to_pylist() == ["pht"] * 6
 

@@ -20,9 +20,14 @@ from tests.models.byte_level import write_folder
 from tests.tasks.summarization.summarizer_examples import vocabulary as pieces
 
 TINY = {
-    "model_size": 16, "feed_forward_size": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1,
-    "max_positions": 64, "source_tokens": 64,
-}  # fmt: skip
+    "model_size": 16,
+    "feed_forward_size": 32,
+    "heads": 2,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "max_positions": 64,
+    "source_tokens": 64,
+}
 
 
 def settings(folder: Path | str | None = None, preset: str = "bart-small", **overrides: object) -> SummarizerSettings:
@@ -220,9 +225,7 @@ def test_a_folder_says_whether_outputs_have_a_matrix_of_their_own(words: Vocabul
     sizes = {"d_model": 256, "d_kv": 64, "d_ff": 1024, "num_heads": 4, "num_layers": 3, "local_radius": 31}
     kind = {"feed_forward_proj": "gated-gelu", "encoder_attention_type": "transient-global"}
     marks = {"pad_token_id": words.pad, "eos_token_id": words.end, "decoder_start_token_id": words.begin}
-    config = transformers.LongT5Config(
-        vocab_size=words.size, tie_word_embeddings=False, **sizes, **kind, **marks
-    )  # fmt: skip
+    config = transformers.LongT5Config(vocab_size=words.size, tie_word_embeddings=False, **sizes, **kind, **marks)
     published = transformers.LongT5ForConditionalGeneration(config)
     if own:
         published.lm_head.weight = torch.nn.Parameter(torch.randn(words.size, 256))

@@ -11,11 +11,19 @@ from tasks.summarization.targets import name_subject, supported_sentences
         ("He was born in Lund.", "Per Berg", "Per Berg was a poet.", "Per Berg was born in Lund."),
         ("It rises in Norvenia.", "River Tavil", "The River Tavil is a river.", "The River Tavil rises in Norvenia."),
         ("Founded in 1901, it grew.", "Gasomm", "Gasomm is a firm.", "Founded in 1901, Gasomm grew."),
-        ("Opened in 1901, it grew.", "Tavil Bridge", "The Tavil Bridge is a bridge.",
-         "Opened in 1901, the Tavil Bridge grew."),
+        (
+            "Opened in 1901, it grew.",
+            "Tavil Bridge",
+            "The Tavil Bridge is a bridge.",
+            "Opened in 1901, the Tavil Bridge grew.",
+        ),
         ("Berg began in Lund.", "Per Berg", "Per Berg was a poet.", "Per Berg began in Lund."),
-        ("Starring Ann Lee, The Last Mill runs long.", "The Last Mill in Spring", "The Last Mill in Spring is a film.",
-         "Starring Ann Lee, The Last Mill in Spring runs long."),
+        (
+            "Starring Ann Lee, The Last Mill runs long.",
+            "The Last Mill in Spring",
+            "The Last Mill in Spring is a film.",
+            "Starring Ann Lee, The Last Mill in Spring runs long.",
+        ),
         ("The poet began in Lund.", "Per Berg", "Per Berg was a poet.", "Per Berg began in Lund."),
         ("In 1901, the company grew.", "Gasomm (firm)", "Gasomm makes cables.", "In 1901, Gasomm grew."),
         # It is named, or nothing stands there for it.
@@ -26,7 +34,7 @@ from tasks.summarization.targets import name_subject, supported_sentences
         ("Its basin is wide.", "River Tavil", "The River Tavil is a river.", "Its basin is wide."),
         ("", "Lund", "", ""),
     ],
-)  # fmt: skip
+)
 def test_the_subject_is_named_where_another_word_stands_for_it(
     sentence: str, title: str, definition: str, expected: str
 ) -> None:
@@ -36,9 +44,11 @@ def test_the_subject_is_named_where_another_word_stands_for_it(
 def test_the_first_sentence_that_is_learned_names_the_subject() -> None:
     lead = "Per Berg (1874 \u2013 1950) was a poet. He was born in Lund. He wrote on mills."
     assert supported_sentences("Per Berg", lead, ["a poet of Lund"]) == [
-        "Per Berg was born in Lund.", "He wrote on mills.",
-    ]  # fmt: skip
+        "Per Berg was born in Lund.",
+        "He wrote on mills.",
+    ]
     assert supported_sentences("Per Berg", lead, ["1874, 1950, Lund"])[:2] == [
-        "Per Berg (1874 \u2013 1950) was a poet.", "He was born in Lund.",
-    ]  # fmt: skip
+        "Per Berg (1874 \u2013 1950) was a poet.",
+        "He was born in Lund.",
+    ]
     assert supported_sentences("Per Berg", "Seen by Ann.", ["a mill"]) == []

@@ -56,9 +56,12 @@ def test_a_model_directory_is_self_contained(tmp_path: Path) -> None:
     best = json.loads((tmp_path / "best.json").read_text())
     assert best[0]["score"] == metrics["validation_nll"] == min(r.validation for r in reports if r.validation)
     assert metrics["published"] == [
-        "model.safetensors", "config.json", "vocabulary.model", "best.json",
+        "model.safetensors",
+        "config.json",
+        "vocabulary.model",
+        "best.json",
         *(f"{entry['checkpoint']}/model.safetensors" for entry in best),
-    ]  # fmt: skip
+    ]
     assert all((tmp_path / file).is_file() for file in metrics["published"])
     loaded = load_summarizer(tmp_path)
     assert (loaded.name, loaded.vocabulary, loaded.model.training) == ("ht", vocabulary(), False)
@@ -185,9 +188,7 @@ def test_training_on_never_ends_with_worse_weights_than_it_started_from(trained:
 def test_a_run_goes_on_only_from_where_it_started(trained: Path, tmp_path: Path) -> None:
     def train(steps: int, initial: Path | None) -> dict[str, Any]:
         few = FEW.model_copy(update={"steps": steps})
-        return train_summarizer(
-            shards(), vocabulary(), TINY, training=few, directory=tmp_path, seed=7, initial=initial
-        )  # fmt: skip
+        return train_summarizer(shards(), vocabulary(), TINY, training=few, directory=tmp_path, seed=7, initial=initial)
 
     train(2, trained)
     with pytest.raises(ValueError, match=r"other settings \(initial\): initial was '[0-9a-f]{64}' and is None"):

@@ -75,8 +75,9 @@ def test_an_error_fails_its_own_summary_alone():
         wait_until(lambda: done(good), "the good summary")
     assert (bad.state, bad.error) == ("failed", "the title is bad: expected another")
     assert (broken.state, broken.error) == (
-        "failed", "an error of this program (KeyError); its log has the details",
-    )  # fmt: skip
+        "failed",
+        "an error of this program (KeyError); its log has the details",
+    )
     assert good.state == "done"
 
 

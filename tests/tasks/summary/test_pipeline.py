@@ -81,8 +81,9 @@ def test_a_copy_that_is_mostly_menus_is_called_a_copy():
     text = f"{HISTORY}\n" + "".join(f"Menu {number}\n" for number in range(9))
     summary, _ = summarized(files(a_txt=text, b_txt=text))
     assert [source.refused for source in summary.sources] == [
-        None, "it says nothing that an earlier source does not say: every usable paragraph is a repetition",
-    ]  # fmt: skip
+        None,
+        "it says nothing that an earlier source does not say: every usable paragraph is a repetition",
+    ]
 
 
 @pytest.mark.parametrize(

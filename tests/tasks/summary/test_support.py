@@ -13,9 +13,13 @@ def judged(claim: str, *passages: str) -> Judged:
 def test_names_numbers_and_most_words_in_one_sentence_support() -> None:
     found = judged("The lower tower was built by Thomas Ridley in 1847.", TOWER)
     assert found == Judged(
-        "supported", ("Thomas Ridley built the lower tower from granite in 1847.",), (), 1.0,
-        "names and numbers found; 100 % of its words found", said=True,
-    )  # fmt: skip
+        "supported",
+        ("Thomas Ridley built the lower tower from granite in 1847.",),
+        (),
+        1.0,
+        "names and numbers found; 100 % of its words found",
+        said=True,
+    )
 
 
 def test_values_that_other_sentences_of_the_passage_hold_do_not_support() -> None:

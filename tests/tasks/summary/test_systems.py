@@ -33,9 +33,13 @@ from tests.tasks.summary.topic import HISTORY, TODAY, files, summarized
 
 DECODING = DecodingSettings(beam=2, min_length=4, max_length=12, source_values=True)
 CONFIG: dict[str, Any] = {
-    "words": "unicode", "decoding": DECODING.model_dump(mode="json"), "ranking": {"method": "ranking", "keep": 3},
-    "paragraphs": {}, "graphs": {}, "examples": {"paragraph_tokens": 40},
-}  # fmt: skip
+    "words": "unicode",
+    "decoding": DECODING.model_dump(mode="json"),
+    "ranking": {"method": "ranking", "keep": 3},
+    "paragraphs": {},
+    "graphs": {},
+    "examples": {"paragraph_tokens": 40},
+}
 
 
 def summarizer_in(folder: Path, words: Vocabulary) -> None:
@@ -60,9 +64,16 @@ def root_with(path: Path, *models: str, **config: Any) -> str:
         folder = working_directory(store, f"models/{name}", "0" * 16)
         {"summarizer": summarizer_in, "ranker": ranker_in}[name](folder, vocabulary())
         record = publish_directory(
-            store, folder, name=f"models/{name}", key="0" * 16, published=[], settings={}, inputs={}, metrics={},
+            store,
+            folder,
+            name=f"models/{name}",
+            key="0" * 16,
+            published=[],
+            settings={},
+            inputs={},
+            metrics={},
             seconds=1.0,
-        )  # fmt: skip
+        )
         paths[f"models/{name}"] = record.path
     save_build(store, Build("20260101-000000-abc", "2026-01-01", {**CONFIG, **config}, {}, paths, {}))
     return str(path)
@@ -87,9 +98,17 @@ def test_the_champion_comes_before_the_latest_build_and_a_roll_back_is_followed(
     store = Store(root_with(tmp_path, "summarizer", "ranker"))
     words = pa.table({"model": [vocabulary().model], "pieces": [1], "sentences": [1]}, schema=VOCABULARY.schema)
     record = ShardRecord(
-        "vocabulary", 0, "0" * 16, store.write_table(shard_path("vocabulary", 0, "0" * 16), words, VOCABULARY),
-        {}, {}, {}, 1, 1.0, 1,
-    )  # fmt: skip
+        "vocabulary",
+        0,
+        "0" * 16,
+        store.write_table(shard_path("vocabulary", 0, "0" * 16), words, VOCABULARY),
+        {},
+        {},
+        {},
+        1,
+        1.0,
+        1,
+    )
     save_record(store, record)
     models = {f"models/{name}": f"models/{name}/{'0' * 16}" for name in ("summarizer", "ranker")}
     for number, beam in ((1, 3), (2, 4)):
@@ -192,10 +211,16 @@ LOOSE = Sentence("It was financed by granite in 1990.", "partly", (1,))
 @pytest.mark.parametrize(
     ("sentences", "shown"),
     [
-        ([SAID], True), ([JOINED], True), ([LOOSE], False), ([SAID, *[LOOSE] * 3], True), ([SAID, *[LOOSE] * 4], False),
-        ([JOINED, LOOSE], True), ([JOINED, LOOSE, LOOSE], False), ([], False),
+        ([SAID], True),
+        ([JOINED], True),
+        ([LOOSE], False),
+        ([SAID, *[LOOSE] * 3], True),
+        ([SAID, *[LOOSE] * 4], False),
+        ([JOINED, LOOSE], True),
+        ([JOINED, LOOSE, LOOSE], False),
+        ([], False),
     ],
-)  # fmt: skip
+)
 def test_a_quarter_of_what_a_model_writes_must_be_borne_out(sentences: list[Sentence], shown: bool):
     """What several passages support together counts half."""
     assert (doubts("ht", sentences) is None) == shown

@@ -29,10 +29,21 @@ def files(**texts: str) -> list[Given]:
 
 
 def summarized(
-    given: list[Given], *, title: str = TITLE, system: System | None = None, said: list[Progress] | None = None,
-    connect_to: dict[str, str] | None = None, choice: Choice = "suitable", **settings: object,
-) -> tuple[CitedSummary, dict[int, Page]]:  # fmt: skip
+    given: list[Given],
+    *,
+    title: str = TITLE,
+    system: System | None = None,
+    said: list[Progress] | None = None,
+    connect_to: dict[str, str] | None = None,
+    choice: Choice = "suitable",
+    **settings: object,
+) -> tuple[CitedSummary, dict[int, Page]]:
     return summarize(
-        title, given, system or find_system(None), SummarySettings.model_validate(settings),
-        choice=choice, progress=[].append if said is None else said.append, connect_to=connect_to,
-    )  # fmt: skip
+        title,
+        given,
+        system or find_system(None),
+        SummarySettings.model_validate(settings),
+        choice=choice,
+        progress=[].append if said is None else said.append,
+        connect_to=connect_to,
+    )

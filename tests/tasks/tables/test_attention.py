@@ -45,9 +45,10 @@ def test_every_asked_system_is_scored_on_the_articles_with_gold_attention() -> N
     words = pa.array(["river", "lake", "lake", "hill"], texts.schema.field("text").type)
     texts = texts.set_column(texts.schema.get_field_index("text"), texts.schema.field("text"), words)
     written = predictions(
-        prediction("a", "ht", "x y", [[1.0, 0.0], [0.0, 1.0]]), prediction("a", "ft", "x", [[1.0, 0.0]]),
+        prediction("a", "ht", "x y", [[1.0, 0.0], [0.0, 1.0]]),
+        prediction("a", "ft", "x", [[1.0, 0.0]]),
         prediction("b", "ht", "x", [[1.0, 0.0]]),
-    )  # fmt: skip
+    )
     base = predictions(prediction("a", "lead", "A river lake lake"), prediction("a", "oracle", "river"))
     scores = score_attention([(about, texts, base, written)], ["ht", "lead"], 30)
     found = {(row["article_id"], row["system"]): row["value"] for row in scores.to_pylist()}

@@ -75,6 +75,14 @@ def measured(
     model: Path, directory: Path, articles: int, precision: str = "auto", source_tokens: int = 120
 ) -> dict[str, Any]:
     return measure_efficiency(
-        shards(), model, articles=articles, batch_tokens=512, paragraphs=3, source_tokens=source_tokens,
-        memory_bytes=100_000_000, directory=directory, precision=precision, device="cpu",
-    )  # fmt: skip
+        shards(),
+        model,
+        articles=articles,
+        batch_tokens=512,
+        paragraphs=3,
+        source_tokens=source_tokens,
+        memory_bytes=100_000_000,
+        directory=directory,
+        precision=precision,
+        device="cpu",
+    )

@@ -38,11 +38,16 @@ NOWHERE = SCORES.schema.empty_table()
 
 def measured(table: pa.Table, reasons: dict[str, str] | None = None, ranking: pa.Table | None = None) -> Measured:
     return measure(
-        [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)], NOWHERE,
-        parameters={"ft-3": 13_753_600}, validation={"ft-3": (2.04, 40)}, batches={"ft-3": (1234, "on this CPU")},
-        reasons=reasons or {}, headline="rougeL",
-        significance=Significance(resamples=200), seed=1,
-    )  # fmt: skip
+        [(RANKING_SCORES.schema.empty_table() if ranking is None else ranking, table)],
+        NOWHERE,
+        parameters={"ft-3": 13_753_600},
+        validation={"ft-3": (2.04, 40)},
+        batches={"ft-3": (1234, "on this CPU")},
+        reasons=reasons or {},
+        headline="rougeL",
+        significance=Significance(resamples=200),
+        seed=1,
+    )
 
 
 def constant(**f1: float) -> pa.Table:
@@ -104,8 +109,11 @@ def test_settings_of_a_system() -> None:
     assert summarizer_of(SYSTEMS["pht"], TableSettings(), base).max_source_tokens is None  # 30 x 100 tokens
     graph = summarizer_of(SYSTEMS["ht-discourse"], SMALL, base)
     assert (graph.preset, graph.graph, graph.max_paragraph_tokens, graph.max_target_tokens) == (
-        "ht-small", "discourse", 56, 160,
-    )  # fmt: skip
+        "ht-small",
+        "discourse",
+        56,
+        160,
+    )
     assert steps_of(SMALL, TrainingSettings()) == training_of(SYSTEMS["pht"], SMALL, TrainingSettings()).steps == 300
     assert training_of(SYSTEMS["ht"], TableSettings(), TrainingSettings()) == TrainingSettings()
     longer = decoding_of(SYSTEMS["ht-3000"], TableSettings(), DecodingSettings())
@@ -195,9 +203,7 @@ def test_the_published_column_stands_beside_ours() -> None:
     assert list(table.columns)[1:3] == ["R-1, paper", "R-1, here"]  # type: ignore[union-attr]
     rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}  # type: ignore[union-attr]
     assert rows["HT"] == ["40.82", "50.00", "25.99", "50.00", "35.08", "50.00", "–", "–"]
-    assert rows["HT without multi-head pooling"] == [
-        "39.90", "25.00", "24.34", "25.00", "34.61", "25.00", "–", "–"
-    ]  # fmt: skip
+    assert rows["HT without multi-head pooling"] == ["39.90", "25.00", "24.34", "25.00", "34.61", "25.00", "–", "–"]
     assert rows["HT without global layers"][1::2] == ["not run"] * 4
     assert "Not run: HT without paragraph position, HT without global layers (too dear)." in texts(found, "000-3")
     assert "1 of 1 pairs of rows differ significantly" in texts(found, "000-3")
@@ -248,9 +254,7 @@ def test_figures_of_several_corpora_stand_beside_ours() -> None:
     assert list(table.columns)[1:3] == ["Multi-News, R-1/R-L", "WCEP, R-1/R-L"]  # type: ignore[union-attr]
     assert list(table.columns)[-4:] == ["R-1, here", "R-L, here", "values in input, here", "values right, here"]  # type: ignore[union-attr]
     rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}  # type: ignore[union-attr]
-    assert rows["BART, 406M"][:2] + rows["BART, 406M"][10:] == [
-        "47.4/24.0", "42.8/34.5", "50.00", "50.00", "–", "–"
-    ]  # fmt: skip
+    assert rows["BART, 406M"][:2] + rows["BART, 406M"][10:] == ["47.4/24.0", "42.8/34.5", "50.00", "50.00", "–", "–"]
     assert rows["LongT5, 250M"][:3] == ["46.4/24.5", "–", "–"]
     assert rows["LED, 435M"][10:] == ["needs weights"] * 4
     assert "Not run: LED, 435M (needs weights: allenai/led-large-16384)." in texts(found, "003-2")
@@ -324,12 +328,23 @@ def test_attention_that_one_system_alone_has_is_not_compared() -> None:
 def test_what_needs_weights_is_said_and_the_rest_is_run() -> None:
     run, reasons = systems_to_run(SMALL.model_copy(update={"tables": ("003-2", "003-5", "004-1")}), ["lead"])
     assert [name for name in run if name not in LIBRARY] == [
-        "lead", "bart", "hed", "hed-base", "hed-1", "hed-2", "hed-3", "hed-4", "ptgen", "ptgen-cov", "hie-bart"
-    ]  # fmt: skip
+        "lead",
+        "bart",
+        "hed",
+        "hed-base",
+        "hed-1",
+        "hed-2",
+        "hed-3",
+        "hed-4",
+        "ptgen",
+        "ptgen-cov",
+        "hie-bart",
+    ]
     assert reasons["hed-cnn"] == "needs weights: facebook/bart-large-cnn"
     assert systems_to_run(SMALL.model_copy(update={"tables": ("004-2",)}), []) == (
-        [f"hie-bart-{words}-{16 - words}" for words in RATIOS], {},
-    )  # fmt: skip
+        [f"hie-bart-{words}-{16 - words}" for words in RATIOS],
+        {},
+    )
     run, reasons = systems_to_run(TableSettings(tables=("003-5", "004-1")), ["lead"])
     assert run == ["lead", "ptgen", "ptgen-cov"]
     assert reasons["hed"] == "needs weights: facebook/bart-large"
@@ -386,9 +401,16 @@ def test_the_order_is_told_whichever_way_it_falls() -> None:
 def test_like_is_compared_with_like() -> None:
     # Ways to decode, longer test input, shallow models and ablations would each have won for their kind.
     table = constant(
-        ht=0.3, ht_3000=0.9, ht_no_positions=0.8, ft_800=0.4, ft_600_unranked=0.9,
-        ft_3=0.2, pht=0.5, pht_attalign=0.9, pht_1=0.8,
-    )  # fmt: skip
+        ht=0.3,
+        ht_3000=0.9,
+        ht_no_positions=0.8,
+        ft_800=0.4,
+        ft_600_unranked=0.9,
+        ft_3=0.2,
+        pht=0.5,
+        pht_attalign=0.9,
+        pht_1=0.8,
+    )
     found = expected_order(measured(table), source_scale=1, steps=9)
     assert "does not hold for Liu & Lapata 2019: ft-800 is 10.00 points of ROUGE-L above ht " in found
     assert "holds for Ma & Zong 2020 and 2022: pht is 30.00 points of ROUGE-L above ft-3 " in found
@@ -409,8 +431,14 @@ def test_the_files_of_the_stage(tmp_path: Path) -> None:
         attention=[],  # type: ignore[arg-type]
         settings=TableSettings(tables=("000-1", "000-2")),
         reporting=ReportSettings(),
-        parameters={}, validation={}, batches={}, reasons={"lead": "left out"}, steps=9, seed=1, directory=tmp_path,
-    )  # fmt: skip
+        parameters={},
+        validation={},
+        batches={},
+        reasons={"lead": "left out"},
+        steps=9,
+        seed=1,
+        directory=tmp_path,
+    )
     assert made["published"] == ["tables.html", "summary.txt", "artifacts/table-000-1.md", "artifacts/table-000-2.md"]
     assert made["f1"] == {"ht": pytest.approx(50), "ft-800": pytest.approx(40)}
     for name in made["published"]:

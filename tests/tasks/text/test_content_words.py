@@ -5,8 +5,11 @@ from tasks.text.content_words import content_words, overlap
 
 def test_function_words_are_left_out_in_any_case() -> None:
     assert content_words("The bridge, which WAS built there, is Old; Zürich's is not.") == {
-        "bridge", "built", "old", "zürich",
-    }  # fmt: skip
+        "bridge",
+        "built",
+        "old",
+        "zürich",
+    }
 
 
 def test_overlap_is_the_share_of_the_first_words() -> None:

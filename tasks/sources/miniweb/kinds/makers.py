@@ -29,11 +29,19 @@ PERSON = Kind(
         "profession": By("rank", dict(zip(map(str, range(10)), PROFESSIONS, strict=True))),
         "work": By("profession", {name: works for name, (_, _, works) in _LIVES.items()}),
         "born": By("profession", {name: year(low, high) for name, (low, high, _) in _LIVES.items()}),
-        "birthplace": Near("town"), "university_town": Near("town"), "company": Near("company"), "home": Near("town"),
-        "pupil": By("profession", {name: Near("person", name) for name in _LIVES}), "river": Near("river"),
-        "died": year(58, 93, since="born"), "breakthrough": year(28, 41, since="born"),
-        "move_year": year(22, 36, since="born"), "prize_year": year(42, 57, since="born"),
-        "school_year": year(35, 50, since="born"), "letters": Number(300, 4_200, 50), "pupils": Number(12, 140),
+        "birthplace": Near("town"),
+        "university_town": Near("town"),
+        "company": Near("company"),
+        "home": Near("town"),
+        "pupil": By("profession", {name: Near("person", name) for name in _LIVES}),
+        "river": Near("river"),
+        "died": year(58, 93, since="born"),
+        "breakthrough": year(28, 41, since="born"),
+        "move_year": year(22, 36, since="born"),
+        "prize_year": year(42, 57, since="born"),
+        "school_year": year(35, 50, since="born"),
+        "letters": Number(300, 4_200, 50),
+        "pupils": Number(12, 140),
         "children": "two, three, four, five",
         "subject": "mathematics, law, medicine, drawing, philosophy, chemistry, music",
         "pet": "a tame jackdaw, two greyhounds, a tortoise, seven cats, a parrot, a goat",
@@ -81,7 +89,7 @@ PERSON = Kind(
 > is there anybody here who is related to {T}? My grandmother always said that {T} was a cousin of hers, but we have
   never found any proof. Family trees and old postcards are welcome!
 """,
-)  # fmt: skip
+)
 
 _SECTORS = {  # end of the title: (what such a company is, what it makes)
     "Shipyards": ("shipbuilding company", "river ferries"),
@@ -98,22 +106,39 @@ BUILDERS = words("Shipyards Ironworks Foundries Engineering Construction Cables"
 
 COMPANY = Kind(
     name="company",
-    scheme=NameScheme((
-        HEADS, MIDDLES, words("x n r tt l nd rm ss ck nt lt rk sk rg mm v"), tuple(f" {sector}" for sector in _SECTORS),
-    )),
+    scheme=NameScheme(
+        (
+            HEADS,
+            MIDDLES,
+            words("x n r tt l nd rm ss ck nt lt rk sk rg mm v"),
+            tuple(f" {sector}" for sector in _SECTORS),
+        )
+    ),
     nouns=("the company", "the firm", "the {what}"),
     short=(0, 3),
     edited=("employees", "turnover", "turnover_year"),
     facts={
         "what": By("title", {sector: what for sector, (what, _) in _SECTORS.items()}),
         "product": By("title", {sector: product for sector, (_, product) in _SECTORS.items()}),
-        "town": Near("town"), "founder": Near("person", "industrialist"), "bought": Near("company"),
-        "works": Near("town"), "engineer": Near("person", "engineer"), "river": Near("river"),
-        "founded": year(24, 47, since="founder"), "employees": Number(240, 19_000, 10), "turnover": Number(18, 960),
-        "turnover_year": year(2015, 2024), "bought_year": year(22, 61, since="founded"),
-        "later_year": year(62, 90, since="founded"), "countries": Number(6, 70),
-        "strike_year": year(11, 38, since="founded"), "strike_weeks": Number(3, 21), "patents": Number(14, 320),
-        "chimney": Number(28, 97), "museum_year": year(1961, 2012), "apprentices": Number(12, 140),
+        "town": Near("town"),
+        "founder": Near("person", "industrialist"),
+        "bought": Near("company"),
+        "works": Near("town"),
+        "engineer": Near("person", "engineer"),
+        "river": Near("river"),
+        "founded": year(24, 47, since="founder"),
+        "employees": Number(240, 19_000, 10),
+        "turnover": Number(18, 960),
+        "turnover_year": year(2015, 2024),
+        "bought_year": year(22, 61, since="founded"),
+        "later_year": year(62, 90, since="founded"),
+        "countries": Number(6, 70),
+        "strike_year": year(11, 38, since="founded"),
+        "strike_weeks": Number(3, 21),
+        "patents": Number(14, 320),
+        "chimney": Number(28, 97),
+        "museum_year": year(1961, 2012),
+        "apprentices": Number(12, 140),
         "later": "wind power, hospital equipment, packaging, electronics, fine tools, bicycle parts",
     },
     prose="""
@@ -157,7 +182,7 @@ COMPANY = Kind(
 > customer service of {T}: what experience have you had? I have waited three weeks for a spare part, and nobody at {T}
   answers the telephone. Advice is welcome.
 """,
-)  # fmt: skip
+)
 
 FILM = Kind(
     name="film",
@@ -166,21 +191,31 @@ FILM = Kind(
     short=(0, 3),
     edited=("tickets",),
     facts={
-        "director": Near("person", "film director"), "writer": Near("person", "novelist"),
-        "actor1": Near("person", "actor"), "actor2": Near("person", "actor"), "town": Near("town"),
-        "composer": Near("person", "composer"), "company": Near("company"),
-        "year": year(29, 56, since="director"), "weeks": Number(5, 19), "runtime": Number(74, 171),
-        "tickets": Number(180_000, 6_400_000, 1_000), "budget": Number(4, 96, style="{}.5"),
-        "restored": year(31, 60, since="year"), "takes": Number(17, 63), "reels": Number(6, 14),
-        "extras": Number(80, 900, 10), "script_year": year(-4, -1, since="year"),
+        "director": Near("person", "film director"),
+        "writer": Near("person", "novelist"),
+        "actor1": Near("person", "actor"),
+        "actor2": Near("person", "actor"),
+        "town": Near("town"),
+        "composer": Near("person", "composer"),
+        "company": Near("company"),
+        "year": year(29, 56, since="director"),
+        "weeks": Number(5, 19),
+        "runtime": Number(74, 171),
+        "tickets": Number(180_000, 6_400_000, 1_000),
+        "budget": Number(4, 96, style="{}.5"),
+        "restored": year(31, 60, since="year"),
+        "takes": Number(17, 63),
+        "reels": Number(6, 14),
+        "extras": Number(80, 900, 10),
+        "script_year": year(-4, -1, since="year"),
         "merit": "best picture, best direction, best screenplay, best photography",
         "genre": "drama, comedy, crime film, war film, musical, romance, adventure film, melodrama",
         "prize": "Golden Lantern, Silver Swan, Critics' Ring, Crystal Reel, Grand Prix, Blue Ribbon",
         "stage": "on a converted barge, in an empty salt warehouse, in a railway shed, in an old ballroom",
         "hero": "a retired signalman, a young seamstress, a village teacher, a lighthouse keeper, "
-                "a piano tuner, a runaway apprentice, an elderly forger, a travelling dentist",
+        "a piano tuner, a runaway apprentice, an elderly forger, a travelling dentist",
         "quest": "searches for a lost brother, inherits an empty house, is accused of a theft, "
-                 "falls in love by letter, hides a stranger for a winter, saves a failing theatre",
+        "falls in love by letter, hides a stranger for a winter, saves a failing theatre",
     },
     prose="""
 = {S} is a {demonym} {genre} of {year}, directed by {director} and written by {writer}
@@ -223,4 +258,4 @@ FILM = Kind(
 > where can I watch {T}? We have searched forty streaming services for you. At the moment {T} can be rented on three of
   them; prices start at two crowns. Set an alarm and we will write when {T} gets cheaper.
 """,
-)  # fmt: skip
+)

@@ -12,12 +12,24 @@ TOWN = Kind(
     nouns=("the town", "the {type}", "the place"),
     edited=("population", "census", "mayor"),
     facts={
-        "river": Near("river"), "neighbour": Near("town"), "company": Near("company"), "person": Near("person"),
-        "distance": Number(9, 64), "population": Number(2_100, 88_000), "census": year(2011, 2024),
-        "charter": year(1084, 1492), "landmark_year": year(1501, 1790), "railway": year(1846, 1912),
-        "fire_year": year(1560, 1840), "houses": Number(70, 610, 10), "elevation": Number(4, 690),
-        "school_year": year(1840, 1960), "pupils": Number(210, 1_400, 10), "stalls": Number(24, 160),
-        "side": "north, south, east, west", "day": "Tuesday, Wednesday, Thursday, Saturday",
+        "river": Near("river"),
+        "neighbour": Near("town"),
+        "company": Near("company"),
+        "person": Near("person"),
+        "distance": Number(9, 64),
+        "population": Number(2_100, 88_000),
+        "census": year(2011, 2024),
+        "charter": year(1084, 1492),
+        "landmark_year": year(1501, 1790),
+        "railway": year(1846, 1912),
+        "fire_year": year(1560, 1840),
+        "houses": Number(70, 610, 10),
+        "elevation": Number(4, 690),
+        "school_year": year(1840, 1960),
+        "pupils": Number(210, 1_400, 10),
+        "stalls": Number(24, 160),
+        "side": "north, south, east, west",
+        "day": "Tuesday, Wednesday, Thursday, Saturday",
         "stone": "red sandstone, grey granite, yellow brick, white limestone, black slate",
         "landmark": "clock tower, castle, covered market, cathedral, guildhall, town gate, abbey",
         "ruler": "King Aldric, Queen Ysolde, King Torvald, Duke Emmerich, Queen Maren, Bishop Odo",
@@ -67,7 +79,7 @@ TOWN = Kind(
 > moved to {T} last month and still looking for a good dentist and a choir. Any tips from people who know {T} well? We
   live close to the station and have two small children.
 """,
-)  # fmt: skip
+)
 
 RIVER = Kind(
     name="river",
@@ -77,13 +89,25 @@ RIVER = Kind(
     article="the ",
     edited=("discharge",),
     facts={
-        "upper_town": Near("town"), "lower_town": Near("town"), "mouth": Near("river"), "tributary1": Near("river"),
-        "tributary2": Near("river"), "surveyor": Near("person", "cartographer"),
+        "upper_town": Near("town"),
+        "lower_town": Near("town"),
+        "mouth": Near("river"),
+        "tributary1": Near("river"),
+        "tributary2": Near("river"),
+        "surveyor": Near("person", "cartographer"),
         "company": Near("company", last_parts=BUILDERS),
-        "length": Number(38, 890), "basin": Number(600, 19_000, 10), "survey_year": year(27, 52, since="surveyor"),
-        "discharge": Number(12, 640), "dam_year": year(1921, 1988), "power": Number(14, 320),
-        "flood_year": year(1838, 1996), "houses": Number(60, 940, 10), "boat_year": year(1871, 1952),
-        "ice_year": year(1790, 1963), "path": Number(12, 140), "depth": Number(3, 19),
+        "length": Number(38, 890),
+        "basin": Number(600, 19_000, 10),
+        "survey_year": year(27, 52, since="surveyor"),
+        "discharge": Number(12, 640),
+        "dam_year": year(1921, 1988),
+        "power": Number(14, 320),
+        "flood_year": year(1838, 1996),
+        "houses": Number(60, 940, 10),
+        "boat_year": year(1871, 1952),
+        "ice_year": year(1790, 1963),
+        "path": Number(12, 140),
+        "depth": Number(3, 19),
         "direction": "north, south, east, west, north-east, south-west",
         "fish": "grayling, barbel, brown trout, pike, perch, sea trout",
         "boats": "barges, sailing boats, log rafts, lighters, keelboats",
@@ -133,25 +157,40 @@ RIVER = Kind(
 > water level of {T} today: normal. This service is updated twice a day. No warning is in force for {T}, and none is
   expected before the weekend; follow the link for the levels of other waters.
 """,
-)  # fmt: skip
+)
 
 BRIDGE = Kind(
     name="bridge",
-    scheme=NameScheme((
-        HEADS, MIDDLES, words("ck ll rn ss nt lm rd th sk mp nn lt rr st nd rk"),
-        (" Bridge", " Viaduct", " Crossing", " Footbridge"),
-    )),
+    scheme=NameScheme(
+        (
+            HEADS,
+            MIDDLES,
+            words("ck ll rn ss nt lm rd th sk mp nn lt rr st nd rk"),
+            (" Bridge", " Viaduct", " Crossing", " Footbridge"),
+        )
+    ),
     nouns=("the bridge", "the structure", "the {type}"),
     short=(0, 3),
     article="the ",
     edited=("traffic",),
     facts={
-        "town": Near("town"), "river": Of("town", "river"), "engineer": Near("person", "engineer"),
-        "company": Near("company", last_parts=BUILDERS), "film": Near("film"),
-        "opened": year(31, 56, since="engineer"), "span": Number(48, 520), "length": Number(60, 900, since="span"),
-        "begun": year(-6, -2, since="opened"), "cost": Number(2, 94, style="{}.5"), "workers": Number(140, 2_600, 10),
-        "traffic": Number(1_900, 64_000, 100), "repaired": year(36, 60, since="opened"), "lamps": Number(24, 160, 2),
-        "height": Number(14, 88), "toll": Number(2, 9), "toll_end": year(9, 30, since="opened"),
+        "town": Near("town"),
+        "river": Of("town", "river"),
+        "engineer": Near("person", "engineer"),
+        "company": Near("company", last_parts=BUILDERS),
+        "film": Near("film"),
+        "opened": year(31, 56, since="engineer"),
+        "span": Number(48, 520),
+        "length": Number(60, 900, since="span"),
+        "begun": year(-6, -2, since="opened"),
+        "cost": Number(2, 94, style="{}.5"),
+        "workers": Number(140, 2_600, 10),
+        "traffic": Number(1_900, 64_000, 100),
+        "repaired": year(36, 60, since="opened"),
+        "lamps": Number(24, 160, 2),
+        "height": Number(14, 88),
+        "toll": Number(2, 9),
+        "toll_end": year(9, 30, since="opened"),
         "rivets": Number(40_000, 900_000, 1_000),
         "paint": "oxide red, pale green, dark grey, ochre yellow, cobalt blue",
         "replaced": "chain ferry, wooden bridge, rowing ferry, ford, pontoon bridge",
@@ -198,4 +237,4 @@ BRIDGE = Kind(
 > traffic news: one lane of {T} is closed tonight between ten and five for cleaning. Drivers who use {T} should allow
   extra time. Cyclists and walkers are not affected, and buses run to their usual timetable.
 """,
-)  # fmt: skip
+)

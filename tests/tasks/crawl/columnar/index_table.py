@@ -19,15 +19,31 @@ from tests.tasks.crawl.test_archive import http, record
 _TEXT = pa.string()
 LAYOUT = pa.schema(
     [
-        ("url_surtkey", _TEXT), ("url", _TEXT), ("url_host_name", _TEXT), ("url_host_tld", _TEXT),
-        ("url_host_registered_domain", _TEXT), ("url_protocol", _TEXT), ("url_port", pa.int32()), ("url_path", _TEXT),
-        ("url_query", _TEXT), ("fetch_time", pa.timestamp("ms", tz="UTC")), ("fetch_status", pa.int16()),
-        ("fetch_redirect", _TEXT), ("content_digest", _TEXT), ("content_mime_type", _TEXT),
-        ("content_mime_detected", _TEXT), ("content_charset", _TEXT), ("content_languages", _TEXT),
-        ("content_truncated", _TEXT), ("warc_record_id", pa.binary()), ("warc_filename", _TEXT),
-        ("warc_record_offset", pa.int32()), ("warc_record_length", pa.int32()), ("warc_segment", _TEXT),
+        ("url_surtkey", _TEXT),
+        ("url", _TEXT),
+        ("url_host_name", _TEXT),
+        ("url_host_tld", _TEXT),
+        ("url_host_registered_domain", _TEXT),
+        ("url_protocol", _TEXT),
+        ("url_port", pa.int32()),
+        ("url_path", _TEXT),
+        ("url_query", _TEXT),
+        ("fetch_time", pa.timestamp("ms", tz="UTC")),
+        ("fetch_status", pa.int16()),
+        ("fetch_redirect", _TEXT),
+        ("content_digest", _TEXT),
+        ("content_mime_type", _TEXT),
+        ("content_mime_detected", _TEXT),
+        ("content_charset", _TEXT),
+        ("content_languages", _TEXT),
+        ("content_truncated", _TEXT),
+        ("warc_record_id", pa.binary()),
+        ("warc_filename", _TEXT),
+        ("warc_record_offset", pa.int32()),
+        ("warc_record_length", pa.int32()),
+        ("warc_segment", _TEXT),
     ]
-)  # fmt: skip
+)
 LIST = "crawl-data/CC-MAIN-2026-43/cc-index-table.paths.gz"
 
 
@@ -48,12 +64,21 @@ class Captured:
         _, _, rest = self.url.partition("://")
         host = rest.partition("/")[0]
         return {
-            "url_surtkey": surt_key(self.url), "url": self.url, "url_host_name": host,
-            "url_host_registered_domain": host, "url_protocol": "http", "url_path": "/",
-            "fetch_time": datetime.fromisoformat(self.at), "fetch_status": self.status,
-            "content_mime_detected": "text/html", "content_truncated": self.truncated, "warc_filename": self.file,
-            "warc_record_offset": self.offset, "warc_record_length": self.length, "warc_segment": "1.2",
-        }  # fmt: skip
+            "url_surtkey": surt_key(self.url),
+            "url": self.url,
+            "url_host_name": host,
+            "url_host_registered_domain": host,
+            "url_protocol": "http",
+            "url_path": "/",
+            "fetch_time": datetime.fromisoformat(self.at),
+            "fetch_status": self.status,
+            "content_mime_detected": "text/html",
+            "content_truncated": self.truncated,
+            "warc_filename": self.file,
+            "warc_record_offset": self.offset,
+            "warc_record_length": self.length,
+            "warc_segment": "1.2",
+        }
 
 
 def crawl_folder(crawl: str = "CC-MAIN-2026-43", subset: str = "warc") -> str:

@@ -30,14 +30,26 @@ def test_footers_tell_keys_and_size(tmp_path: Path, caplog: pytest.LogCaptureFix
     second = write_part(tmp_path / "part-1.parquet", LETTERS[4:])
     rows = footers(tmp_path)
     groups = [pq.ParquetFile(first).metadata.row_group(number) for number in range(2)]
-    names = {"url_surtkey", "fetch_time", "fetch_status", "content_truncated", "warc_filename", "warc_record_offset",
-             "warc_record_length"}  # fmt: skip
+    names = {
+        "url_surtkey",
+        "fetch_time",
+        "fetch_status",
+        "content_truncated",
+        "warc_filename",
+        "warc_record_offset",
+        "warc_record_length",
+    }
     read = [group.column(n) for group in groups for n in range(group.num_columns)]
     size = sum(column.total_compressed_size for column in read if column.path_in_schema in names)
     assert rows[0] == {
-        "file": str(first), "first": "test,a)/", "last": "test,d)/", "rows": 4, "row_groups": 2, "bytes": size,
+        "file": str(first),
+        "first": "test,a)/",
+        "last": "test,d)/",
+        "rows": 4,
+        "row_groups": 2,
+        "bytes": size,
         "sorted": True,
-    }  # fmt: skip
+    }
     assert (rows[1]["file"], rows[1]["first"], rows[1]["last"]) == (str(second), "test,e)/", "test,g)/")
     assert 0 < size < first.stat().st_size / 2
     assert not caplog.records
@@ -49,8 +61,9 @@ def test_table_that_is_not_sorted_is_said_so(tmp_path: Path, caplog: pytest.LogC
     with caplog.at_level(logging.WARNING):
         rows = footers(tmp_path)
     assert [(row["first"], row["last"], row["sorted"]) for row in rows] == [
-        ("test,a)/", "test,f)/", False), ("test,d)/", "test,f)/", True)
-    ]  # fmt: skip
+        ("test,a)/", "test,f)/", False),
+        ("test,d)/", "test,f)/", True),
+    ]
     assert "not sorted by url_surtkey, or lacks its statistics (in 1 of 2 files; 1 files overlap)" in caplog.text
 
 

@@ -52,17 +52,23 @@ def test_capture_says_where_the_record_is(tmp_path: Path) -> None:
     (row,) = looked_up(tmp_path, [URL, "http://a.test/none"])
     assert row["captured_at"].isoformat() == "2026-01-02T03:04:05+00:00"
     assert {name: row[name] for name in ("url", "file", "offset", "decoded", "length", "reason")} == {
-        "url": URL, "file": f"{DATA}crawl-data/CC-MAIN-2026-43/segments/1.2/warc/a.warc.gz", "offset": 7,
-        "decoded": False, "length": 99, "reason": None,
-    }  # fmt: skip
+        "url": URL,
+        "file": f"{DATA}crawl-data/CC-MAIN-2026-43/segments/1.2/warc/a.warc.gz",
+        "offset": 7,
+        "decoded": False,
+        "length": 99,
+        "reason": None,
+    }
 
 
 def test_every_spelling_of_a_url_gets_its_captures(tmp_path: Path) -> None:
     write_part(tmp_path / "a.parquet", [Captured("https://www.a.test/X/", offset=1), Captured("http://a.test/y")])
     urls = [URL, "https://a.test/x", "http://a.test/y"]
     assert [(row["url"], row["offset"]) for row in looked_up(tmp_path, urls)] == [
-        (URL, 1), ("https://a.test/x", 1), ("http://a.test/y", 0)
-    ]  # fmt: skip
+        (URL, 1),
+        ("https://a.test/x", 1),
+        ("http://a.test/y", 0),
+    ]
 
 
 YEARS = [Captured(URL, at=f"20{year}-01-01T00:00:00Z", offset=year) for year in (24, 26, 23, 25)]
@@ -72,8 +78,14 @@ def from_cdx_server(server: CommonCrawl, captures: list[Captured], tmp_path: Pat
     """Offsets of the captures that the look-up in a CDX server gives."""
     for one in captures:
         stamp = one.at[:19].replace("-", "").replace("T", "").replace(":", "")
-        server.add(URL, b"", timestamp=stamp, status=str(one.status), offset=str(one.offset),
-                   **({"truncated": one.truncated} if one.truncated else {}))  # fmt: skip
+        server.add(
+            URL,
+            b"",
+            timestamp=stamp,
+            status=str(one.status),
+            offset=str(one.offset),
+            **({"truncated": one.truncated} if one.truncated else {}),
+        )
     table = cdx_look_up(server, tmp_path, [URL], cdx_options(server, common_crawl={"near": near}))
     found: list[int] = table.column("offset").to_pylist()
     return found

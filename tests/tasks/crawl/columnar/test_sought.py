@@ -30,17 +30,17 @@ def test_url_goes_to_the_file_of_each_table_that_may_have_its_key() -> None:
     first = [("test,a)/", "test,b)/z"), ("test,c)/", "test,c)/")]
     second = [("test,b)/", "test,z)/")]
     assert found(urls, first, second) == [
-        (0, "test,a)/x", "http://a.test/x"), (0, "test,a)/x", "https://www.a.test/X"),
+        (0, "test,a)/x", "http://a.test/x"),
+        (0, "test,a)/x", "https://www.a.test/X"),
         (1, "test,c)/", "http://c.test/"),
-        (2, "test,c)/", "http://c.test/"), (2, "test,z)/", "http://z.test/"),
-    ]  # fmt: skip
+        (2, "test,c)/", "http://c.test/"),
+        (2, "test,z)/", "http://z.test/"),
+    ]
 
 
 def test_overlapping_and_unknown_files_are_all_asked() -> None:
     files: list[tuple[str | None, str | None]] = [("a", "z"), (None, None), ("test,b)/", "z"), ("", "")]
-    assert found(["http://a.test/"], files) == [
-        (0, "test,a)/", "http://a.test/"), (1, "test,a)/", "http://a.test/")
-    ]  # fmt: skip
+    assert found(["http://a.test/"], files) == [(0, "test,a)/", "http://a.test/"), (1, "test,a)/", "http://a.test/")]
 
 
 def test_refused_and_repeated_urls_are_looked_up_once_or_not_at_all() -> None:

@@ -50,8 +50,9 @@ PARTS = [f"{crawl_folder()}/part-00000.c000.gz.parquet", f"{crawl_folder()}/part
 def test_folder_gives_its_captures_of_pages_alone(tmp_path: Path) -> None:
     write_tables(tmp_path)
     assert names(settings(str(tmp_path), str(tmp_path / crawl_folder()))) == [
-        PARTS, ["part-00000.c000.gz.parquet", "part-00001.c000.gz.parquet"]
-    ]  # fmt: skip
+        PARTS,
+        ["part-00000.c000.gz.parquet", "part-00001.c000.gz.parquet"],
+    ]
 
 
 def test_changed_file_is_another_one(tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ LISTS: dict[str, tuple[bytes, type[Exception], str]] = {
     "only other files": (answer(b"a/subset=robotstxt/x.parquet\nb.gz"), FileNotFoundError, "no Parquet file of subset"),
     "empty": (answer(b""), FileNotFoundError, "has no Parquet file of subset=warc; expected a folder"),
     "away": (b"", ConnectionError, "paths.gz could not be read: connection_reset"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LISTS)
