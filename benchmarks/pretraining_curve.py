@@ -46,7 +46,8 @@ from tasks.summarization.settings import (
     VocabularySettings,
 )
 from tasks.summarization.training import train_summarizer
-from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
+from tasks.summarization.vocabulary import train_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 PAGES, READ = 3, 6  # pages of an article, and paragraphs read of them
 VALID, TEST = 30, 50  # articles

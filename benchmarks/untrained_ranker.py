@@ -9,7 +9,7 @@ import torch
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.weights import save_weights
 from tasks.ranking.directory import CONFIG, VOCABULARY, WEIGHTS, describe_ranker
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 
 def make_ranker(vocabulary: pa.Table, directory: Path, size: int) -> dict[str, Any]:

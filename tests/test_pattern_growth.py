@@ -34,11 +34,11 @@ MADE = dict(
 
 
 def every_pattern() -> tuple[list[Found], list[str]]:
-    from tasks.paragraphs import boilerplate_phrases
+    from tasks.text import boilerplate_phrases
     from tasks.text.ngrams import _unicode_word
 
     kept = {
-        "tasks.paragraphs.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._BY_SIGN)),
+        "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._BY_SIGN)),
         "tasks.text.ngrams:_unicode_word": [_unicode_word()],
     }
     return census(MADE | {where: [Found(where, each, "finditer") for each in some] for where, some in kept.items()})

@@ -15,6 +15,13 @@ ROOMS = {
     "tasks": {"tasks", "models", "storage"},
     "flows": {"flows", "tasks", "models", "storage"},
 }
+# The rooms of tasks/, lowest first: each may import those before it, so that no two import each other.
+ORDER = (
+    *("engine", "text", "verification", "rights", "across"),
+    *("crawl", "extraction", "paragraphs", "sources", "search", "articles"),
+    *("ranking", "evaluation", "summarization", "pretraining"),
+    *("reporting", "tables", "exchange", "retraining", "human_evaluation", "summary", "explorer"),
+)
 LEAN = {"torch", "numpy", "pyarrow", "sentencepiece", "safetensors", "tokenizers"}
 OPTIONAL = {"transformers"}  # imported only inside what needs it
 
@@ -44,6 +51,52 @@ def test_imports_run_one_way(room: str) -> None:
         if name in ROOMS and name not in ROOMS[room]
     ]
     assert wrong == []
+
+
+def upward(source: str, room: str) -> list[tuple[int, str]]:
+    """Return line and name of each room of tasks/ that a module of `room` imports and may not."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        rooms = {name.split(".")[1] for name in names if name.startswith("tasks.")}
+        found += [(node.lineno, name) for name in sorted(rooms) if ORDER.index(name) > ORDER.index(room)]
+    return found
+
+
+def test_every_room_of_tasks_has_its_place() -> None:
+    folders = {path.parent.name for path in (PROJECT / "tasks").glob("*/__init__.py")}
+    assert sorted(ORDER) == sorted(folders | {"verification"})
+
+
+@pytest.mark.parametrize("room", ORDER)
+def test_no_room_of_tasks_imports_upward(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(PROJECT)}:{line} imports tasks.{name}"
+        for path in modules(f"tasks/{room}")
+        for line, name in upward(path.read_text(), room)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "import tasks.crawl.urls",
+        "from tasks import crawl",
+        "from tasks.crawl import urls",
+        "from tasks.crawl.urls import host_of",
+        "def f():\n    from tasks.crawl.urls import host_of",
+        "if TYPE_CHECKING:\n    from tasks.crawl.urls import host_of",
+    ],
+)
+def test_an_upward_import_is_seen_wherever_it_stands(planted: str) -> None:
+    assert upward(planted, "rights") == [(planted.count("\n") + 1, "crawl")]
+    assert upward(planted, "crawl") == upward(planted, "search") == []
 
 
 @pytest.mark.parametrize("room", ["models", "storage"])

@@ -9,12 +9,12 @@ library expects on separate lines: `models/sentences.py` splits them, in referen
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from models.sentences import split_sentences
-from tasks.text.ngrams import TargetNgrams, lcs_length, split_words
+from tasks.text.ngrams import TargetNgrams, lcs_length, split_words, stem
 
 Metric = Literal[
     "rouge1", "rouge2", "rougeL", "rougeLsum", "rouge1-stem", "rouge2-stem", "rougeL-stem", "rougeLsum-stem"
@@ -30,20 +30,6 @@ class Rouge:
     precision: float
     recall: float
     f1: float
-
-
-@cache
-def _stemmer() -> Any:
-    from rouge_score.tokenizers import DefaultTokenizer  # here, because it imports nltk and scipy.stats, for seconds
-
-    return DefaultTokenizer(use_stemmer=True)
-
-
-@lru_cache(maxsize=1 << 18)
-def stem(word: str) -> str:
-    """Return rouge-score's stem of a word of a-z and 0-9: Porter's, for words of at least four letters."""
-    (stemmed,) = _stemmer().tokenize(word)
-    return str(stemmed)
 
 
 class Words:

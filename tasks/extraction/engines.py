@@ -16,9 +16,9 @@ from tasks.extraction.charset import decode
 from tasks.extraction.density import extract_density, page_blocks
 from tasks.extraction.markup import clean, join_wrapped, page_title, parse, plain_paragraphs
 from tasks.extraction.settings import ExtractSettings
-from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.rights.claims import Claim, page_claim
 from tasks.rights.reservations import page_reservations
+from tasks.text.boilerplate_phrases import is_boilerplate
 
 _SOUP_NEVER = ["script", "style", "noscript", "template", "nav", "footer", "svg", "select", "button", "head"]
 _SOUP_BLOCKS = ["p", "div", "li", "br", "tr", "td", "blockquote", "pre", "section", "article", "dd", "dt"] + [

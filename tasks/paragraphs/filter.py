@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.paragraphs.settings import ParagraphFilterSettings
+from tasks.text.boilerplate_phrases import is_boilerplate
 
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # Thai, kana, Chinese characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")  # a character of an unspaced script counts as a word

@@ -7,6 +7,8 @@ None is a verdict: prose may cite "(Smith, J., 1990)" too. `tasks.paragraphs.qua
 import re
 from collections.abc import Mapping
 
+from tasks.rights.signals import ENDS
+
 _MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _TRADE = (
     r"(?:writer|journalist|editor|reporter|author|columnist|critic|correspondent|professor|lecturer|historian|producer"
@@ -83,7 +85,7 @@ _EXACT: Mapping[str, str] = {
     "exclaims": r"!",
     "quotes": r"[\"“”]",
     "figures": r"\b\d+(?:[.,]\d+)*\b",
-    "ends": r"[.!?](?:[\"”'’»)\]]|\[\d+\]|\d)*+\s*$",
+    "ends": ENDS.pattern,
     "ends_open": r"[,:;–—-]\s*$",
     "parenthesis": r"[()]",
     "speaks": r"\b(?:I|I['’](?:m|d|ve|ll)|[Mm]y|[Ww]e|[Oo]ur)\b",

@@ -10,7 +10,7 @@ from models.vocabulary import Vocabulary
 from storage.schemas import PASSAGES
 from tasks.engine.grouping import join_by_article
 from tasks.pretraining.settings import PretrainingSettings
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 
 def build_passages(

@@ -26,7 +26,7 @@ from tasks.pretraining.settings import PretrainingSettings
 from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 # How BART's passages are spoilt (Lewis et al. 2020, sec. 2.2 and 4); whoever changes it pre-trains something else.
 _MASKED_SHARE = 0.3  # of the tokens

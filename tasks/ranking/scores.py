@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import RANKING_SCORES
 from tasks.engine.grouping import join_by_article
-from tasks.evaluation.rouge import stem
-from tasks.text.ngrams import lcs_length, split_words
+from tasks.text.ngrams import lcs_length, split_words, stem
 
 LENGTHS = (5, 10, 20, 40)  # L': how many best paragraphs are joined (Liu & Lapata 2019, Table 1)
 SPLITS = ("valid", "test")  # the ranker has learned from the others

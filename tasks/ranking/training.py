@@ -31,7 +31,7 @@ from tasks.ranking.batches import BatchRules, RankerBatch, RankerShards, trainin
 from tasks.ranking.directory import PUBLISHED, WEIGHTS, TrainedRanker, describe_ranker, load_ranker
 from tasks.ranking.settings import RankerSettings
 from tasks.ranking.validation import collect_validation
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 _CLIP_NORM = 2.0  # largest gradient norm (See et al. 2017)
 _TITLE_TOKENS, _PARAGRAPH_TOKENS = 32, 100  # read of each: few titles are longer, and paragraphs have 70 on average

@@ -5,8 +5,7 @@ version depends on the date of a page, none is given.
 """
 
 from collections.abc import Mapping
-
-from tasks.crawl.urls import under_domain
+from urllib.parse import urlsplit
 
 # https://foundation.wikimedia.org/wiki/Policy:Terms_of_Use, section 7: version 3.0 until June 2023, then 4.0
 _WIKIMEDIA = ("wikipedia.org", "wiktionary.org", "wikibooks.org", "wikiquote.org", "wikiversity.org", "wikivoyage.org")
@@ -30,6 +29,5 @@ _LICENCES: Mapping[str, str] = {
 
 def domain_licence(url: str) -> str | None:
     """Return the licence of a URL's site, or None if its site is not among the known ones."""
-    if not under_domain(url, _LICENCES):
-        return None
-    return next(licence for domain, licence in _LICENCES.items() if under_domain(url, (domain,)))
+    host = f".{urlsplit(url).hostname}"
+    return next((licence for domain, licence in _LICENCES.items() if host.endswith(f".{domain}")), None)

@@ -7,11 +7,10 @@ of junk paragraphs too.
 import re
 from collections.abc import Sequence
 
-from tasks.paragraphs.junk_marks import MARKS
-
 # Rae et al. 2021, app. A.1.1: a page of English prose has at least two of them.
 _STOP_WORDS = frozenset({"the", "be", "to", "of", "and", "that", "have", "with"})
 _LETTER = re.compile(r"[^\W\d_]")
+ENDS = re.compile(r"[.!?](?:[\"”'’»)\]]|\[\d+\]|\d)*+\s*$")  # a text that ends with a sentence
 _SENTENCE = re.compile(r"[.!?。！？](?=[\s\"”'’)\]]|$)")
 _BULLETS = ("•", "●", "○", "■", "‣", "*", "- ", "– ", "— ")
 _ELLIPSES = ("…", "...")
@@ -51,7 +50,7 @@ def quality_signals(paragraphs: Sequence[str]) -> dict[str, float]:
         "ellipses": sum(text.endswith(_ELLIPSES) for text in paragraphs) / lines,
         "sentences": sentences,
         "placeholders": placeholders,
-        "ended": sum(MARKS["ends"].search(text[-_END:]) is not None for text in paragraphs) / lines,
+        "ended": sum(ENDS.search(text[-_END:]) is not None for text in paragraphs) / lines,
         "short": sum(len(text) < _SHORT for text in paragraphs) / lines,
         "repeated": repeated / max(1, characters),
     }

@@ -14,7 +14,7 @@ from tasks.engine.grouping import join_by_article
 from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import ExampleSettings, SummarizerSettings
 from tasks.summarization.targets import supported_sentences
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 _TITLE_TOKENS = 64  # kept of a title: hardly one is longer, and a summarizer reads at most its first paragraph of it
 

@@ -29,7 +29,7 @@ from tasks.summarization.fresh_model import fresh_model, start_digest
 from tasks.summarization.layouts import layout_of
 from tasks.summarization.settings import Graph, SummarizerSettings, TrainingSettings
 from tasks.summarization.token_training import fixed_settings, outcome, processes_to_start, token_trainer
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 _ROUGE: tuple[Metric, ...] = ("rouge1", "rouge2", "rougeL")
 

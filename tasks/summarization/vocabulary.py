@@ -108,17 +108,6 @@ def adopt_vocabulary(folder: str) -> pa.Table:
     return pa.table(row, schema=VOCABULARY.schema)
 
 
-def read_vocabulary(vocabulary: pa.Table | Vocabulary, *, sentences: bool = False) -> Vocabulary:
-    """Return the vocabulary in a VOCABULARY table, or the given one.
-
-    Args:
-        vocabulary: the table, or what was read from it.
-        sentences: whether it shall have a piece that begins a sentence; without, it is unchanged.
-    """
-    words = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary["model"][0].as_py())
-    return words.with_sentence_begin() if sentences else words
-
-
 def _sample_leads(sample: _Sample, articles: pa.Table, seed: int) -> None:
     wanted = pc.and_(pc.equal(articles["split"], "train"), pc.is_null(articles["drop_reason"]))
     columns = (articles[name].filter(wanted).to_pylist() for name in ("article_id", "title", "lead"))

@@ -8,8 +8,8 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Literal
+from functools import cache, lru_cache
+from typing import Any, Literal
 
 WordRule = Literal["rouge", "unicode"]
 """How a text is cut into words: `rouge` is the papers' rule, `unicode` keeps other scripts than ASCII."""
@@ -115,3 +115,17 @@ def _unicode_word() -> re.Pattern[str]:
     unspaced = rf"(?=\w)[{_UNSPACED_SCRIPTS}][{marks}]*"
     spaced = rf"[^\W_{_UNSPACED_SCRIPTS}](?:[^\W_{_UNSPACED_SCRIPTS}]|[{marks}])*"
     return re.compile(f"{unspaced}|{spaced}")
+
+
+@cache
+def _stemmer() -> Any:
+    from rouge_score.tokenizers import DefaultTokenizer  # here, because it imports nltk and scipy.stats, for seconds
+
+    return DefaultTokenizer(use_stemmer=True)
+
+
+@lru_cache(maxsize=1 << 18)
+def stem(word: str) -> str:
+    """Return rouge-score's stem of a word of a-z and 0-9: Porter's, for words of at least four letters."""
+    (stemmed,) = _stemmer().tokenize(word)
+    return str(stemmed)

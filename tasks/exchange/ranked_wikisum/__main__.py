@@ -19,11 +19,11 @@ from storage.lock import root_lock
 from storage.recipes import ShardRecord
 from storage.root_format import check_root, prepare_root
 from storage.store import Store
+from tasks.engine.finished import finished_build, finished_stage
 from tasks.engine.inputs import StageResult
 from tasks.engine.settings import Settings
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Outcome, Run, StageFailedError, StagePlan
-from tasks.exchange.finished import finished_build, finished_stage
 from tasks.exchange.ranked_wikisum.exporting import VOCABULARY_FILE, Exported, export_corpus
 from tasks.exchange.ranked_wikisum.importing import SOURCE, import_corpus
 from tasks.exchange.ranked_wikisum.settings import ExportSettings, ImportSettings

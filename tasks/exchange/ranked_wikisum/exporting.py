@@ -23,7 +23,7 @@ from storage.store import Store
 from tasks.engine.inputs import StageResult
 from tasks.exchange.ranked_wikisum.files import items_bytes, marks_of
 from tasks.exchange.ranked_wikisum.settings import ExportSettings
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 VOCABULARY_FILE = "spm.model"
 

@@ -21,7 +21,7 @@ from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
 from tasks.exchange.ranked_wikisum.files import file_digest, find_shards, load_items, marks_of
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
-from tasks.summarization.vocabulary import read_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 SOURCE = "ranked-wikisum"
 

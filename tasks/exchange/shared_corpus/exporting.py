@@ -11,7 +11,7 @@ from storage.builds import Build
 from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.across.compared import compared_paragraphs
-from tasks.exchange.finished import finished_build, finished_stage
+from tasks.engine.finished import finished_build, finished_stage
 from tasks.exchange.folder import ExportFolder
 from tasks.exchange.shared_corpus.card import corpus_card
 from tasks.exchange.shared_corpus.columns import STAGES, chosen_parts, shared_dataset

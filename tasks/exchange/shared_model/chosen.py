@@ -12,9 +12,9 @@ from storage.parts import read_parts, whole
 from storage.registry import read_champion, read_version, split_path
 from storage.schemas import SCORES
 from storage.store import Store
+from tasks.engine.finished import finished_build, finished_stage
 from tasks.evaluation.registry import METRICS
 from tasks.evaluation.significance import SIGNIFICANCE, summarise_scores
-from tasks.exchange.finished import finished_build, finished_stage
 
 SUMMARIZER = "models/summarizer"
 _STAGES = ("scores", "baseline_scores")

@@ -12,7 +12,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenize import tokenize
 
 from models.sentences import split_sentences
-from tasks.evaluation.rouge import METRICS, Reference, Rouge, Words, stem
+from tasks.evaluation.rouge import METRICS, Reference, Rouge, Words
 from tasks.text.ngrams import split_words
 
 LIBRARY = {
@@ -71,10 +71,6 @@ def test_sentences_in_another_order_cost_rouge_l_but_not_rouge_lsum() -> None:
 def test_only_what_was_asked_for() -> None:
     assert list(Reference("a b", ("rougeL-stem", "rouge1")).score("a")) == ["rougeL-stem", "rouge1"]
     assert len(METRICS) == 8
-
-
-def test_short_words_keep_their_form() -> None:
-    assert [stem(word) for word in ("ran", "runs", "running", "was")] == ["ran", "run", "run", "was"]
 
 
 # ROUGE-1.5.5 prints five digits.

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from benchmarks.extraction import read_pages
 from tasks.paragraphs import filter as rules
-from tasks.paragraphs.boilerplate_phrases import is_boilerplate
 from tasks.paragraphs.filter import drop_reason
 from tasks.paragraphs.settings import ParagraphFilterSettings
+from tasks.text.boilerplate_phrases import is_boilerplate
 from tasks.text.ngrams import split_words
 
 DEFAULT = ParagraphFilterSettings()

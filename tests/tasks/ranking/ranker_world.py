@@ -11,7 +11,8 @@ from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS
 from tasks.ranking.features import compute_features
 from tasks.summarization.settings import VocabularySettings
-from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
+from tasks.summarization.vocabulary import train_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 FACTS = ["it flows past the old mill", "its basin is wide and flat", "it was named by early settlers"]
 CHATTER = ["share this page with your friends", "tickets are sold at the gate", "the weather is mild today"]

@@ -10,7 +10,8 @@ import sentencepiece
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, GRAPHS, PARAGRAPHS
 from tasks.summarization.settings import SummarizerSettings, TrainingSettings, VocabularySettings
-from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
+from tasks.summarization.vocabulary import train_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 
 FACTS = {
     "Aral": "Aral is a river in the north of Tavia.",

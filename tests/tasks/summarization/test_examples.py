@@ -10,7 +10,8 @@ from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, EXAMPLES, PARAGRAPHS, RANKED
 from tasks.summarization.examples import build_examples
 from tasks.summarization.settings import ExampleSettings, SummarizerSettings, VocabularySettings
-from tasks.summarization.vocabulary import read_vocabulary, train_vocabulary
+from tasks.summarization.vocabulary import train_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 from tests.models.byte_level import write_folder
 
 LEADS = {"a": "The river rises in the hills.", "b": "A film of a river.", "c": "The hills.", "d": "A fox."}

@@ -11,7 +11,8 @@ from models.tokenization.huggingface_tokenizer import read_tokenizer
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, VOCABULARY
 from tasks.summarization.settings import VocabularySettings
-from tasks.summarization.vocabulary import _cut, _Sample, adopt_vocabulary, read_vocabulary, train_vocabulary
+from tasks.summarization.vocabulary import _cut, _Sample, adopt_vocabulary, train_vocabulary
+from tasks.text.vocabulary import read_vocabulary
 from tests.models.byte_level import write_folder
 
 SMALL = VocabularySettings(pieces=400, threads=1)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer, tokenize
 
-from tasks.text.ngrams import TargetNgrams, lcs_length, split_words
+from tasks.text.ngrams import TargetNgrams, lcs_length, split_words, stem
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=30)
 # Letters whose lower case is or holds ASCII, letters that vanish, whitespace that is not ASCII, a lone surrogate.
@@ -94,3 +94,7 @@ def test_common_subsequences_are_those_of_the_usual_table(a, b):
         for place, other in enumerate(b):
             row.append(previous[place] + 1 if word == other else max(previous[place + 1], row[place]))
     assert lcs_length(a, b) == lcs_length(b, a) == row[-1]
+
+
+def test_short_words_keep_their_form() -> None:
+    assert [stem(word) for word in ("ran", "runs", "running", "was")] == ["ran", "run", "run", "was"]

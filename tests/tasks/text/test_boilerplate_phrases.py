@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.extraction.density import page_blocks
 from tasks.extraction.markup import parse
-from tasks.paragraphs.boilerplate_phrases import PHRASES, fold, is_boilerplate
+from tasks.text.boilerplate_phrases import PHRASES, fold, is_boilerplate
 from tasks.text.ngrams import split_words
 
 PATTERNS = [pattern.replace("\\ ", " ") for _, pattern in PHRASES]
