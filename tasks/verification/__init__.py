@@ -1,0 +1,1 @@
+"""Whether a passage says a sentence: a verifier, what it learns from, and its default weights."""

@@ -1,0 +1,137 @@
+"""Which words of a passage a sentence's words may come from, and the windows of it that could say the sentence.
+
+A window is one sentence of the passage, or two: neighbours, or the first one, which mostly names the subject, and a
+later one. Every content word of the sentence is given one place in a window, near those of the words beside it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.verification.lexicon import family, groups
+from tasks.verification.words import Kind, Text
+
+_QUALITY = {"key": 1.0, "group": 0.85, "family": 0.6}  # how much a word found so counts as found
+_CLOSE = 0.3  # of the share of neighbours that stay neighbours, beside the share of words, when a window is chosen
+_TRIED = 3  # sentences of a passage, those with most of the words, among which the window is chosen
+NOWHERE = -1
+Matches = list[dict[int, float]]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Sentences of a passage, and where in them a sentence's content words are.
+
+    Attributes:
+        sentences: their numbers, one or two.
+        places: of each content word of the sentence its place in the passage, or NOWHERE.
+        quality: of each how surely it is the same word, 0-1.
+    """
+
+    sentences: tuple[int, ...]
+    places: list[int]
+    quality: list[float]
+
+
+def matches(sentence: Text, passage: Text) -> Matches:
+    """Return for each content word of a sentence the places of the passage that hold it, with how surely they do."""
+    index = passage.index
+    found: Matches = []
+    for place in sentence.content:
+        word = sentence.words[place]
+        here = dict.fromkeys(index.keys.get(word.key, ()), _QUALITY["key"])
+        if word.kind is not Kind.NUMBER:
+            for group in groups(word.key):
+                for other in index.groups.get(group, ()):
+                    here.setdefault(other, _QUALITY["group"])
+            shared = family(word.key)
+            if shared is not None:
+                for other in index.families.get(shared, ()):
+                    here.setdefault(other, _QUALITY["family"])
+        found.append(here)
+    return found
+
+
+def windows(found: Matches, weights: Sequence[float], passage: Text) -> tuple[Window, Window]:
+    """Return the sentence of a passage, and the two sentences, that could best say a sentence.
+
+    Args:
+        found: as `matches` returns it.
+        weights: of each content word, how much it tells.
+        passage: where they were looked for; it has at least one sentence.
+    """
+    held: list[dict[int, float]] = []  # of each word, the best quality in each sentence
+    total = [0.0] * len(passage.sentences)
+    for places, weight in zip(found, weights, strict=True):
+        best: dict[int, float] = {}
+        for place, quality in places.items():
+            number = passage.words[place].sentence
+            if quality > best.get(number, 0.0):
+                best[number] = quality
+        held.append(best)
+        for number, quality in best.items():
+            total[number] += weight * quality
+    order = sorted(range(len(total)), key=lambda number: (-total[number], number))[:_TRIED]
+    singles = [align(found, (number,), passage) for number in order]
+    every = sum(weights) or 1.0
+    single = max(singles, key=lambda window: total[window.sentences[0]] / every + _CLOSE * _neighbours(window, passage))
+    return single, _pair(found, held, weights, passage, single)
+
+
+def _pair(
+    found: Matches, held: Sequence[dict[int, float]], weights: Sequence[float], passage: Text, single: Window
+) -> Window:
+    """Return the window of two sentences, one of them that of the single window where there is no better one."""
+    (own,) = single.sentences
+    last = len(passage.sentences) - 1
+    # A second sentence that stands near, or the first one of the passage.
+    others = {own - 2, own - 1, own + 1, own + 2, 0} - {own}
+    pairs = [(min(own, other), max(own, other)) for other in sorted(others) if 0 <= other <= last]
+    if not pairs:
+        return single
+
+    def covered(pair: tuple[int, ...]) -> float:
+        a, b = pair
+        return sum(w * max(h.get(a, 0.0), h.get(b, 0.0)) for h, w in zip(held, weights, strict=True))
+
+    return align(found, max(pairs, key=lambda pair: (covered(pair), -pair[1])), passage)
+
+
+def align(found: Matches, sentences: tuple[int, ...], passage: Text) -> Window:
+    """Return a window with one place for each word: first the likeliest after the word before, then between both."""
+    chosen = set(sentences)
+    inside = [
+        [(place, quality) for place, quality in here.items() if passage.words[place].sentence in chosen]
+        for here in found
+    ]
+    places = [NOWHERE] * len(found)
+    for _ in range(2):
+        before = NOWHERE
+        for number, candidates in enumerate(inside):
+            if not candidates:
+                continue
+            after = next((place for place in places[number + 1 :] if place != NOWHERE), NOWHERE)
+            if len(candidates) == 1:
+                places[number] = candidates[0][0]
+            else:
+                places[number] = min(candidates, key=lambda one: _cost(one, before, after))[0]
+            before = places[number]
+    quality = [here[place] if place != NOWHERE else 0.0 for here, place in zip(found, places, strict=True)]
+    return Window(sentences, places, quality)
+
+
+def _cost(candidate: tuple[int, float], before: int, after: int) -> float:
+    place, quality = candidate
+    cost = 20 * (1 - quality)
+    if before != NOWHERE:
+        cost += abs(place - before - 1) + (5 if place <= before else 0)
+    if after != NOWHERE:
+        cost += abs(after - place - 1) + (5 if place >= after else 0)
+    return cost + place * 1e-6
+
+
+def _neighbours(window: Window, passage: Text) -> float:
+    """Return the share of neighbouring words that are neighbours in the passage too."""
+    order = passage.ordinal
+    pairs = list(zip(window.places, window.places[1:], strict=False))
+    close = sum(a != NOWHERE and b != NOWHERE and 0 < order[b] - order[a] <= 2 for a, b in pairs)
+    return close / len(pairs) if pairs else 0.0
