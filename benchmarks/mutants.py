@@ -57,8 +57,7 @@ COVERED: dict[str, dict[str, str]] = {
         "models/test_decoder_only.py models/test_hierarchical.py models/test_registry.py models/test_summarizers.py",
     },
     "storage": {
-        "storage/formats": "storage/test_formats_tfrecord.py storage/test_formats_example.py "
-        "storage/test_formats_ranked_wikisum.py",
+        "storage/formats": "storage/test_formats_ranked_wikisum.py",
         "storage/digests.py": "storage/test_digests.py",
         "storage/pruning.py": "storage/test_pruning.py storage/test_pruning_s3.py",
         "storage/registry.py": "storage/test_registry.py",

@@ -21,6 +21,7 @@ from flows.stages.timings import timings
 from tasks.engine.inputs import DirectoryResult, every
 from tasks.engine.recipe import Recipe
 from tasks.tables.plan import PAGE, shown_in, steps_of, systems_to_run
+from tasks.tables.published import Measure
 
 
 @flow(
@@ -61,7 +62,7 @@ def tables(session: Session) -> DirectoryResult:
     run, reasons = session.once(chosen)
     scores = [dag.ranking_scores, dag.baseline_scores]
     evaluated = evaluate_systems(session, run)
-    looked_at = [evaluated[name].summaries for name in shown_in(config.tables, "attention") if name in evaluated]
+    looked_at = [evaluated[name].summaries for name in shown_in(config.tables, Measure.ATTENTION) if name in evaluated]
     models = {name: one.model.record for name, one in evaluated.items()}
     measured = timings(session, evaluated)
     timed = {name: one.record.metrics for name, one in measured.items() if one.record}

@@ -8,6 +8,7 @@ from flows.stages.systems import Evaluated
 from tasks.engine.inputs import DirectoryResult, contents, every
 from tasks.engine.recipe import Recipe
 from tasks.tables.plan import EFFICIENCY_TOKENS, MEMORY_BYTES, shown_in
+from tasks.tables.published import Measure
 from tasks.tables.systems import MOST_PARAGRAPHS
 
 
@@ -32,6 +33,6 @@ def timings(session: Session, evaluated: Mapping[str, Evaluated]) -> dict[str, D
             inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
             context={"device": config.engine.device},
         )
-        for name in shown_in(config.tables, "efficiency")
+        for name in shown_in(config.tables, Measure.EFFICIENCY)
         if name in evaluated
     }

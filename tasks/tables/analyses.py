@@ -11,7 +11,6 @@ from tasks.evaluation.significance import bootstrap
 from tasks.reporting.blocks import Block, Cell, Picture, Table, Text
 from tasks.reporting.plots import bars
 from tasks.tables.measures import Measured
-from tasks.tables.settings import TableName
 
 _ROUGE = ("rouge1", "rouge2", "rougeL")
 
@@ -79,7 +78,7 @@ _LOOKS = (
     ("cds", "decoder: deviation over documents (CDS)", "below 1 on nine corpora"),
 )
 
-ANALYSES: Mapping[TableName, Callable[[Measured], Sequence[Block]]] = {
+ANALYSES: Mapping[str, Callable[[Measured], Sequence[Block]]] = {
     "003-2": attention_to_documents,
     "004-1": lambda measured: [Text(rank_tests(measured))],
 }

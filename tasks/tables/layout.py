@@ -9,7 +9,7 @@ from tasks.tables.analyses import ANALYSES
 from tasks.tables.attention import METRIC
 from tasks.tables.measures import Measured
 from tasks.tables.plan import NEEDS_WEIGHTS
-from tasks.tables.published_table import ROUGE_COLUMNS, PublishedTable, Row
+from tasks.tables.published import ROUGE_COLUMNS, Measure, PublishedTable, Row
 
 NOT_RUN = "not run"
 _TRUTH = ("values-input", "values-right")  # beside ROUGE, which does not tell whether a summary is true
@@ -19,7 +19,7 @@ _BYTES = 12  # a parameter in fp32 with Adam's two moments, as Table 5 of Ma & Z
 
 def section(table: PublishedTable, measured: Measured) -> Section:
     """Return a table with notes: what was not run and why, and which differences are significant."""
-    truth = _TRUTH if table.measure == "rouge" else ()
+    truth = _TRUTH if table.measure is Measure.ROUGE else ()
     columns = [table.title, *_headings(table), *(f"{metric_name(name)}, here" for name in truth)]
     rows = [
         [*_row(table, row, measured), *(_truth(row.system, name, measured) for name in truth)] for row in table.rows
@@ -28,7 +28,7 @@ def section(table: PublishedTable, measured: Measured) -> Section:
         Table(f"{table.source}: {_unit(table)}", columns, rows, frozenset(range(1, len(columns)))),
         *[Text(text) for text in (table.note, _batches(table, measured), _missing(table, measured)) if text],
     ]
-    if table.measure in ("rouge", "attention"):
+    if table.measure in (Measure.ROUGE, Measure.ATTENTION):
         blocks += _differences(table, measured)
     if table.name in ANALYSES:
         blocks += ANALYSES[table.name](measured)
@@ -41,7 +41,7 @@ def _headings(table: PublishedTable) -> list[str]:
     if table.corpora:
         metrics = "/".join(table.columns)
         return [*(f"{corpus}, {metrics}" for corpus in table.corpora), *(f"{name}, here" for name in table.columns)]
-    names = [f"L' = {name}" if table.measure == "recall" else name for name in table.columns]
+    names = [f"L' = {name}" if table.measure is Measure.RECALL else name for name in table.columns]
     return [heading for name in names for heading in (f"{name}, paper", f"{name}, here")]
 
 
@@ -60,24 +60,24 @@ def _figure(table: PublishedTable, row: Row, figure: float | None) -> str:
         return _NONE
     if row.relative:
         return f"{figure:+.1f}"
-    digits = {"recall": 2, "rouge": table.digits, "attention": 4}
+    digits = {Measure.RECALL: 2, Measure.ROUGE: table.digits, Measure.ATTENTION: 4}
     return f"{figure:.{digits[table.measure]}f}" if table.measure in digits else f"{figure:g}"
 
 
 def _measured(table: PublishedTable, row: Row, column: str, measured: Measured) -> Cell:
     match table.measure:
-        case "recall":
+        case Measure.RECALL:
             recalls = {table1_row.method: table1_row.measured for table1_row in measured.table1.rows}.get(
                 row.system, {}
             )
             value = recalls.get(int(column))
             return Cell(NOT_RUN) if value is None else Cell(f"{value:.2f}", strong=True)
-        case "efficiency":
+        case Measure.EFFICIENCY:
             return _efficiency(row.system, column, measured)
-        case "attention":
+        case Measure.ATTENTION:
             score = measured.scores.get((row.system, METRIC))
             return Cell(NOT_RUN) if score is None else _interval(score.value, 1, 4)
-        case "rouge":
+        case Measure.ROUGE:
             metric, kind = ROUGE_COLUMNS[column]
             score = measured.scores.get((row.system, metric))
             if score is None:
@@ -118,17 +118,17 @@ def _interval(value: Interval, factor: int, digits: int) -> Cell:
 
 def _unit(table: PublishedTable) -> str:
     return {
-        "recall": "ROUGE-L recall of the L' best paragraphs against the lead, %",
-        "rouge": "ROUGE, %" if table.name == "002-6" else "ROUGE F1, %",
-        "attention": "mean cosine of attention to paragraphs and tf-idf similarity with the gold summary",
-        "efficiency": f"MB of {_BYTES} bytes a parameter; seconds of one pass over the validation articles",
+        Measure.RECALL: "ROUGE-L recall of the L' best paragraphs against the lead, %",
+        Measure.ROUGE: "ROUGE, %" if table.name == "002-6" else "ROUGE F1, %",
+        Measure.ATTENTION: "mean cosine of attention to paragraphs and tf-idf similarity with the gold summary",
+        Measure.EFFICIENCY: f"MB of {_BYTES} bytes a parameter; seconds of one pass over the validation articles",
     }[table.measure]
 
 
 def _batches(table: PublishedTable, measured: Measured) -> str:
     """Return how the largest batches were found."""
     methods = dict.fromkeys(measured.batches[row.system][1] for row in table.rows if row.system in measured.batches)
-    if table.measure != "efficiency" or not methods:
+    if table.measure is not Measure.EFFICIENCY or not methods:
         return ""
     return f"Largest batch: examples of the greatest length, equal for all systems; {'; or '.join(methods)}."
 
@@ -136,7 +136,7 @@ def _batches(table: PublishedTable, measured: Measured) -> str:
 def _missing(table: PublishedTable, measured: Measured) -> str:
     """Return which rows and columns were not run, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
-    if table.measure == "recall":
+    if table.measure is Measure.RECALL:
         ran = {row.method for row in measured.table1.rows}
         absent = [row.label for row in table.rows if row.system not in ran]
         reason = "paragraphs were ranked by another method" if ran else "no test article has ranked paragraphs"
@@ -149,17 +149,18 @@ def _missing(table: PublishedTable, measured: Measured) -> str:
 
 
 def _unscored(table: PublishedTable, row: Row, measured: Measured) -> str:
-    if table.measure == "efficiency":
+    if table.measure is Measure.EFFICIENCY:
         return "" if row.system in measured.parameters else "its parameters were not counted"
-    wanted = METRIC if table.measure == "attention" else measured.headline
+    wanted = METRIC if table.measure is Measure.ATTENTION else measured.headline
     return "" if (row.system, wanted) in measured.scores else "no test article was scored"
 
 
 def _differences(table: PublishedTable, measured: Measured) -> Sequence[Block]:
     """Return the pairs of rows that differ significantly, and how many were tested."""
-    metric = METRIC if table.measure == "attention" else measured.headline
-    factor, digits = (1, 4) if table.measure == "attention" else (100, 2)
-    name = "cosine" if table.measure == "attention" else metric_name(metric)
+    if table.measure is Measure.ATTENTION:
+        metric, factor, digits, name = METRIC, 1, 4, "cosine"
+    else:
+        metric, factor, digits, name = measured.headline, 100, 2, metric_name(measured.headline)
     labels = {row.system: row.label for row in table.rows}
     pairs = measured.compare(list(labels), metric)
     if not pairs:

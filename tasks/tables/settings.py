@@ -1,37 +1,20 @@
 """Settings of the papers' tables."""
 
-from typing import Literal, get_args
+from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from tasks.engine.settings import Settings
+from tasks.tables.published import PUBLISHED
 from tasks.tables.systems import SYSTEMS
 
-TableName = Literal[
-    "000-1",
-    "000-2",
-    "000-3",
-    "001-1",
-    "001-2",
-    "001-4",
-    "002-1",
-    "002-2",
-    "002-4",
-    "002-5",
-    "002-6",
-    "003-2",
-    "003-5",
-    "003-11",
-    "004-1",
-    "004-2",
-]
-TABLES: tuple[TableName, ...] = get_args(TableName)
+TABLES = tuple(table.name for table in PUBLISHED)
 
 
 class TableSettings(Settings):
     """Which tables of the papers are reproduced, with which systems, and at what size."""
 
-    tables: tuple[TableName, ...] = Field(
+    tables: tuple[str, ...] = Field(
         TABLES,
         min_length=1,
         description="tables to publish, as PAPER-TABLE: 000 Liu & Lapata 2019, 001 and 002 Ma & Zong 2020 "
@@ -48,13 +31,14 @@ class TableSettings(Settings):
     )
     steps: int | None = Field(None, ge=1, description="training steps of each system; null = those of `training`")
 
-    @field_validator("systems")
+    @field_validator("tables", "systems")
     @classmethod
-    def _known(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in systems if name not in SYSTEMS]
+    def _known(cls, names: tuple[str, ...], field: ValidationInfo) -> tuple[str, ...]:
+        known = TABLES if field.field_name == "tables" else tuple(SYSTEMS)
+        unknown = [name for name in names if name not in known]
         if unknown:
-            raise ValueError(f"unknown systems {unknown}, expected some of: {', '.join(SYSTEMS)}")
-        return systems
+            raise ValueError(f"unknown {field.field_name} {unknown}, expected some of: {', '.join(known)}")
+        return names
 
     def scaled(self, length: int) -> int:
         """Return a source length of the papers, in paragraphs or tokens, at this scale: 1 at least."""

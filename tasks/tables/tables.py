@@ -15,7 +15,7 @@ from tasks.tables.attention import METRIC, score_attention
 from tasks.tables.layout import section
 from tasks.tables.measures import Measured, measure
 from tasks.tables.plan import PAGE
-from tasks.tables.published import PUBLISHED
+from tasks.tables.published import PUBLISHED, Measure
 from tasks.tables.settings import TableSettings
 from tasks.tables.verdicts import expected_order
 
@@ -63,7 +63,7 @@ def write_tables(
         ValueError: an article has two scores of one system.
     """
     wanted = [table for table in PUBLISHED if table.name in settings.tables]
-    looked_at = sorted({row.system for table in wanted if table.measure == "attention" for row in table.rows})
+    looked_at = sorted({row.system for table in wanted if table.measure is Measure.ATTENTION for row in table.rows})
     run = [system for system in looked_at if system not in reasons]
     measured = measure(
         scores,

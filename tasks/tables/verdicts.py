@@ -7,11 +7,10 @@ from tasks.evaluation.significance import Comparison, too_few_articles
 from tasks.reporting.blocks import percent
 from tasks.tables.measures import Measured
 from tasks.tables.published import PUBLISHED
-from tasks.tables.settings import TableName
 from tasks.tables.systems import SYSTEMS
 
 # Papers whose systems were trained and decoded alike, and their ROUGE tables.
-_PAPERS: Mapping[str, tuple[TableName, ...]] = {
+_PAPERS: Mapping[str, tuple[str, ...]] = {
     "Liu & Lapata 2019": ("000-2",),
     "Ma & Zong 2020 and 2022": ("001-2", "002-1"),
     "Shen et al. 2023": ("003-2",),
@@ -54,7 +53,7 @@ def expected_order(measured: Measured, *, source_scale: float, steps: int) -> st
     return f"Of the order the papers expect, {'; '.join(parts)}."
 
 
-def _best_pair(measured: Measured, tables: Sequence[TableName]) -> tuple[Comparison | None, str]:
+def _best_pair(measured: Measured, tables: Sequence[str]) -> tuple[Comparison | None, str]:
     """Return the comparison of the best systems of both kinds in some tables, and which is the hierarchical one."""
     flat, hierarchical = (_by_mean(measured, kind, tables) for kind in ("flat", "hierarchical"))
     if not flat or not hierarchical:
@@ -63,7 +62,7 @@ def _best_pair(measured: Measured, tables: Sequence[TableName]) -> tuple[Compari
     return _pair(measured, hierarchical[0], flat[0], [*flat, *hierarchical]), hierarchical[0]
 
 
-def _by_mean(measured: Measured, kind: str, tables: Sequence[TableName]) -> list[str]:
+def _by_mean(measured: Measured, kind: str, tables: Sequence[str]) -> list[str]:
     """Return the systems of a kind that represent it in some tables, best first."""
     shown = {row.system for table in PUBLISHED if table.name in tables for row in table.rows}
     means = {

@@ -20,7 +20,6 @@ from storage.parts import read_parts, whole
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources.dump.source import DumpSource
-from tests.storage.tfrecord_files import write_example, write_records
 from tests.tasks.crawl.loopback_server import LoopbackServer, answer
 from tests.tasks.sources.collection_files import comma_separated, json_array, json_lines, multi_news
 from tests.tasks.sources.dump_files import write_multistream
@@ -40,6 +39,7 @@ from tests.tasks.sources.encyclopedia_files import (
     write_archive,
 )
 from tests.tasks.sources.mediawiki_server import WikiServer
+from tests.tasks.sources.tfrecord_files import write_example, write_records
 
 pytestmark = pytest.mark.integration
 

@@ -11,7 +11,7 @@ from tasks.sources.settings import SourceSettings
 from tasks.sources.source import Article
 from tasks.sources.tensor2tensor.settings import Tensor2TensorSettings
 from tasks.sources.tensor2tensor.source import Tensor2TensorSource
-from tests.storage.tfrecord_files import write_example, write_records
+from tests.tasks.sources.tfrecord_files import write_example, write_records
 
 WIKI = "https://en.wikipedia.org/wiki/"
 

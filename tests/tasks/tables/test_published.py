@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.tables.published import PUBLISHED
-from tasks.tables.published_table import PublishedTable
+from tasks.tables.published import PUBLISHED, Measure, PublishedTable
 
 FILES = {name: f"{name}_*.txt" for name in ("000", "001", "002", "003", "004")}
 
@@ -25,7 +24,7 @@ def written(figure: float, table: PublishedTable, relative: bool) -> set[str]:
     if relative:
         return {f"{figure:+g}", f"{figure:+.1f}"} if figure else {"0"}
     ways = {f"{figure:g}", f"{figure:.1f}", f"{figure:.2f}"}
-    return ways | {f"{100 * figure:.2f}%", f"{figure:.4f}"} if table.measure == "attention" else ways
+    return ways | {f"{100 * figure:.2f}%", f"{figure:.4f}"} if table.measure is Measure.ATTENTION else ways
 
 
 @pytest.mark.shared_data

@@ -22,8 +22,7 @@ from tasks.tables.plan import (
     systems_to_run,
     training_of,
 )
-from tasks.tables.published import PUBLISHED
-from tasks.tables.published_table import ROUGE_COLUMNS
+from tasks.tables.published import PUBLISHED, ROUGE_COLUMNS, Measure
 from tasks.tables.settings import TABLES, TableSettings
 from tasks.tables.systems import COMPRESSED, RATIOS, SYSTEMS, System
 from tasks.tables.tables import write_tables
@@ -74,7 +73,7 @@ def test_every_table_has_its_rows_and_every_row_its_system() -> None:
         for row in table.rows:
             assert len(row.figures) == len(table.columns) * max(1, len(table.corpora)), (table.name, row.label)
             assert not row.relative or table.base in {other.system for other in table.rows}
-            assert table.measure == "recall" or row.system in SYSTEMS
+            assert table.measure is Measure.RECALL or row.system in SYSTEMS
         assert table.measure != "rouge" or set(table.columns) <= ROUGE_COLUMNS.keys()
 
 
@@ -180,7 +179,7 @@ def test_what_is_not_run_has_a_reason() -> None:
     assert run == ["lead", "ht"]
     assert reasons["lexrank"] == "not among the baselines of the settings"
     assert reasons["ht-one-head"] == "not among the systems asked for"
-    assert shown_in(TableSettings(tables=("002-4", "000-2")), "attention") == [
+    assert shown_in(TableSettings(tables=("002-4", "000-2")), Measure.ATTENTION) == [
         "ft-3",
         "t-dmca-3",
         "transformer-xl",
@@ -274,7 +273,7 @@ def test_truth_stands_beside_rouge() -> None:
     rows = [{"article_id": "00", "system": "ht", "metric": "values-input", "value": 0.5}]
     found = measured(pa.Table.from_pylist(rows, SCORES.schema))
     for published in PUBLISHED:
-        if published.measure == "rouge":
+        if published.measure is Measure.ROUGE:
             columns = section(published, found).blocks[0].columns  # type: ignore[union-attr]
             assert list(columns)[-2:] == ["values in input, here", "values right, here"], published.name
     cells = section(BY_NAME["000-3"], found).blocks[0].rows[0]  # type: ignore[union-attr]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.formats.example import Values, read_example
-from tests.storage.tfrecord_files import write_example
+from tasks.sources.tensor2tensor.example import Values, read_example
+from tests.tasks.sources.tfrecord_files import write_example
 
 FEATURES = st.dictionaries(
     st.text(max_size=8),

@@ -8,10 +8,11 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from storage.formats.crc32c import masked_crc32c
+import google_crc32c
 
 _HEAD = struct.Struct("<QI")
 _FOOT = struct.Struct("<I")
+_MASK_DELTA = 0xA282EAD8
 MAX_RECORD_BYTES = 1 << 30
 
 
@@ -42,6 +43,12 @@ def read_records(stream: BinaryIO, *, name: str) -> Iterator[tuple[int, bytes]]:
         _check(data, _FOOT.unpack(foot)[0], f"{location}: its data")
         yield offset, data
         offset += _HEAD.size + length + _FOOT.size
+
+
+def masked_crc32c(data: bytes) -> int:
+    """Return the CRC-32C in the form in which the files store it: rotated by 15 bits, plus a constant."""
+    crc: int = google_crc32c.value(data)
+    return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
 def _check(data: bytes, stored: int, subject: str) -> None:
