@@ -48,7 +48,7 @@ def test_what_was_exported_is_imported_trained_on_decoded_and_scored(tmp_path: P
     }
     ours, folder, theirs = tmp_path / "ours", tmp_path / "ranked", tmp_path / "theirs"
     call(environment, "flows.build_wikisum", "--root", ours, *SMALL)
-    call(environment, "tasks.exchange.ranked_wikisum", "export", folder, "--root", ours)
+    call(environment, "tasks.exchange.ranked_wikisum", folder, "--root", ours)
     settings = tmp_path / "theirs.yaml"
     settings.write_text(
         f"imported: {{folder: {folder}, vocabulary: {folder}/spm.model, sentence_marks: drop}}\n"

@@ -55,7 +55,7 @@ def export_corpus(
     if chosen.config.get("imported") or "import" in chosen.config:
         raise ValueError(
             f"build {chosen.name} has ranked shards that were imported, no corpus of its own: expected another build, "
-            "or `python -m tasks.exchange.ranked_wikisum export`"
+            "or `python -m tasks.exchange.ranked_wikisum`"
         )
     parts = chosen_parts(settings, chosen.stages)
     shards = CorpusShards(store, _stages(store, chosen, parts), settings.page_text, shared_dataset(parts))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -71,8 +72,12 @@ def run(*arguments: str | Path) -> int:
     return main([str(argument) for argument in arguments])
 
 
-def import_to(root: Path, folder: Path, *more: str) -> int:
-    return run("import", folder, "--vocabulary", folder / "spm.model", "--root", root, *more)
+def import_to(root: Path, folder: Path, vocabulary: Path | None = None, **more: Any) -> None:
+    """Import a folder as a build does, and save it as one."""
+    settings = ImportSettings(folder=str(folder), vocabulary=str(vocabulary or folder / "spm.model"), **more)
+    made = Run(Store(str(root)), InlineExecutor())
+    import_corpus(made, settings)
+    made.record_build({}, label="imported")
 
 
 def table_of(root: Path, stage: str) -> pa.Table:
@@ -89,6 +94,10 @@ def files_of(folder: Path) -> dict[str, int]:
         for path in folder.rglob("*")
         if path.is_file() and path.name not in NEW
     }
+
+
+def shards_of(folder: Path) -> dict[str, int]:
+    return {name: written for name, written in files_of(folder).items() if name.endswith(".parquet")}
 
 
 def test_a_literal_shard_becomes_examples(released: Vocabulary, tmp_path: Path) -> None:
@@ -120,65 +129,46 @@ def test_ids_hang_on_split_shard_and_index() -> None:
     assert ids[0] == "c5f7a84962891531"  # must never change: predictions and scores are joined by it
 
 
-def test_a_folder_is_imported_and_a_second_run_finds_all_done(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_imported_and_a_second_run_finds_all_done(folder: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    assert import_to(root, folder) == 0
-    told = capsys.readouterr().out
-    assert "examples 1 of 4 (WIKI.valid.0.pt): 1 rows" in told
-    assert "examples 3 of 4 (WIKI.train.0.pt): 2 rows" in told
+    import_to(root, folder)
     examples, articles = table_of(root, "examples"), table_of(root, "articles")
     assert examples["split"].to_pylist() == ["valid", "test", "train", "train", "train"]
     assert sorted(examples["title_text"].to_pylist()) == ["aral", "hills", "north", "river", "sea"]
     assert articles.schema == ARTICLES.schema
     assert articles["article_id"].to_pylist() == examples["article_id"].to_pylist()
     assert set(articles["lead"].to_pylist()) == {"the river . it flows ."}
-    before = files_of(root)
-    assert import_to(root, folder) == 0
-    assert "examples: 5 rows in 4 shards, 4 of them done before" in capsys.readouterr().out
-    assert files_of(root) == before
+    before = shards_of(root)
+    import_to(root, folder)
+    assert shards_of(root) == before
 
 
-def test_processes_make_the_same_files_as_one(
-    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert import_to(tmp_path / "one", folder) == 0
-    (folder / "WIKI.test.1.pt").write_bytes(b"no shard")
-    assert import_to(tmp_path / "two", folder, "--workers", "2") == 1
-    assert "failed: WIKI.test.1.pt: expected a list of dicts written by torch.save" in capsys.readouterr().out
-    torch.save([], folder / "WIKI.test.1.pt")
-    assert import_to(tmp_path / "two", folder, "--workers", "2") == 0
-    one, two = (table_of(tmp_path / root, "examples") for root in ("one", "two"))
-    assert one.equals(two)
-
-
-def test_a_changed_shard_alone_is_imported_anew(
-    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_shard_alone_is_imported_anew(folder: Path, tmp_path: Path, released: Vocabulary) -> None:
     root = tmp_path / "root"
-    assert import_to(root, folder) == 0
+    import_to(root, folder)
+    before = shards_of(root / "examples")
     torch.save([item(released, "sea")] * 3, folder / "WIKI.train.1.pt")
-    capsys.readouterr()
-    assert import_to(root, folder) == 0
-    told = capsys.readouterr().out
-    assert "examples 1 of 1 (WIKI.train.1.pt): 3 rows" in told
-    assert "examples: 7 rows in 4 shards, 3 of them done before" in told
+    import_to(root, folder)
+    assert table_of(root, "examples").num_rows == 7
+    (new,) = shards_of(root / "examples").items() - before.items()
+    assert pq.read_metadata(root / "examples" / new[0]).num_rows == 3
 
 
 def test_a_faulty_item_stops_its_shard_and_leaves_the_others_done(
-    folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, released: Vocabulary
 ) -> None:
     root = tmp_path / "root"
     torch.save([item(released, "sea"), item(released, "aral", tgt=[BEGIN, 60_000, END])], folder / "WIKI.train.0.pt")
-    assert import_to(root, folder) == 1
-    captured = capsys.readouterr()
-    assert "WIKI.train.0.pt, item 1, tgt[1]: expected an id of the vocabulary, 0 to" in captured.err
-    assert len(list((root / "examples").glob("*.parquet"))) == 3
-    assert latest_build(Store(str(root))) is None
+    with pytest.raises(
+        StageFailedError, match=r"WIKI.train.0.pt, item 1, tgt\[1\]: expected an id of the vocabulary, 0 to"
+    ):
+        import_to(root, folder)
+    done = shards_of(root / "examples")
+    assert len(done) == 3
     torch.save([item(released, "sea")], folder / "WIKI.train.0.pt")
-    assert import_to(root, folder) == 0
-    assert "examples: 4 rows in 4 shards, 3 of them done before" in capsys.readouterr().out
+    import_to(root, folder)
+    assert table_of(root, "examples").num_rows == 4
+    assert done.items() <= shards_of(root / "examples").items()
 
 
 class Hostile:
@@ -192,14 +182,14 @@ class Hostile:
 
 
 @pytest.mark.parametrize("new_format", [True, False])
-def test_a_pickle_that_would_run_code_is_refused_and_runs_none(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], new_format: bool
-) -> None:
+def test_a_pickle_that_would_run_code_is_refused_and_runs_none(folder: Path, tmp_path: Path, new_format: bool) -> None:
     trace = tmp_path / "trace"
     torch.save([Hostile(trace)], folder / "WIKI.train.1.pt", _use_new_zipfile_serialization=new_format)
-    assert import_to(tmp_path / "root", folder) == 1
-    message = capsys.readouterr().err
-    assert "WIKI.train.1.pt was refused: it is not a plain list of ids and texts, loading it would call" in message
+    with pytest.raises(
+        StageFailedError, match=r"WIKI.train.1.pt was refused: it is not a plain list .* loading it would call"
+    ) as refused:
+        import_to(tmp_path / "root", folder)
+    message = str(refused.value)
     assert "mkdir" in message
     assert "weights_only" not in message
     assert not trace.exists()
@@ -221,11 +211,10 @@ def _whole() -> bytes:
 @pytest.mark.parametrize("data", [b"", b"no pickle at all", _zip(), _whole()[:-40], b"\x80\x02."])
 def test_a_damaged_shard_is_named(folder: Path, tmp_path: Path, data: bytes, released: Vocabulary) -> None:
     (folder / "WIKI.train.1.pt").write_bytes(data)
-    corpus = ImportSettings(folder=str(folder), vocabulary=str(folder / "spm.model"))
     with pytest.raises(
         StageFailedError, match=r"WIKI.train.1.pt: expected a list of dicts written by torch.save; .* damaged"
     ):
-        import_corpus(Run(Store(str(tmp_path / "root")), InlineExecutor()), corpus)
+        import_to(tmp_path / "root", folder)
 
 
 @pytest.mark.parametrize(
@@ -253,26 +242,28 @@ def test_what_a_user_can_get_wrong_is_said(
         assert run(*arguments) == 1
         return capsys.readouterr().err
 
-    root, model = tmp_path / "root", folder / "spm.model"
-    assert "no shards in" in error("import", tmp_path / "none", "--vocabulary", model, "--root", root)
-    assert "spm.other" in error("import", folder, "--vocabulary", folder / "spm.other", "--root", root)
-    shard = folder / "WIKI.valid.0.pt"
-    assert "expected a serialized SentencePiece model" in error("import", folder, "--vocabulary", shard, "--root", root)
-    assert "has no build" in error("export", tmp_path / "out", "--root", root)
+    root = tmp_path / "root"
+    with pytest.raises(ValueError, match="no shards in"):
+        import_to(root, tmp_path / "none", folder / "spm.model")
+    with pytest.raises(OSError, match=r"spm\.other"):
+        import_to(root, folder, folder / "spm.other")
+    with pytest.raises(StageFailedError, match="expected a serialized SentencePiece model"):
+        import_to(root, folder, folder / "WIKI.valid.0.pt")
+    assert "does not exist" in error(tmp_path / "out", "--root", tmp_path / "none")
     (folder / "WIKI.train.0.json").write_text("[]")
-    expected = "expected the shards of one dataset in"
-    assert expected in error("import", folder, "--vocabulary", model, "--root", root)
-    assert import_to(root, folder, "--layout", "pt") == 0
-    assert "has no stage graphs" in error("export", tmp_path / "out", "--root", root, "--layout", "json")
-    assert "no build 'x'" in error("export", tmp_path / "out", "--root", root, "--build", "x")
-    assert run("export", tmp_path / "out", "--root", root, "--name", "a/b") == 2
+    with pytest.raises(ValueError, match="expected the shards of one dataset in"):
+        import_to(root, folder)
+    import_to(root, folder, layout="pt")
+    assert "has no stage graphs" in error(tmp_path / "out", "--root", root, "--layout", "json")
+    assert "no build 'x'" in error(tmp_path / "out", "--root", root, "--build", "x")
+    assert run(tmp_path / "out", "--root", root, "--name", "a/b") == 2
 
 
 def test_the_release_comes_back_item_by_item(folder: Path, tmp_path: Path) -> None:
     """Files are numbered by the store's shards, and items come in order of article id; nothing else is different."""
     root, out = tmp_path / "root", tmp_path / "out"
-    assert import_to(root, folder) == 0
-    assert run("export", out, "--root", root) == 0
+    import_to(root, folder)
+    assert run(out, "--root", root) == 0
     pairs = {
         "WIKI.valid.0.pt": "WIKI.valid.0.pt",
         "WIKI.test.1.pt": "WIKI.test.0.pt",
@@ -297,7 +288,7 @@ def test_our_corpus_goes_out_with_sentence_marks_and_comes_back_equal(tmp_path: 
         rows = examples.filter(pa.compute.equal(examples["split"], split))
         made = [write_item(one, marks_of(words), location="") for _, one in items_of(rows, graphs, words)]
         (source / f"WIKI.{split}.0.json").write_bytes(items_bytes(made, "json"))
-    assert import_to(root, source, "--sentence-marks", "drop") == 0
+    import_to(root, source, sentence_marks="drop")
     found = {row["title_text"] + row["split"]: row for row in table_of(root, "examples").to_pylist()}
     for row in examples.to_pylist():
         back = found.pop(row["title_text"] + row["split"])
@@ -307,7 +298,7 @@ def test_our_corpus_goes_out_with_sentence_marks_and_comes_back_equal(tmp_path: 
     assert drawn.schema == GRAPHS.schema
     assert {str(astuple_of(row)) for row in drawn.to_pylist()} == {str(astuple_of(row)) for row in graphs.to_pylist()}
     out = tmp_path / "out"
-    assert run("export", out, "--root", root, "--layout", "json", "--sentence-marks", "keep") == 0
+    assert run(out, "--root", root, "--layout", "json", "--sentence-marks", "keep") == 0
     (first,) = json.loads((out / "WIKI.test.0.json").read_bytes())
     assert first["sim_graph"] == [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]]
 
@@ -320,18 +311,18 @@ def test_export_skips_what_is_done_and_clears_what_went(
     folder: Path, tmp_path: Path, released: Vocabulary, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root, out = tmp_path / "root", tmp_path / "out"
-    assert import_to(root, folder) == 0
-    assert run("export", out, "--root", root) == 0
+    import_to(root, folder)
+    assert run(out, "--root", root) == 0
     before = files_of(out)
     capsys.readouterr()
-    assert run("export", out, "--root", root) == 0
+    assert run(out, "--root", root) == 0
     assert capsys.readouterr().out.count("done before") == 4
     assert files_of(out) == before
     (out / "WIKI.train.2.pt").unlink()
     (folder / "WIKI.test.0.pt").rename(folder / "WIKI.test.9.pt")
     (folder / "WIKI.valid.0.pt").rename(folder / "WIKI.test.0.pt")
-    assert import_to(root, folder) == 0
-    assert run("export", out, "--root", root) == 0
+    import_to(root, folder)
+    assert run(out, "--root", root) == 0
     shards = sorted(path.name for path in out.glob("*.pt"))
     assert shards == ["WIKI.test.0.pt", "WIKI.test.1.pt", "WIKI.train.2.pt", "WIKI.train.3.pt"]
 
