@@ -23,7 +23,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
-from models.families import with_copies
 from models.layers.attention import (
     KeyValueCache,
     attend,
@@ -37,7 +36,7 @@ from models.layers.attention import (
 )
 from models.layers.config import TransformerConfig, check_positive
 from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
-from models.layers.decoder import TokenMemory
+from models.layers.decoder import TokenMemory, mean_of, with_copies
 from models.layers.dropout import Dropout
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.patterns import OwnDocument, Pattern, WatchedPattern, WholeSequence, WordsAndSentences
@@ -389,24 +388,19 @@ class Bart(Summarizer):
         self._check_length(start + target_in.shape[1])
         words_RTD = self.model.shared(target_in)
         positions_T = torch.arange(start, start + target_in.shape[1], device=target_in.device)
-        x_RTD, total = decoder.enter(words_RTD, positions_T), None
+        x_RTD, layers = decoder.enter(words_RTD, positions_T), []
         for number, layer in enumerate(decoder.layers):
             x_RTD, weights = decoder.apply_layer(layer, x_RTD, memory, cache, number, attention)
-            if weights is not None:
-                total = weights if total is None else total + weights
+            layers.append(weights)
         if cache is not None:
             cache.advance(target_in.shape[1])
-        attended = None if total is None else total / len(decoder.layers)
+        attended = mean_of(layers) if attention else None
         if attended is not None and isinstance(memory, TokenMemory):
             attended = memory.by_paragraph(attended)
-        if self.copying is None or memory.copies is None:
+        if self.copying is None:
             return Decoded(x_RTD, attended)
         copied = self.copying(x_RTD, words_RTD, target_in, memory.copies, cache)
         return with_copies(Decoded(x_RTD, attended), copied, memory.copies)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return F.linear(hidden, *self.projection())
 
     def projection(self) -> tuple[Tensor, Tensor]:
         """Return weight [V, D] and bias [V] of `logits`."""

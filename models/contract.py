@@ -207,8 +207,15 @@ class Summarizer(nn.Module, ABC):
         """
 
     @abstractmethod
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Return weight [V, D] and bias [V] of the output layer; None = it has no bias.
+
+        With them, training never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks.
+        """
+
     def logits(self, hidden: Tensor) -> Tensor:
         """Turn hidden states [..., D] into vocabulary logits [..., V]."""
+        return F.linear(hidden, *self.projection())
 
     def log_probs(self, decoded: Decoded) -> Tensor:
         """Return log-probabilities [B*K, T, V] (float32) of the next token at each target position."""
@@ -235,10 +242,3 @@ class Summarizer(nn.Module, ABC):
         summarizers of that paper's kinds say it.
         """
         return self.encode(source), None
-
-    def projection(self) -> tuple[Tensor, Tensor | None] | None:
-        """Return weight [V, D] and bias [V] of `logits` where it is one linear map, else None.
-
-        With it, training never holds the [B, T, V] logits: the loss is computed from the hidden states in chunks.
-        """
-        return None

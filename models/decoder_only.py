@@ -10,37 +10,46 @@ that a layer remembers, T target positions, H heads, E size of a head, D = H*E.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory, SourceBatch
-from models.families import TiedConfig, TiedSummarizer
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
 from models.layers.attention import KeyValueCache, SelfAttention
+from models.layers.config import Norm, TransformerConfig, check_positive
+from models.layers.decoder import mean_of
+from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import TransformerLayer
 from models.layers.feed_forward import final_norm
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.prefix import next_tokens, share_of_paragraphs
 
 
-class DecoderOnlyConfig(TiedConfig, Protocol):
-    """The configuration fields that a decoder-only summarizer reads."""
+@dataclass(frozen=True)
+class DecoderOnlyConfig(TransformerConfig):
+    """What T-DMCA and Transformer-XL have in common; the defaults are those of Ma & Zong's (2020) comparison.
 
-    @property
-    def pad(self) -> int:
-        """Id of the padding token."""
-        ...
+    Attributes:
+        layers: layers of the stack (Ma & Zong 2020, sec. 4.3: 3; T-DMCA of Liu & Lapata 2019, sec. 4: 5).
+        source_tokens: maximum number of tokens read of an article, best paragraphs first (both: 3,000).
+        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
+        norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
+        norm_epsilon: that of every LayerNorm.
+        scale_embeddings: whether word embeddings are multiplied by sqrt(D).
+        loss_over_input: whether training also predicts the source, as Liu et al. (2018) do.
+    """
 
-    @property
-    def source_tokens(self) -> int:
-        """Maximum number of tokens read of an article, best paragraphs first."""
-        ...
+    layers: int = 3
+    source_tokens: int = 3000
+    dropout: float = 0.1
+    norm: Norm = "post"
+    norm_epsilon: float = 1e-6
+    scale_embeddings: bool = True
+    loss_over_input: bool = True
 
-    @property
-    def loss_over_input(self) -> bool:
-        """Whether training also predicts the source, as Liu et al. (2018) do."""
-        ...
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self, "source_tokens")
 
 
 @dataclass(frozen=True)
@@ -82,13 +91,16 @@ class PrefixAttention(SelfAttention, ABC):
         """
 
 
-class DecoderOnly(TiedSummarizer):
+class DecoderOnly(Summarizer):
     """A stack of layers that differ only in their attention."""
 
     def __init__(self, config: DecoderOnlyConfig, attentions: Iterable[PrefixAttention]) -> None:
         """Make a layer around each attention, in order; weights are drawn from PyTorch's default generator."""
-        super().__init__(config)
+        super().__init__()
         self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
         self.layers = nn.ModuleList(TransformerLayer(config, attention) for attention in attentions)
         self.final_norm = final_norm(config)
 
@@ -127,16 +139,20 @@ class DecoderOnly(TiedSummarizer):
         lengths_R1 = memory.lengths.repeat_interleave(rows // memory.articles).unsqueeze(1)
         positions_RT = lengths_R1 + torch.arange(start, start + new, device=target_in.device)
         x_RTD = self.embedding(target_in, self.positions(positions_RT))
-        total_RTM: Tensor | None = None
+        layers_RTM = []
         for number, (layer, attending) in enumerate(self._stack()):
             attended_RTD, weights_RTM = attending.write(layer.enter(x_RTD), memory, cache, number, weights=attention)
             if weights_RTM is not None:
-                total_RTM = weights_RTM if total_RTM is None else total_RTM + weights_RTM
+                layers_RTM.append(weights_RTM)
             x_RTD = layer.finish(x_RTD, attended_RTD)
         if cache is not None:
             cache.advance(new)
-        attended_RTP = None if total_RTM is None else share_of_paragraphs(total_RTM, memory.member)
+        attended_RTP = share_of_paragraphs(mean_of(layers_RTM), memory.member) if attention else None
         return Decoded(self.final_norm(x_RTD), attended_RTP)
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
+        return self.embedding.weight, self.embedding.bias
 
     def source_states(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
         """Return the source's hidden states [M, D] and the tokens [M] they predict, where `loss_over_input` is on."""

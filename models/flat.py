@@ -6,13 +6,14 @@ Shapes: B articles, S tokens of an article, M tokens of all articles, D model si
 
 from dataclasses import dataclass, replace
 
-from torch import nn
+from torch import Tensor, nn
 
-from models.contract import Memory, SourceBatch
-from models.families import TokenDecoding
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.layers.attention import KeyValueCache
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.copying import CopyHead
-from models.layers.decoder import TransformerDecoder
+from models.layers.decoder import TokenMemory, TransformerDecoder, with_copies
+from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import final_norm
 from models.layers.paragraphs import ParagraphRows
@@ -50,20 +51,23 @@ class FlatConfig(TransformerConfig):
         check_positive(self, "source_tokens")
 
 
-class FlatTransformer(TokenDecoding):
+class FlatTransformer(Summarizer):
     """FT: the Transformer of Vaswani et al. over the tokens of all paragraphs, cut at a fixed length."""
 
     def __init__(self, config: FlatConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__(config)
+        super().__init__()
         self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
         dropout = config.attention_dropout
         self.layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
         self.final_norm = final_norm(config)
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size) if config.copying else None
 
-    def encode(self, source: SourceBatch) -> Memory:
+    def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles: their first `source_tokens` tokens, best paragraphs first."""
         paragraphs = ParagraphRows.of(source, self.config.pad)
         flat = paragraphs.flat(paragraphs.tokens, self.config.source_tokens)
@@ -73,4 +77,24 @@ class FlatTransformer(TokenDecoding):
         for layer in self.layers:
             x_MD = layer(x_MD, packing)
         encoded = replace(flat, values=packing.pad(self.final_norm(x_MD)))
-        return self.remember(paragraphs, encoded)
+        memory = self.decoder.remember(encoded, paragraphs.paragraphs)
+        return memory if self.copying is None else replace(memory, copies=self.copying.remember(paragraphs, encoded))
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
+        assert isinstance(memory, TokenMemory)
+        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
+        if self.copying is None:
+            return decoded
+        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
+        return with_copies(decoded, copied, memory.copies)
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.decoder.layers), memory.articles * hypotheses, length)

@@ -8,14 +8,17 @@ Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs
 T target positions, Q = K*T positions of an article, H heads, E size of a head, D = H*E.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import SourceBatch
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
 from models.layers.attention import (
+    CrossAttention,
+    KeyValueCache,
     SelfAttention,
     attend,
     attention_weights,
@@ -27,13 +30,14 @@ from models.layers.attention import (
 )
 from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
+from models.layers.decoder import mean_of, target_positions, with_copies
+from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer, TransformerLayer
-from models.layers.feed_forward import final_norm
+from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
 from models.layers.positions import paragraph_positions
-from models.layers.words import attend_paragraphs
-from models.parallel import ParallelDecoderLayer, ParallelDecoding, ParallelMemory
+from models.layers.words import ParallelMemory, attend_paragraphs
 
 Graph = Literal["similarity", "discourse"]
 
@@ -76,44 +80,47 @@ class GraphSumConfig(TransformerConfig):
             raise ValueError(f"sigma must be positive, got {self.sigma}")
 
 
-class GraphAttention(SelfAttention):
-    """Attention of paragraphs to paragraphs, its logits lowered where the graph has no edge."""
-
-    def __init__(self, config: GraphSumConfig) -> None:
-        """Make the projections."""
-        super().__init__(config.model_size, config.heads)
-        self.sigma = config.sigma
-
-    def among(self, x_BPD: Tensor, graph_BPP: Tensor, mask_BP: Tensor) -> Tensor:
-        """Attend among the paragraphs where mask_BP is True; returns [B, P, D]."""
-        q_BHPE, k_BHPE, v_BHPE = self._project(x_BPD)
-        bias_BPP = graph_bias(graph_BPP, self.sigma)
-        # An absent paragraph sees itself: a row of -inf throughout would give NaN.
-        seen_BPP = mask_BP.unsqueeze(1) | torch.eye(mask_BP.shape[1], dtype=torch.bool, device=mask_BP.device)
-        bias_B1PP = bias_BPP.masked_fill(~seen_BPP, -torch.inf).unsqueeze(1)
-        return self._finish(attend(q_BHPE, k_BHPE, v_BHPE, bias_B1PP.to(q_BHPE.dtype)))
+def graph_bias(graph_BPP: Tensor, mask_BP: Tensor, sigma: float) -> Tensor:
+    """Return what is added to the logits of attention among paragraphs [B, P, P]: -(1 - G)^2 / (2 sigma^2), and -inf at
+    absent paragraphs. A weight above 1, which a discourse graph may have, counts as 1.
+    """
+    bias_BPP = -((1.0 - graph_BPP.clamp_max(1.0)) ** 2) / (2.0 * sigma**2)
+    # An absent paragraph sees itself: a row of -inf throughout would give NaN.
+    seen_BPP = mask_BP.unsqueeze(1) | torch.eye(mask_BP.shape[1], dtype=torch.bool, device=mask_BP.device)
+    return bias_BPP.masked_fill(~seen_BPP, -torch.inf)
 
 
-def graph_bias(graph_BPP: Tensor, sigma: float) -> Tensor:
-    """Return -(1 - G)^2 / (2 sigma^2); a weight above 1, which a discourse graph may have, counts as 1."""
-    return -((1.0 - graph_BPP.clamp_max(1.0)) ** 2) / (2.0 * sigma**2)
+def attend_by_graph(attention: SelfAttention, x_BPD: Tensor, bias_BPP: Tensor) -> Tensor:
+    """Attend among paragraphs with `graph_bias` on the logits of every head; returns [B, P, D]."""
+    q_BHPE, k_BHPE, v_BHPE = attention.project(x_BPD)
+    return attention.finish(attend(q_BHPE, k_BHPE, v_BHPE, bias_BPP.unsqueeze(1).to(q_BHPE.dtype)))
 
 
-class GraphLayer(TransformerLayer):
-    """Graph-informed attention and feed-forward over paragraph vectors."""
+class GraphDecoderLayer(nn.Module):
+    """Masked self-attention, attention to paragraphs and to words within them head by head, feed-forward."""
 
     def __init__(self, config: GraphSumConfig) -> None:
         """Make one layer."""
-        super().__init__(config, GraphAttention(config))
+        super().__init__()
+        size = config.model_size
+        self.self_attention = SelfAttention(size, config.heads)
+        self.paragraph_attention = CrossAttention(size, config.heads)
+        self.word_attention = CrossAttention(size, config.heads)
+        self.feed_forward = FeedForward(size, config.feed_forward_size, config.dropout)
+        self.self_residual = Residual.of(config)
+        self.cross_residual = Residual.of(config)
+        self.feed_forward_residual = Residual.of(config)
 
-    def forward(self, x_BPD: Tensor, graph_BPP: Tensor, mask_BP: Tensor) -> Tensor:
-        """Map paragraphs [B, P, D] to paragraphs [B, P, D]."""
-        assert isinstance(self.attention, GraphAttention)
-        return self.finish(x_BPD, self.attention.among(self.enter(x_BPD), graph_BPP, mask_BP))
-
-
-class GraphDecoderLayer(ParallelDecoderLayer):
-    """Masked self-attention, attention to paragraphs and to words within them head by head, feed-forward."""
+    def forward(
+        self, x_RTD: Tensor, memory: ParallelMemory, layer: int, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
+        x_RTD = self.self_residual.leave(x_RTD, attended)
+        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
+        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
+        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
+        return self.feed_forward_residual.leave(x_RTD, fed_RTD), alpha_RTP
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
         """Return the context [R, T, D] and the weights of paragraphs [R, T, P]."""
@@ -133,13 +140,16 @@ class GraphDecoderLayer(ParallelDecoderLayer):
         return read_RTD, alpha_BHQP.mean(dim=1).reshape(*x_RTD.shape[:2], -1)
 
 
-class GraphSum(ParallelDecoding):
+class GraphSum(Summarizer):
     """GraphSum: word layers, graph layers over paragraphs, a decoder that attends to both."""
 
     def __init__(self, config: GraphSumConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__(config)
+        super().__init__()
         self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
         size, epsilon = config.model_size, config.norm_epsilon
         self.word_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.word_layers))
         self.word_norm = final_norm(config)
@@ -147,7 +157,9 @@ class GraphSum(ParallelDecoding):
         self.pooled = nn.Linear(size, size)
         initialise(self.pooled.weight)
         nn.init.zeros_(self.pooled.bias)
-        self.graph_layers = nn.ModuleList(GraphLayer(config) for _ in range(config.graph_layers))
+        self.graph_layers = nn.ModuleList(
+            TransformerLayer(config, SelfAttention(size, config.heads)) for _ in range(config.graph_layers)
+        )
         self.graph_norm = final_norm(config)
         self.decoder_layers = nn.ModuleList(GraphDecoderLayer(config) for _ in range(config.decoder_layers))
         self.final_norm = final_norm(config)
@@ -170,6 +182,44 @@ class GraphSum(ParallelDecoding):
             x_MD = layer(x_MD, packing)
         x_NLD = packing.pad(self.word_norm(x_MD))
         paragraphs_BPD = rows.grid(self.pooled(self.pooling(x_NLD, rows.mask).flatten(1)))
+        bias_BPP = graph_bias(source.graph, source.paragraph_mask, self.config.sigma)
         for layer in self.graph_layers:
-            paragraphs_BPD = layer(paragraphs_BPD, source.graph, source.paragraph_mask)
-        return self.remember(rows, source, self.graph_norm(paragraphs_BPD), x_NLD)
+            assert isinstance(layer, TransformerLayer)
+            assert isinstance(layer.attention, SelfAttention)
+            attended_BPD = attend_by_graph(layer.attention, layer.enter(paragraphs_BPD), bias_BPP)
+            paragraphs_BPD = layer.finish(paragraphs_BPD, attended_BPD)
+        paragraphs_BPD = self.graph_norm(paragraphs_BPD)
+        copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
+        return ParallelMemory.of(self._cross_attentions(), paragraphs_BPD, rows.grid(x_NLD), source, copies)
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64)."""
+        assert isinstance(memory, ParallelMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        x_RTD = self.embedding(target_in, target_positions(target_in, self.embedding.size, cache))
+        layers_RTP = []
+        for number, layer in enumerate(self.decoder_layers):
+            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
+            layers_RTP.append(alpha_RTP)
+        if cache is not None:
+            cache.advance(target_in.shape[1])
+        decoded = Decoded(self.final_norm(x_RTD), mean_of(layers_RTP) if attention else None)
+        if self.copying is None:
+            return decoded
+        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
+        return with_copies(decoded, copied, memory.copies)
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)
+
+    def _cross_attentions(self) -> Iterator[tuple[CrossAttention, CrossAttention]]:
+        for layer in self.decoder_layers:
+            assert isinstance(layer, GraphDecoderLayer)
+            yield layer.paragraph_attention, layer.word_attention

@@ -7,19 +7,19 @@ Shapes: B articles, P paragraphs, N paragraphs that exist, L tokens a paragraph,
 article, H heads of a global layer, E size of such a head, D = H*E.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import Memory, SourceBatch
-from models.families import TokenDecoding
-from models.layers.attention import attend, initialise
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
+from models.layers.attention import KeyValueCache, attend, initialise
 from models.layers.config import Norm, TransformerConfig, check_heads
 from models.layers.copying import CopyHead
-from models.layers.decoder import TransformerDecoder
+from models.layers.decoder import TokenMemory, TransformerDecoder, with_copies
 from models.layers.dropout import Dropout
+from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.packing import Packing
@@ -179,13 +179,16 @@ class GlobalLayer(nn.Module):
         return self.residual.leave(informed_MD if self.keep_context else x_MD, fed_MD)  # eq. 23
 
 
-class HierarchicalTransformer(TokenDecoding):
+class HierarchicalTransformer(Summarizer):
     """HT: tokens attend within their paragraph, then paragraphs to each other; the decoder reads all tokens flat."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__(config)
+        super().__init__()
         self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
         dropout = config.attention_dropout
         self.local_layers = nn.ModuleList(EncoderLayer(config, dropout) for _ in range(config.local_layers))
         self.global_layers = nn.ModuleList(GlobalLayer(config) for _ in range(config.global_layers))
@@ -193,7 +196,7 @@ class HierarchicalTransformer(TokenDecoding):
         self.decoder = TransformerDecoder(config, config.decoder_layers, dropout)
         self.copying = CopyHead(config.model_size) if config.copying else None
 
-    def encode(self, source: SourceBatch) -> Memory:
+    def encode(self, source: SourceBatch) -> TokenMemory:
         """Encode B articles.
 
         Raises:
@@ -210,7 +213,28 @@ class HierarchicalTransformer(TokenDecoding):
             x_MD = layer(x_MD, packing)
         for layer in self.global_layers:
             x_MD = layer(x_MD, packing, paragraphs, mask_BP, graph_BPP)
-        return self.remember(paragraphs, paragraphs.joined(self.final_norm(x_MD)))
+        encoded = paragraphs.joined(self.final_norm(x_MD))
+        memory = self.decoder.remember(encoded, paragraphs.paragraphs)
+        return memory if self.copying is None else replace(memory, copies=self.copying.remember(paragraphs, encoded))
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64) over the tokens of an article as one flat sequence."""
+        assert isinstance(memory, TokenMemory)
+        decoded: Decoded = self.decoder(target_in, self.embedding, memory, cache, attention=attention)
+        if self.copying is None:
+            return decoded
+        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
+        return with_copies(decoded, copied, memory.copies)
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.decoder.layers), memory.articles * hypotheses, length)
 
     def _positions(self, paragraphs: ParagraphRows) -> Tensor:
         """Return the embeddings [N, L, D] of the positions in rows."""

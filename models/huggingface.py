@@ -107,14 +107,6 @@ class LibrarySummarizer(Summarizer):
         """Return what `projection` turns into logits, given the decoder's last states."""
         return states_RTD
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        return F.linear(hidden, *self.projection())
-
-    @abstractmethod
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Return weight [V, D] and bias [V] of `logits`."""
-
     def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
         """Return an empty cache for `hypotheses` per article and at most `length` target tokens.
 

@@ -18,50 +18,36 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from models.contract import Memory
-from models.decoder_only import DecoderOnly, PrefixAttention, PrefixMemory
+from models.decoder_only import DecoderOnly, DecoderOnlyConfig, PrefixAttention, PrefixMemory
 from models.layers.attention import (
     KeyValueCache,
     attend,
     initialise,
     split_heads,
 )
-from models.layers.config import Norm, TransformerConfig, check_positive
+from models.layers.config import check_positive
 from models.layers.paragraphs import FlatTokens
 from models.layers.positions import sinusoids
 from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 
 @dataclass(frozen=True)
-class MemoryCompressedConfig(TransformerConfig):
+class MemoryCompressedConfig(DecoderOnlyConfig):
     """The size of T-DMCA; the defaults are those of Ma & Zong's (2020) comparison.
 
     Attributes:
-        layers: local, compressed, local and so on (Ma & Zong 2020, sec. 4.3: 3; Liu & Lapata 2019, sec. 4: 5).
-        source_tokens: maximum number of tokens read of an article, best paragraphs first (both: 3,000).
         block: tokens of a block of local attention (256 in the published runs).
         window: tokens that the convolution merges into one: its kernel and its stride (3 in the published runs).
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D).
-        loss_over_input: whether training also predicts the source, as Liu et al. (2018) do.
     """
 
-    layers: int = 3
-    source_tokens: int = 3000
     block: int = 256
     window: int = 3
-    dropout: float = 0.1
-    norm: Norm = "post"
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
-    loss_over_input: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.layers < 2:
             raise ValueError(f"expected at least 2 layers, a local and a compressed one, got {self.layers}")
-        check_positive(self, "source_tokens", "block", "window")
+        check_positive(self, "block", "window")
 
 
 class CompressedCache(KeyValueCache):
@@ -101,14 +87,14 @@ class LocalAttention(PrefixAttention):
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
     ) -> tuple[Tensor, None]:
         """Attend among target tokens, T new ones after those in the cache; returns [R, T, D], and None."""
-        q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
+        q_RHTE, k_RHTE, v_RHTE = self.project(x_RTD)
         if cache is not None:
             k_RHTE, v_RHTE = cache.extend(layer, k_RHTE, v_RHTE)
         total = k_RHTE.shape[-2]
         key = torch.arange(total, device=x_RTD.device)
         query = key[total - x_RTD.shape[1] :].unsqueeze(1)
         mask_TS = (key <= query) & (key // self.block == query // self.block)
-        return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, mask_TS)), None
+        return self.finish(attend(q_RHTE, k_RHTE, v_RHTE, mask_TS)), None
 
 
 class CompressedAttention(PrefixAttention):
@@ -131,7 +117,7 @@ class CompressedAttention(PrefixAttention):
         last_W = self.window * torch.arange(memory_BWD.shape[1], device=x_BSD.device) - 1  # last token of each window
         last_W[0] = 0
         mask_SW = last_W <= torch.arange(length, device=x_BSD.device).unsqueeze(1)
-        return self._finish(attend(self._queries(x_BSD), k_BHWE, v_BHWE, mask_SW)), (k_BHWE, v_BHWE)
+        return self.finish(attend(self._queries(x_BSD), k_BHWE, v_BHWE, mask_SW)), (k_BHWE, v_BHWE)
 
     def write(
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
@@ -150,12 +136,12 @@ class CompressedAttention(PrefixAttention):
         if not weights:
             seen = (source_mask.expand(-1, -1, len(query_T), -1), own_mask.expand(len(x_RTD), -1, -1, -1))
             mask = torch.cat(seen, dim=-1)
-            return self._finish(attend_both_fused(q_RHTE, (keys, values), (k_RHWE, v_RHWE), mask)), None
+            return self.finish(attend_both_fused(q_RHTE, (keys, values), (k_RHWE, v_RHWE), mask)), None
         q_RHTE = q_RHTE * q_RHTE.shape[-1] ** -0.5
         context, weights_RTM = attend_both(
             shared_logits(q_RHTE, keys), q_RHTE @ k_RHWE.transpose(-1, -2), source_mask, own_mask, values, v_RHWE
         )
-        return self._finish(context), weights_RTM
+        return self.finish(context), weights_RTM
 
     def compress(self, x_RTD: Tensor) -> Tensor:
         """Return one vector per window, [R, W, D]; a last, shorter window is filled with zeros."""

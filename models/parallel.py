@@ -8,16 +8,17 @@ Shapes: B articles, K hypotheses an article, R = B*K, P paragraphs, N paragraphs
 T target positions, H heads, E size of a head, D = H*E.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import SourceBatch
-from models.families import ParagraphDecoderLayer, ParagraphDecoding
+from models.contract import Cache, Decoded, Memory, SourceBatch, Summarizer
 from models.layers.attention import (
     CrossAttention,
+    KeyValueCache,
     SelfAttention,
     fold_hypotheses,
     initialise,
@@ -26,15 +27,17 @@ from models.layers.attention import (
     split_heads,
     unfold_hypotheses,
 )
-from models.layers.config import LayerConfig, Norm, TransformerConfig
-from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
+from models.layers.config import Norm, TransformerConfig
+from models.layers.copying import CopyHead
+from models.layers.decoder import mean_of, target_positions, with_copies
+from models.layers.embeddings import TiedEmbedding
 from models.layers.encoder import EncoderLayer
 from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
-from models.layers.words import attend_paragraphs, word_keys_values
+from models.layers.words import ParallelMemory, attend_paragraphs
 
 
 @dataclass(frozen=True)
@@ -63,28 +66,6 @@ class ParallelConfig(TransformerConfig):
     pooling_norm: bool = True
     pooling_scaled: bool = True
     copying: bool = False
-
-
-@dataclass(frozen=True)
-class ParallelMemory(CopyableMemory):
-    """What a PHT decoder reads of B articles.
-
-    Attributes:
-        paragraphs: [B, P, D] paragraph embeddings with the ranking encoding (Ma & Zong 2020, eq. 6); the attention
-            predictor of Ma & Zong 2022 reads these.
-        paragraph_mask: [B, P] bool, True where there is a paragraph.
-        paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
-        word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
-        mask: [B, P, L] bool, True where there is a token.
-        copies: the positions that may be copied, if the summarizer copies.
-    """
-
-    paragraphs: Tensor
-    paragraph_mask: Tensor
-    paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    word_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    mask: Tensor
-    copies: CopyMemory | None = None
 
 
 class ParagraphPooling(nn.Module):
@@ -121,10 +102,10 @@ class ParagraphPooling(nn.Module):
         return self.residual.leave(pooled_ND, self.feed_forward(pooled_ND))  # eq. 5
 
 
-class ParallelDecoderLayer(ParagraphDecoderLayer):
+class ParallelDecoderLayer(nn.Module):
     """Masked self-attention, paragraph and word attention side by side, feed-forward."""
 
-    def __init__(self, config: LayerConfig) -> None:
+    def __init__(self, config: ParallelConfig) -> None:
         """Make one layer."""
         super().__init__()
         size = config.model_size
@@ -135,6 +116,17 @@ class ParallelDecoderLayer(ParagraphDecoderLayer):
         self.self_residual = Residual.of(config)
         self.cross_residual = Residual.of(config)
         self.feed_forward_residual = Residual.of(config)
+
+    def forward(
+        self, x_RTD: Tensor, memory: ParallelMemory, layer: int, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return [R, T, D] and the attention to paragraphs [R, T, P], averaged over heads."""
+        attended = self.self_attention.causal(self.self_residual.enter(x_RTD), cache, layer)
+        x_RTD = self.self_residual.leave(x_RTD, attended)
+        read_RTD, alpha_RTP = self.read(self.cross_residual.enter(x_RTD), memory, layer)
+        x_RTD = self.cross_residual.leave(x_RTD, read_RTD)
+        fed_RTD = self.feed_forward(self.feed_forward_residual.enter(x_RTD))
+        return self.feed_forward_residual.leave(x_RTD, fed_RTD), alpha_RTP
 
     def read(self, x_RTD: Tensor, memory: ParallelMemory, layer: int) -> tuple[Tensor, Tensor]:
         """Attend to paragraphs, and to words weighted by the attention to their paragraph (eq. 8-9)."""
@@ -151,36 +143,16 @@ class ParallelDecoderLayer(ParagraphDecoderLayer):
         return paragraph_RTD + word_RTD, alpha_RTP  # eq. 10
 
 
-class ParallelDecoding(ParagraphDecoding):
-    """A summarizer whose decoder layers attend to paragraphs and words in parallel: PHT and GraphSum."""
-
-    def remember(
-        self, rows: ParagraphRows, source: SourceBatch, paragraphs_BPD: Tensor, x_NLD: Tensor
-    ) -> ParallelMemory:
-        """Make the memory of paragraph embeddings and encoded words."""
-        words_BPLD = rows.grid(x_NLD)
-        paragraph_pairs, word_pairs = [], []
-        for layer in self.decoder_layers:
-            assert isinstance(layer, ParallelDecoderLayer)
-            paragraph_pairs.append(layer.paragraph_attention.keys_values(paragraphs_BPD))
-            word_pairs.append(word_keys_values(layer.word_attention, words_BPLD))
-        return ParallelMemory(
-            paragraphs_BPD,
-            source.paragraph_mask,
-            tuple(paragraph_pairs),
-            tuple(word_pairs),
-            source.token_mask,
-            self.remember_words(rows, x_NLD),
-        )
-
-
-class ParallelTransformer(ParallelDecoding):
+class ParallelTransformer(Summarizer):
     """PHT: a purely hierarchical encoder and decoder."""
 
     def __init__(self, config: ParallelConfig) -> None:
         """Make a fresh model, its weights drawn from PyTorch's default generator."""
-        super().__init__(config)
+        super().__init__()
         self.config = config
+        self.embedding = TiedEmbedding(
+            config.vocabulary_size, config.model_size, scaled=config.scale_embeddings, dropout=config.dropout
+        )
         self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.pooling = ParagraphPooling(config)
         self.decoder_layers = nn.ModuleList(ParallelDecoderLayer(config) for _ in range(config.decoder_layers))
@@ -197,4 +169,38 @@ class ParallelTransformer(ParallelDecoding):
             x_MD = layer(x_MD, packing)
         x_NLD = packing.pad(x_MD)
         ranked_ND = self.pooling(x_NLD, rows.mask) + sinusoids(rows.ranks, self.config.model_size)  # eq. 6
-        return self.remember(rows, source, rows.grid(ranked_ND), x_NLD)
+        # `flat` makes the host wait for the device, so it is called only if its result is needed.
+        copies = None if self.copying is None else self.copying.remember(rows, rows.flat(x_NLD))
+        return ParallelMemory.of(self._cross_attentions(), rows.grid(ranked_ND), rows.grid(x_NLD), source, copies)
+
+    def decode(
+        self, target_in: Tensor, memory: Memory, cache: Cache | None = None, *, attention: bool = True
+    ) -> Decoded:
+        """Decode target_in ([B*K, T] int64)."""
+        assert isinstance(memory, ParallelMemory)
+        assert cache is None or isinstance(cache, KeyValueCache)
+        x_RTD = self.embedding(target_in, target_positions(target_in, self.embedding.size, cache))
+        layers_RTP = []
+        for number, layer in enumerate(self.decoder_layers):
+            x_RTD, alpha_RTP = layer(x_RTD, memory, number, cache)
+            layers_RTP.append(alpha_RTP)
+        if cache is not None:
+            cache.advance(target_in.shape[1])
+        decoded = Decoded(self.final_norm(x_RTD), mean_of(layers_RTP) if attention else None)
+        if self.copying is None:
+            return decoded
+        copied = self.copying(decoded.hidden, self.embedding.words(target_in), target_in, memory.copies, cache)
+        return with_copies(decoded, copied, memory.copies)
+
+    def projection(self) -> tuple[Tensor, Tensor]:
+        """Return weight [V, D] and bias [V] of the output layer, which is that of the words."""
+        return self.embedding.weight, self.embedding.bias
+
+    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> Cache:
+        """Return an empty cache for `hypotheses` per article and at most `length` target tokens."""
+        return KeyValueCache(len(self.decoder_layers), memory.articles * hypotheses, length)
+
+    def _cross_attentions(self) -> Iterator[tuple[CrossAttention, CrossAttention]]:
+        for layer in self.decoder_layers:
+            assert isinstance(layer, ParallelDecoderLayer)
+            yield layer.paragraph_attention, layer.word_attention

@@ -217,11 +217,6 @@ class PointerGenerator(Summarizer):
             extra_loss=None if self.coverage is None else self.config.coverage_loss * repeated_RT,
         )
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states [..., D] into vocabulary logits [..., V]."""
-        logits: Tensor = self.vocabulary(hidden)
-        return logits
-
     def projection(self) -> tuple[Tensor, Tensor | None]:
         """Return weight [V, D] and bias [V] of `logits`."""
         return self.vocabulary.weight, self.vocabulary.bias

@@ -17,49 +17,35 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.decoder_only import DecoderOnly, PrefixAttention, PrefixMemory
+from models.decoder_only import DecoderOnly, DecoderOnlyConfig, PrefixAttention, PrefixMemory
 from models.layers.attention import (
     KeyValueCache,
     attend,
     initialise,
     split_heads,
 )
-from models.layers.config import Norm, TransformerConfig, check_positive
+from models.layers.config import check_positive
 from models.layers.paragraphs import FlatTokens
 from models.layers.positions import sinusoids
 from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 
 @dataclass(frozen=True)
-class TransformerXLConfig(TransformerConfig):
+class TransformerXLConfig(DecoderOnlyConfig):
     """The size of Transformer-XL; the defaults are those of Ma & Zong's (2020) comparison.
 
     Attributes:
-        layers: layers of the stack (Ma & Zong 2020, sec. 4.3, as T-DMCA: 3).
-        source_tokens: maximum number of tokens read of an article, best first (Ma & Zong 2020, sec. 4.3: 3,000).
         memory: tokens of the memory and of a segment (Ma & Zong 2020, sec. 4.3: 512).
         memory_gradient: whether gradients pass through the memory. Dai et al. stop them, because their documents can be
             of any length; here only through them does the summary's loss train the reading of the source.
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D).
-        loss_over_input: whether training also predicts the source.
     """
 
-    layers: int = 3
-    source_tokens: int = 3000
     memory: int = 512
     memory_gradient: bool = True
-    dropout: float = 0.1
-    norm: Norm = "post"
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
-    loss_over_input: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_positive(self, "source_tokens", "memory")
+        check_positive(self, "memory")
 
 
 class RelativeAttention(PrefixAttention):
@@ -83,7 +69,7 @@ class RelativeAttention(PrefixAttention):
         articles, length, size = x_BSD.shape
         slots_BM, _ = last_tokens(mask_BS, self.memory)
         before_BSD = x_BSD if self.memory_gradient else x_BSD.detach()
-        _, k_BHME, v_BHME = self._project(before_BSD.gather(1, slots_BM.unsqueeze(-1).expand(-1, -1, size)))
+        _, k_BHME, v_BHME = self.project(before_BSD.gather(1, slots_BM.unsqueeze(-1).expand(-1, -1, size)))
         segment = min(self.memory, length)
         count = -(-length // segment)
         x_BCMD = F.pad(x_BSD, (0, 0, 0, count * segment - length)).view(articles, count, segment, size)
@@ -96,13 +82,13 @@ class RelativeAttention(PrefixAttention):
     def read_segments(self, x_CMD: Tensor, previous_CMD: Tensor, first_C: Tensor) -> Tensor:
         """Attend within segments and to the segment before each; first_C is True for an article's first segment."""
         length = x_CMD.shape[1]
-        q, k, v = self._project(torch.cat((previous_CMD, x_CMD), dim=1))
+        q, k, v = self.project(torch.cat((previous_CMD, x_CMD), dim=1))
         q = q[:, :, length:]
         position = torch.arange(2 * length, device=x_CMD.device)
         distance_TS = position[length:].unsqueeze(1) - position
         mask = (distance_TS >= 0) & ~(first_C[:, None, None, None] & (position < length))
         bias = self._distance_logits(q, distance_TS, 2 * length).masked_fill(~mask, -torch.inf)
-        return self._finish(attend(self._content_query(q), k, v, bias.to(q.dtype)))
+        return self.finish(attend(self._content_query(q), k, v, bias.to(q.dtype)))
 
     def write(
         self, x_RTD: Tensor, memory: PrefixMemory, cache: KeyValueCache | None, layer: int, *, weights: bool
@@ -111,7 +97,7 @@ class RelativeAttention(PrefixAttention):
 
         Without `weights`, the position bias is the only tensor of the logits' size.
         """
-        q, k, v = self._project(x_RTD)
+        q, k, v = self.project(x_RTD)
         if cache is not None:
             k, v = cache.extend(layer, k, v)
         source_k, source_v = memory.keys_values[layer]
@@ -133,7 +119,7 @@ class RelativeAttention(PrefixAttention):
         if not weights:
             hidden = (source_bias.masked_fill(~source_mask, -torch.inf), own_bias.masked_fill(~own_mask, -torch.inf))
             bias = torch.cat(hidden, dim=-1).to(q.dtype)
-            return self._finish(attend_both_fused(content, (source_k, source_v), (k, v), bias)), None
+            return self.finish(attend_both_fused(content, (source_k, source_v), (k, v), bias)), None
         context, weights_RTM = attend_both(
             shared_logits(content, source_k) * scale + source_bias,
             content @ k.transpose(-1, -2) * scale + own_bias,
@@ -142,7 +128,7 @@ class RelativeAttention(PrefixAttention):
             source_v,
             v,
         )
-        return self._finish(context), weights_RTM
+        return self.finish(context), weights_RTM
 
     def _content_query(self, q_RHTE: Tensor) -> Tensor:
         query: Tensor = q_RHTE + self.content_bias.unsqueeze(1).to(q_RHTE.dtype)

@@ -171,23 +171,25 @@ class SelfAttention(nn.Module):
 
     def causal(self, x_RTD: Tensor, cache: KeyValueCache | None = None, layer: int = 0) -> Tensor:
         """Attend to earlier tokens: those in `x_RTD` and, with a cache, those of its `layer`; returns [R, T, D]."""
-        q_RHTE, k_RHTE, v_RHTE = self._project(x_RTD)
+        q_RHTE, k_RHTE, v_RHTE = self.project(x_RTD)
         if cache is None:
-            return self._finish(attend(q_RHTE, k_RHTE, v_RHTE, causal=True, dropout=self._active_dropout))
+            return self.finish(attend(q_RHTE, k_RHTE, v_RHTE, causal=True, dropout=self._active_dropout))
         k_RHSE, v_RHSE = cache.extend(layer, k_RHTE, v_RHTE)
-        return self._finish(attend(q_RHTE, k_RHSE, v_RHSE, causal_mask(x_RTD, k_RHSE.shape[-2])))
+        return self.finish(attend(q_RHTE, k_RHSE, v_RHSE, causal_mask(x_RTD, k_RHSE.shape[-2])))
 
     @property
     def _active_dropout(self) -> float:
         return self.dropout if self.training else 0.0
 
-    def _project(self, x_RTD: Tensor) -> Sequence[Tensor]:
+    def project(self, x_RTD: Tensor) -> Sequence[Tensor]:
+        """Return queries, keys and values, each [R, H, T, E]."""
         return self._split(self.query_key_value(x_RTD))
 
     def _split(self, projected_RT: Tensor) -> Sequence[Tensor]:
         return [split_heads(x, self.heads) for x in projected_RT.chunk(3, dim=-1)]
 
-    def _finish(self, context_RHTE: Tensor) -> Tensor:
+    def finish(self, context_RHTE: Tensor) -> Tensor:
+        """Return the output [R, T, D] of contexts."""
         output: Tensor = self.output(join_heads(context_RHTE))
         return output
 

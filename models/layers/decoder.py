@@ -1,15 +1,16 @@
 """The Transformer decoder that HT and FT share (Liu & Lapata 2019, sec. 3: the one of Vaswani et al., over a flat
-memory).
+memory), and what every decoder does around its layers.
 
 Shapes: B articles, K hypotheses an article, R = B*K, T target positions, S source tokens, P paragraphs, D model size.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
-from models.contract import Cache, Decoded, Memory
+from models.contract import Cache, Copied, Decoded, Memory
 from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
 from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyMemory
@@ -99,22 +100,39 @@ class TransformerDecoder(nn.Module):
         assert isinstance(memory, TokenMemory)
         assert cache is None or isinstance(cache, KeyValueCache)
         x_RTD = embedding(target_RT, target_positions(target_RT, self.size, cache))
-        total_RTS: Tensor | None = None
+        layers_RTS = []
         for number, layer in enumerate(self.layers):
             x_RTD, weights_RTS = layer(x_RTD, memory, number, cache, weights=attention)
-            if weights_RTS is not None:
-                total_RTS = weights_RTS if total_RTS is None else total_RTS + weights_RTS
+            layers_RTS.append(weights_RTS)
         if cache is not None:
             cache.advance(target_RT.shape[1])
-        attended = None if total_RTS is None else memory.by_paragraph(total_RTS / len(self.layers))
+        attended = memory.by_paragraph(mean_of(layers_RTS)) if attention else None
         return Decoded(hidden=self.final_norm(x_RTD), paragraph_attention=attended)
-
-    def start_cache(self, memory: Memory, hypotheses: int, length: int) -> KeyValueCache:
-        """Return an empty cache; see `Summarizer.start_cache`."""
-        return KeyValueCache(len(self.layers), memory.articles * hypotheses, length)
 
 
 def target_positions(target_RT: Tensor, size: int, cache: Cache | None) -> Tensor:
     """Return the positions' embeddings [T, D] of target tokens that follow those in the cache."""
     start = 0 if cache is None else cache.length
     return sinusoids(torch.arange(start, start + target_RT.shape[1], device=target_RT.device), size)
+
+
+def mean_of(layers: Sequence[Tensor]) -> Tensor:
+    """Return the mean of the attention of each layer, all of one shape."""
+    total = layers[0]
+    for layer in layers[1:]:
+        total = total + layer
+    return total / len(layers)
+
+
+def with_copies(decoded: Decoded, copied: Copied, copies: CopyMemory | None) -> Decoded:
+    """Return a decoder's result with copying added; a copied token counts as attention to its paragraph.
+
+    The share of the attention that belongs to copying goes to the paragraphs of the copied tokens; the share that
+    belongs to generating is distributed as before.
+    """
+    assert copies is not None
+    attention = decoded.paragraph_attention
+    if attention is not None:
+        generate_RT1 = copied.gate.sigmoid().unsqueeze(-1)
+        attention = generate_RT1 * attention + (1 - generate_RT1) * copies.by_paragraph(copied.weights)
+    return replace(decoded, paragraph_attention=attention, copied=copied)

@@ -38,7 +38,3 @@ class TiedEmbedding(nn.Module):
     def words(self, tokens: Tensor) -> Tensor:
         """Return [..., D] of token ids [...] alone."""
         return F.embedding(tokens, self.weight) * self.scale
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return [..., V] of hidden states [..., D]."""
-        return F.linear(hidden, self.weight, self.bias)

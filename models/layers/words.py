@@ -1,4 +1,5 @@
-"""Attention to the words of each paragraph separately, with paragraphs folded into the batch.
+"""Attention to the words of each paragraph separately, with paragraphs folded into the batch, and the memory of the
+decoders that read paragraphs and words.
 
 The sum over paragraphs of alpha_p softmax_p(Q K_p) V_p, which PHT, GraphSum and HED share, needs no block mask and no
 matrix of target positions by all words of an article: attention runs within each paragraph, and the contexts of the
@@ -8,9 +9,14 @@ Shapes: B articles, P paragraphs, L tokens a paragraph, Q query positions of an 
 positions), H heads, E size of a head, D = H*E.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from torch import Tensor
 
+from models.contract import SourceBatch
 from models.layers.attention import CrossAttention, attend
+from models.layers.copying import CopyableMemory, CopyMemory
 
 
 def word_keys_values(attention: CrossAttention, words_BPLD: Tensor) -> tuple[Tensor, Tensor]:
@@ -35,3 +41,51 @@ def attend_paragraphs(
     mask_N11L = mask_BPL.flatten(0, 1)[:, None, None, :]
     context_NHQE = attend(q_NHQE, k_BPHLE.flatten(0, 1), v_BPHLE.flatten(0, 1), mask_N11L, dropout=dropout)
     return context_NHQE.view(articles, paragraphs, *context_NHQE.shape[1:])
+
+
+@dataclass(frozen=True)
+class ParallelMemory(CopyableMemory):
+    """What the decoders of PHT and GraphSum read of B articles.
+
+    Attributes:
+        paragraphs: [B, P, D] paragraph embeddings, of PHT with the ranking encoding (Ma & Zong 2020, eq. 6); the
+            attention predictor of Ma & Zong 2022 reads these.
+        paragraph_mask: [B, P] bool, True where there is a paragraph.
+        paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
+        word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
+        mask: [B, P, L] bool, True where there is a token.
+        copies: the positions that may be copied, if the summarizer copies.
+    """
+
+    paragraphs: Tensor
+    paragraph_mask: Tensor
+    paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]
+    word_keys_values: tuple[tuple[Tensor, Tensor], ...]
+    mask: Tensor
+    copies: CopyMemory | None = None
+
+    @classmethod
+    def of(
+        cls,
+        attentions: Iterable[tuple[CrossAttention, CrossAttention]],
+        paragraphs_BPD: Tensor,
+        words_BPLD: Tensor,
+        source: SourceBatch,
+        copies: CopyMemory | None,
+    ) -> "ParallelMemory":
+        """Make the memory of paragraph embeddings and encoded words.
+
+        `attentions` are those of each decoder layer: to paragraphs, and to words.
+        """
+        pairs = [
+            (to_paragraphs.keys_values(paragraphs_BPD), word_keys_values(to_words, words_BPLD))
+            for to_paragraphs, to_words in attentions
+        ]
+        return cls(
+            paragraphs_BPD,
+            source.paragraph_mask,
+            tuple(of_paragraphs for of_paragraphs, _ in pairs),
+            tuple(of_words for _, of_words in pairs),
+            source.token_mask,
+            copies,
+        )

@@ -58,11 +58,11 @@ def token_loss(
         target: [B, T] int64 tokens to predict, padded with `pad`.
         pad: id of the padding token; such positions are ignored.
         smoothing: share of the probability spread evenly over all pieces, 0-1 (.1 in Liu & Lapata 2019, sec. 4).
-        method: "plain" | "chunked" | "fused", or "auto" for fused if PyTorch and the model have it, else chunked.
+        method: "plain" | "chunked" | "fused", or "auto" for fused if PyTorch has it, else chunked.
         positions: `positions_of(target, pad)`, where it is known.
 
     Raises:
-        ValueError: the method is unknown, or it is "fused" and PyTorch or the model lacks it.
+        ValueError: the method is unknown, or it is "fused" and PyTorch lacks it.
     """
     if method not in METHODS:
         raise ValueError(f"expected a loss method out of {METHODS}, got {method!r}")
@@ -70,16 +70,15 @@ def token_loss(
     positions = positions_of(target, pad) if positions is None else positions
     hidden = hidden.flatten(0, -2).index_select(0, positions)
     target = target.flatten().index_select(0, positions)
-    projection = model.projection()
     if method == "auto":
-        method = "fused" if HAS_FUSED and projection is not None and torch.is_grad_enabled() else "chunked"
+        method = "fused" if HAS_FUSED and torch.is_grad_enabled() else "chunked"
     if method == "plain":
         return _of_logits(model.logits(hidden), target, smoothing)
     if method == "chunked":
         return _chunked(model.logits, hidden, target, smoothing)
-    if not HAS_FUSED or projection is None:
-        raise ValueError("the fused loss needs PyTorch 2.13 or later and a model whose projection() is not None")
-    return _fused(hidden, *projection, target, smoothing)
+    if not HAS_FUSED:
+        raise ValueError(f"the fused loss needs PyTorch 2.13 or later, got {torch.__version__}")
+    return _fused(hidden, *model.projection(), target, smoothing)
 
 
 def _of_logits(logits: Tensor, target: Tensor, smoothing: float) -> TokenLoss:

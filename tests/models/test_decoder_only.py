@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from models.contract import Summarizer
-from models.graphsum import GraphAttention, GraphSumConfig, graph_bias
+from models.graphsum import attend_by_graph, graph_bias
+from models.layers.attention import SelfAttention
 from models.layers.paragraphs import FlatTokens
 from models.layers.positions import sinusoids
 from models.memory_compressed import CompressedAttention, LocalAttention, MemoryCompressedConfig, window_members
@@ -143,18 +144,20 @@ def test_more_source_may_be_read_than_was_trained_on(preset: str) -> None:
 
 
 def test_graph_bias() -> None:
-    graph = torch.tensor([[[1.0, 0.5, 0.0, 3.0]]])
-    close(graph_bias(graph, 2.0), torch.tensor([[[0.0, -0.25 / 8, -1 / 8, 0.0]]]))
+    graph = torch.tensor([1.0, 0.5, 0.0, 3.0]).expand(1, 4, 4)
+    found = graph_bias(graph, torch.tensor([[True, True, True, False]]), 2.0)
+    seen = [0.0, -0.25 / 8, -1 / 8]
+    close(found, torch.tensor([[[*seen, -torch.inf]] * 3 + [[*seen, 0.0]]]))  # an absent paragraph sees itself
 
 
 @torch.no_grad()
 def test_graph_attention_lowers_the_logits_of_paragraphs_that_are_not_joined() -> None:
-    attention = GraphAttention(GraphSumConfig(10, model_size=SIZE, heads=HEADS, sigma=0.1))
+    attention = SelfAttention(SIZE, HEADS)
     x, mask = torch.randn(1, 3, SIZE), torch.tensor([[True, True, False]])
-    alone = attention.among(x, torch.eye(3)[None], mask)
+    alone = attend_by_graph(attention, x, graph_bias(torch.eye(3)[None], mask, sigma=0.1))
     for p in range(2):
         close(alone[0, p], read_one(attention, x[0, p], x[0, p : p + 1]))
-    joined = attention.among(x, torch.ones(1, 3, 3), mask)
+    joined = attend_by_graph(attention, x, graph_bias(torch.ones(1, 3, 3), mask, sigma=0.1))
     for p in range(2):
         close(joined[0, p], read_one(attention, x[0, p], x[0, :2]))
 

@@ -23,6 +23,7 @@ from models.layers.paragraphs import ParagraphRows
 from models.layers.places import LENGTH_STEP
 from models.layers.pooling import HeadLinear, MultiHeadPooling, pool_values
 from models.layers.positions import paragraph_positions, sinusoids
+from tests.models.systems import tiny
 
 
 @pytest.fixture(autouse=True)
@@ -204,7 +205,8 @@ class TestEmbedding:
         embedding = TiedEmbedding(5, 4, scaled=True, dropout=0.0)
         found = embedding(torch.tensor([3]), torch.full((1, 4), 0.5))
         close(found[0], 2 * embedding.weight[3] + 0.5)
-        close(embedding.logits(torch.eye(4)), embedding.weight.T)
+        model = tiny("ft-3")
+        close(model.logits(torch.eye(16)), model.embedding.weight.T)
 
 
 class TestParagraphRows:

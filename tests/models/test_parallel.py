@@ -7,8 +7,8 @@ from models.layers.attention import CrossAttention
 from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import row_positions
-from models.layers.words import attend_paragraphs, word_keys_values
-from models.parallel import ParagraphPooling, ParallelConfig, ParallelMemory
+from models.layers.words import ParallelMemory, attend_paragraphs, word_keys_values
+from models.parallel import ParagraphPooling, ParallelConfig
 from models.vertical import VerticalMemory
 from tests.models.systems import batch, target, tiny
 
