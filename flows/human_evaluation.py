@@ -47,8 +47,8 @@ from storage.store import Store
 from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.finished import finished_build
 from tasks.human_evaluation.preparing import prepare_study
-from tasks.human_evaluation.publishing import publish_study
 from tasks.human_evaluation.results import read_folder, score_study
+from tasks.reporting.publishing import publish_page
 
 
 @flow(name="human-evaluation", flow_run_name="human-evaluation", on_failure=[notify], on_crashed=[notify])
@@ -60,8 +60,13 @@ def human_evaluation(study: str, answers: list[str]) -> str:
     """
     log_expected_failures_in_one_line()
     results = score_study(Path(study), *read_folder(Path(study), [Path(file) for file in answers]))
-    with tagged(results.study.name):
-        publish_study(results.study, results.markdown)
+    judged = results.study
+    shown = (
+        f"{judged.name}: {len(judged.systems)} systems judged by people ({judged.settings.task}), "
+        f"{len(judged.articles):,} articles of build {judged.build}."
+    )
+    with tagged(judged.name):
+        publish_page(judged.name, f"human-{judged.settings.task}", results.markdown, shown)
     return results.text
 
 

@@ -99,6 +99,11 @@ def test_an_upward_import_is_seen_wherever_it_stands(planted: str) -> None:
     assert upward(planted, "crawl") == upward(planted, "search") == []
 
 
+def test_one_module_of_tasks_knows_prefect() -> None:
+    knowing = {path for path in modules("tasks") for _, name in imported(path) if name == "prefect"}
+    assert knowing == {PROJECT / "tasks/reporting/publishing.py"}
+
+
 @pytest.mark.parametrize("room", ["models", "storage"])
 def test_models_and_storage_need_few_packages(room: str) -> None:
     allowed = LEAN | {room} | set(sys.stdlib_module_names)

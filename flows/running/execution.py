@@ -26,6 +26,7 @@ from flows.running.graph import Shown, current_flow_run, edges_from, finish, sho
 from flows.running.lost_output import end_when_output_is_lost
 from flows.running.parent_watch import end_with_parent
 from flows.running.process_pool import ProcessPool, keep_settings, prefect_settings
+from flows.running.progress import show_logs_of_trainings
 from flows.running.settings import EngineSettings
 from models.training.stopping import stop_trainings
 from storage.directories import DirectoryRecord
@@ -117,6 +118,7 @@ def compute(pickled: bytes) -> Any:
     Pickled, because Prefect and Dask search every parameter for futures, and a job can have thousands of parts.
     """
     log_expected_failures_in_one_line()
+    show_logs_of_trainings()
     make, job = cloudpickle.loads(pickled)
     with _finished_before_sigterm(job):
         return make(job)

@@ -12,13 +12,13 @@ from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
 from flows.running.graph import current_flow_run, tagged
 from flows.running.machine import check_machine
+from flows.running.progress import ProgressLog
 from storage.builds import Build
 from storage.directories import DirectoryRecord
 from storage.lock import root_lock
 from storage.root_format import check_format, prepare_root
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult
-from tasks.engine.progress import ProgressLog
 from tasks.engine.stage import Run, walk
 from tasks.reporting.publishing import PAGE, publish_report, report_text
 from tasks.sources.choice import running_web

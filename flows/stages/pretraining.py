@@ -1,9 +1,9 @@
 """Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020)."""
 
+from flows.running.progress import ProgressLog
 from flows.running.session import Session
 from storage import schemas
 from tasks.engine.inputs import DirectoryResult, StageResult, every, only, same
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.pretraining.check import check_pretraining
 from tasks.summarization.settings import SummarizerSettings

@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import cloudpickle
-from prefect import get_run_logger
-from prefect.exceptions import MissingContextError
 
 from models.training.state import TrainingError, TrainingProgress, TrainingStopped
 from models.training.stopping import stop_on_sigterm
@@ -121,18 +119,14 @@ def _end(process: subprocess.Popen[str], pipe: IO[str], reader: threading.Thread
 
 
 def _read(log: IO[str], last: "deque[str]", progress: Callable[[TrainingProgress], None] | None) -> None:
-    """Pass progress on, and the other lines to the log of the task, if this is one."""
-    try:
-        show = get_run_logger().info
-    except MissingContextError:
-        show = _log.info
+    """Pass progress on, and log the other lines."""
     for line in log:
         if line.startswith(PROGRESS):
             if progress is not None:
                 progress(TrainingProgress(**json.loads(line.removeprefix(PROGRESS))))
         elif line.strip():
             last.append(line.rstrip())
-            show("%s", line.rstrip())
+            _log.info("%s", line.rstrip())
 
 
 def _outcome(folder: Path, status: int | None, processes: int, last: "deque[str]") -> Any:

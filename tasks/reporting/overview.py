@@ -3,17 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from prefect.artifacts import create_markdown_artifact
-
 from storage.builds import Build, summarise
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from tasks.engine.artifact_keys import artifact_key
-from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.reporting.lineage import lineage_section
 from tasks.reporting.markdown import artifact, escape
 from tasks.reporting.origins import Origin, trace
-from tasks.reporting.publishing import ARTIFACTS, METRICS, failures_key, report_key, stage_key, training_key
+from tasks.reporting.publishing import (
+    ARTIFACTS,
+    METRICS,
+    failures_key,
+    publish_page,
+    report_key,
+    stage_key,
+    training_key,
+)
 
 LINEAGE, INDEX = "lineage", "index"
 
@@ -43,17 +48,18 @@ def publish_overview(
     """
     origins = trace(stages, directories)
     entries = list(index_entries(corpus, origins, stages, directories))
-    with unless_prefect_is_away(f"the overview of build {build.name}"):
-        create_markdown_artifact(
-            key=artifact_key(corpus, LINEAGE),
-            markdown=artifact([lineage_section(build.name, origins)]),
-            description=f"{corpus}: what build {build.name} was made from, stage by stage.",
-        )
-        create_markdown_artifact(
-            key=artifact_key(corpus, INDEX),
-            markdown=index_page(build, corpus, entries),
-            description=f"{corpus}: the artifacts of build {build.name} in pipeline order.",
-        )
+    publish_page(
+        corpus,
+        LINEAGE,
+        artifact([lineage_section(build.name, origins)]),
+        f"{corpus}: what build {build.name} was made from, stage by stage.",
+    )
+    publish_page(
+        corpus,
+        INDEX,
+        index_page(build, corpus, entries),
+        f"{corpus}: the artifacts of build {build.name} in pipeline order.",
+    )
 
 
 def index_entries(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
@@ -37,7 +38,25 @@ def training_key(corpus: str, directory: str) -> str:
 
 def report_key(corpus: str, file: str) -> str:
     """Return the key of a part of the report, by its file."""
-    return artifact_key(corpus, file.removeprefix(ARTIFACTS).removesuffix(".md"))
+    return artifact_key(corpus, _part(file))
+
+
+def _part(file: str) -> str:
+    return file.removeprefix(ARTIFACTS).removesuffix(".md")
+
+
+def publish_page(corpus: str, name: str, markdown: str, description: str) -> None:
+    """Publish Markdown as an artifact of a corpus; a server that is away gets a warning in the log."""
+    key = artifact_key(corpus, name)
+    with unless_prefect_is_away(f"the artifact {key}"):
+        create_markdown_artifact(key=key, markdown=markdown, description=description)
+
+
+def publish_table(corpus: str, name: str, rows: list[dict[str, Any]], description: str) -> None:
+    """Publish rows as a table artifact of a corpus, likewise."""
+    key = artifact_key(corpus, name)
+    with unless_prefect_is_away(f"the artifact {key}"):
+        create_table_artifact(key=key, table=rows, description=description)
 
 
 def _most_first(drop: tuple[str, int]) -> tuple[int, str]:
@@ -128,10 +147,8 @@ def publish_parts(store: Store, record: DirectoryRecord, corpus: str) -> None:
     """Publish what a report made for artifacts; other directories have nothing."""
     for file in record.files:
         if file.startswith(ARTIFACTS):
-            key = report_key(corpus, file)
             markdown = store.read_bytes(f"{record.path}/{file}").decode()
-            with unless_prefect_is_away(f"the artifact {key}"):
-                create_markdown_artifact(key=key, markdown=markdown, description=_shown(markdown))
+            publish_page(corpus, _part(file), markdown, _shown(markdown))
 
 
 def _shown(markdown: str) -> str:

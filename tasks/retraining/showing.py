@@ -6,13 +6,10 @@ that a comparison was made from are pruned.
 
 from collections.abc import Mapping
 
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
-
 from storage.registry import FOLDER, Version, read_version, version_numbers
 from storage.store import Store
-from tasks.engine.artifact_keys import artifact_key
-from tasks.engine.failure_logs import unless_prefect_is_away
 from tasks.reporting.challenge import CHALLENGE_ARTIFACT, Challenge, challenge_artifact
+from tasks.reporting.publishing import publish_page, publish_table
 from tasks.retraining.splits import FROZEN, RECENT
 
 _CHALLENGES = {FROZEN: CHALLENGE_ARTIFACT, RECENT: f"{CHALLENGE_ARTIFACT}-{RECENT}"}  # split -> artifact
@@ -41,15 +38,10 @@ def publish_version(store: Store, version: Version, corpus: str) -> None:
         **{name: (_page(version, split), f"Champion and challenger: {of}.") for split, name in _CHALLENGES.items()},
     }
     rows = [{"stage": stage, "computed": done, "of": total} for stage, (done, total) in version.computed.items()]
-    with unless_prefect_is_away(f"the artifacts of version {version.number}"):
-        for name, (path, description) in kept.items():
-            if store.exists(path):
-                create_markdown_artifact(
-                    key=artifact_key(corpus, name), markdown=store.read_bytes(path).decode(), description=description
-                )
-        create_table_artifact(
-            key=artifact_key(corpus, "retrained-shards"), table=rows, description=f"Shards computed for {of}."
-        )
+    for name, (path, description) in kept.items():
+        if store.exists(path):
+            publish_page(corpus, name, store.read_bytes(path).decode(), description)
+    publish_table(corpus, "retrained-shards", rows, f"Shards computed for {of}.")
 
 
 def publish_versions(store: Store, corpus: str) -> int:

@@ -27,6 +27,7 @@ from prefect.settings import PREFECT_API_URL
 
 from flows.running.execution import PrefectExecutor, is_transient, start_worker
 from flows.running.process_pool import prefect_settings
+from flows.running.progress import ProgressLog
 from flows.running.settings import EngineSettings
 from models.training.state import TrainingStopped
 from models.training.stopping import stop_on_sigterm
@@ -35,7 +36,6 @@ from storage.errors import CorruptShardError, StorageError, StorageFullError
 from storage.schemas import FEATURES, PARAGRAPHS
 from storage.store import Store
 from tasks.engine.inputs import StageResult
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Outcome, Run, StageFailedError

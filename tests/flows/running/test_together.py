@@ -9,10 +9,10 @@ from prefect import flow
 from prefect.settings import PREFECT_API_URL
 
 from flows.running.execution import PrefectExecutor
+from flows.running.progress import ProgressLog
 from flows.running.settings import EngineSettings
 from storage.store import Store
 from tasks.engine.inputs import DirectoryResult
-from tasks.engine.progress import ProgressLog
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
 from tests.patience import PATIENCE, wait_until

@@ -9,8 +9,8 @@ import requests
 from prefect import flow
 from prefect.settings import PREFECT_API_URL
 
+from flows.running.progress import ProgressLog
 from tasks.crawl.progress import CrawlProgress, ProgressCount
-from tasks.engine.progress import ProgressLog
 from tests.patience import PATIENCE
 from tests.tasks.crawl.loopback_server import PAGE, LoopbackServer, answer, crawl, local_journal
 

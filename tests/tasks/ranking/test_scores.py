@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from storage.schemas import ARTICLES, FEATURES, PARAGRAPHS, RANKED, RANKING_SCORES
-from tasks.evaluation.rouge import stem
 from tasks.ranking.scores import LENGTHS, recalls, score_rankings
-from tasks.text.ngrams import split_words
+from tasks.text.ngrams import split_words, stem
 
 TEXT = st.lists(st.sampled_from(["the", "rivers", "river", "ran", "running", "a", "b."]), max_size=12).map(" ".join)
 

@@ -2,8 +2,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks.engine import progress
-from tasks.engine.progress import ProgressLog
+from flows.running import progress
+from flows.running.progress import ProgressLog
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
-"""Report the progress of a long task: a log line every few seconds, and a progress artifact in the Prefect UI."""
+"""What a long task shows while it runs: a log line every few seconds, a progress artifact, and the log of a training."""
 
+import logging
 import time
 from typing import Protocol
 from uuid import UUID
@@ -8,11 +9,33 @@ from prefect import get_run_logger
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.exceptions import MissingContextError
 
+from tasks.engine import together
 from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 
 _LOG_SECONDS = 10.0
 _ARTIFACT_SECONDS = 3.0
+
+
+class _RunLog(logging.Handler):
+    """Hands lines to the log of the Prefect run in which they arise; outside a run they are not shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            get_run_logger().log(record.levelno, "%s", record.getMessage())
+        except MissingContextError:
+            return
+
+
+_RUN_LOG = _RunLog()
+
+
+def show_logs_of_trainings() -> None:
+    """Show what the processes of a training log in the run of its task; may be called again."""
+    log = logging.getLogger(together.__name__)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    log.addHandler(_RUN_LOG)
 
 
 class Progress(Protocol):
