@@ -1,4 +1,4 @@
-"""What a long task shows while it runs: a log line every few seconds, a progress artifact, and the log of a training."""
+"""What a long task shows while it runs: log lines, a progress artifact, and the log of a training's processes."""
 
 import logging
 import time
@@ -9,10 +9,10 @@ from prefect import get_run_logger
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.exceptions import MissingContextError
 
-from tasks.engine import together
 from tasks.engine.artifact_keys import artifact_key
 from tasks.engine.failure_logs import unless_prefect_is_away
 
+_TRAININGS = "tasks.engine.together"  # not imported: it loads torch, which a plan does not need
 _LOG_SECONDS = 10.0
 _ARTIFACT_SECONDS = 3.0
 
@@ -32,7 +32,7 @@ _RUN_LOG = _RunLog()
 
 def show_logs_of_trainings() -> None:
     """Show what the processes of a training log in the run of its task; may be called again."""
-    log = logging.getLogger(together.__name__)
+    log = logging.getLogger(_TRAININGS)
     log.setLevel(logging.INFO)
     log.propagate = False
     log.addHandler(_RUN_LOG)
