@@ -15,7 +15,7 @@ class System:
 
     Attributes:
         kind: extractive systems are not trained; flat ones read one sequence, hierarchical ones paragraphs.
-        preset: of the papers' size (`models/presets.py`).
+        preset: of the papers' size (`models/presets.toml`).
         small: preset for laptops.
         overrides: fields of the small preset that make it this system.
         paragraphs: ranked paragraphs read in training, before `source_scale`.
