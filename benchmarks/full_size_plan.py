@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.process import run_apart
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.execution import PrefectExecutor
 from flows.running.session import Session, planning_session
 from storage.recipes import ShardRecord, save_record
@@ -91,14 +91,14 @@ def record_build(root: str, shards: int, urls: int) -> None:
     """Write the records of a finished corpus."""
     config = configuration(root, shards)
     run = Run(Store(root), RecordingExecutor(Store(root), shards, urls))
-    _ = dag_of(Session(config, PrefectExecutor(config.engine), run)).corpus
+    dag.corpus(Session(config, PrefectExecutor(config.engine), run))
 
 
 def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
     """Plan in this process; return seconds (wall and processor), peak bytes and counts of shards."""
     session = planning_session(configuration(root, shards, changed))
     started, used = time.perf_counter(), time.process_time()
-    _ = dag_of(session).corpus
+    dag.corpus(session)
     return {
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,

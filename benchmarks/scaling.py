@@ -33,8 +33,8 @@ from prefect import flow
 from benchmarks import crawl_memory
 from benchmarks.orchestration import write_records
 from benchmarks.rehearsal.measuring import MeasuringExecutor, Taken, read_measured
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import Dag
 from flows.running.session import Session
 from flows.running.temporary_server import use_prefect_api
 from storage.store import Store
@@ -109,7 +109,7 @@ def configuration(records: Path, root: Path, shards: int, kind: str, workers: in
 def walk(config: BuildConfig, executor: Any, measured: Path) -> Walked:
     """Walk the stages up to the labels; `measured` has what the jobs took, and is emptied."""
     started = time.perf_counter()
-    _ = Dag(Session(config, executor, Run(Store(config.root), executor))).features
+    dag.features(Session(config, executor, Run(Store(config.root), executor)))
     seconds = time.perf_counter() - started
     jobs = read_measured(measured)
     for file in measured.iterdir():

@@ -9,8 +9,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
@@ -36,7 +36,7 @@ def build_corpus(config: BuildConfig = DEFAULT) -> str:
 
 def build(session: Session) -> str:
     """Walk the corpus's stages and write the manifest."""
-    corpus = dag_of(session).corpus
+    corpus = dag.corpus(session)
     if session.run.planning:
         return ""
     build = session.run.record_build(session.config.manifest())

@@ -9,14 +9,14 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
 from flows.evaluate import evaluate, published
 from flows.running.command_line import main
 from flows.running.graph import run_within
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.splits import check_splits
+from flows.stages.intake import check_splits
 from flows.train import train_ranker, train_summarizer
 
 
@@ -37,18 +37,18 @@ def build_wikisum(config: BuildConfig = DEFAULT) -> str:
 
 def build(session: Session) -> str:
     """Walk the DAG of `flows.dag` up to the report, and write the build's manifest."""
-    config, dag, run = session.config, dag_of(session), session.run
-    check_splits(run.store, dag.articles)
-    corpus = dag.corpus
+    config, run = session.config, session.run
+    check_splits(run.store, dag.articles(session))
     if run.planning:
-        _ = dag.report
+        dag.report(session)
         return ""
-    if dag.ranks:
-        run_within(train_ranker, config, *corpus.stages)
-    run_within(train_summarizer, config, *corpus.stages, dag.ranker)
-    run_within(evaluate, config, *corpus.stages, dag.ranker, dag.summarizer)
+    corpus = dag.corpus(session).stages
+    if config.imported is None:
+        run_within(train_ranker, config, *corpus)
+    run_within(train_summarizer, config, *corpus, dag.ranker(session))
+    run_within(evaluate, config, *corpus, dag.ranker(session), dag.summarizer(session))
     text = session.once(published)
-    session.publish_overview(run.record_build(config.manifest(), dag.report.record))
+    session.publish_overview(run.record_build(config.manifest(), dag.report(session).record))
     return text
 
 

@@ -1,107 +1,195 @@
-"""The whole DAG in the order of the work: each stage with the stages that it reads.
+"""The whole DAG in the order of the work: plain functions, each of which calls what it reads.
 
-A stage is walked on first access, after the stages that it reads: finished shards are found by their keys, the others
-are computed. So accessing the ranker trains no summarizer, and accessing the report builds everything. Retraining
-assigns stages of its own before their first access.
+Each runs once a session, when it is first called: finished shards are found by their keys, the others are computed. So
+asking for the ranker trains no summarizer, asking for the report builds everything, and the sub-flows of a run share
+what is done. Every stage has a result type of its own (`flows.stages.results`): mypy refuses one in place of another.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cached_property as choice  # made on first access: which of some stages is meant, or none
-from functools import partial
-from typing import Any, TypeVar
-
-from flows.running.session import Session
-from flows.stages import across, archives, crawling, evaluation, imported, intake, ranking, reporting, texts, training
-from flows.stages import examples as encoding
-from tasks.engine.inputs import DirectoryResult, Input, StageResult
-
-T = TypeVar("T")
-
-
-class Stage(choice[T]):
-    """The result of `function`, which gets the session and the results of the stages that it reads."""
-
-    def __init__(self, function: Callable[..., T], *reads: choice[Any]) -> None:
-        # By name, so that a stage of a subclass, or one assigned by retraining, is read in place of the one given here.
-        super().__init__(lambda dag: function(dag.session, *(getattr(dag, str(stage.attrname)) for stage in reads)))
+from flows.running.session import Session, once
+from flows.stages import (
+    across,
+    archives,
+    crawling,
+    encoding,
+    evaluation,
+    imported,
+    intake,
+    ranking,
+    reporting,
+    results,
+    texts,
+    training,
+)
+from flows.stages.imported import RankedShards
+from flows.stages.texts import CandidateParagraphs, Corpus
 
 
-class Dag:
-    """The stages of a build with its own corpus."""
+@once
+def ranked_shards(session: Session) -> RankedShards | None:
+    """Import ranked shards as the corpus; None for a corpus of one's own."""
+    return None if session.config.imported is None else imported.ranked_shards(session)
 
-    ranks = True  # whether the build ranks the paragraphs itself
-    can_have_graphs = choice(lambda dag: True)  # of the training articles
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.config = session.config
+@once
+def articles(session: Session) -> results.Articles:
+    """Read the articles of the source."""
+    shards = ranked_shards(session)
+    return intake.articles(session) if shards is None else shards.articles
 
-    # The articles, and the documents that their source contains; retraining names articles to keep out.
-    kept_out: choice[Mapping[str, Input]] = choice(lambda dag: {})
-    articles = Stage(intake.articles, kept_out)
-    given = Stage(intake.given_documents)
-    # The pages that articles cite and searches find, fetched host by host.
-    search = Stage(crawling.search, articles)
-    frontier = Stage(crawling.frontier, articles, search)
-    captures = Stage(archives.captures)
-    indexed = Stage(archives.indexed_captures, frontier)
-    pages = Stage(crawling.pages, frontier, captures, indexed)
-    # Their paragraphs with labels, without what articles share where the settings say so, and the vocabulary.
-    documents = Stage(texts.documents, frontier, pages)
-    paragraphs = Stage(texts.paragraphs, articles, documents, given)
-    overlaps = Stage(across.overlaps, articles, paragraphs)
-    compared = Stage(across.compared, paragraphs, overlaps)
-    features = Stage(texts.features, articles, compared)
-    vocabulary = Stage(texts.vocabulary, articles, compared)
-    corpus = choice(lambda dag: texts.Corpus(dag.articles, dag.compared, dag.features, dag.vocabulary))
-    # The best paragraphs of each article in order, their graphs and token ids.
-    ranker: choice[DirectoryResult | None] = Stage(ranking.ranker, corpus)
-    ranked = Stage(ranking.ranked, corpus, ranker)
-    ranking_scores = Stage(ranking.scores, corpus, ranker, ranked)
-    graphs: choice[StageResult] = Stage(encoding.graphs, ranked)
-    examples = Stage(encoding.examples, articles, ranked, vocabulary)
-    sentence_examples = Stage(encoding.marked, articles, ranked, vocabulary)
-    # The summarizer, its attention predictor, and what they read: examples, and the graphs if the summarizer reads one.
-    examples_read = choice(lambda dag: dag.sentence_examples if dag.config.summarizer.sees_sentences else dag.examples)
-    graphs_read = choice(lambda dag: dag.graphs if dag.config.summarizer.graph != "none" else None)
-    summarizer = Stage(training.summarizer, graphs_read, examples_read, vocabulary)
-    predictor = Stage(training.attention, graphs_read, examples_read, summarizer)
-    predictor_read = choice(lambda dag: dag.predictor if dag.config.decoding.guidance.reads_predictor else None)
-    # Summaries of the test articles, their scores, and the report.
-    baselines = Stage(evaluation.baselines, articles, ranked)
-    baseline_scores = Stage(partial(evaluation.scores, name="baseline_scores"), corpus, ranked, baselines)
-    predictions = Stage(evaluation.predictions, graphs_read, examples_read, ranked, summarizer, predictor_read)
-    scores = Stage(evaluation.scores, corpus, ranked, predictions)
-    report = Stage(
-        reporting.report,
-        corpus,
-        overlaps,
-        ranker,
-        ranked,
-        ranking_scores,
-        graphs,
-        summarizer,
-        baselines,
-        baseline_scores,
-        predictions,
-        scores,
+
+def find_paragraphs(session: Session, articles: results.Articles) -> CandidateParagraphs:
+    """Find the paragraphs of articles: in the documents of their source, and on pages, fetched host by host."""
+    given = intake.given_documents(session)
+    search = crawling.search(session, articles)
+    frontier = crawling.frontier(session, articles, search)
+    captures = archives.captures(session)
+    indexed = archives.indexed_captures(session, frontier)
+    pages = crawling.pages(session, frontier, captures, indexed)
+    documents = texts.documents(session, frontier, pages)
+    paragraphs = texts.paragraphs(session, articles, documents, given)
+    overlaps = across.overlaps(session, articles, paragraphs)
+    return CandidateParagraphs(across.compared(session, paragraphs, overlaps), overlaps)
+
+
+@once
+def candidates(session: Session) -> CandidateParagraphs:
+    """Find the paragraphs of all articles; those of imported shards keep their order."""
+    shards = ranked_shards(session)
+    if shards is None:
+        return find_paragraphs(session, articles(session))
+    return CandidateParagraphs(imported.paragraphs(session, shards))
+
+
+@once
+def features(session: Session) -> results.Features:
+    """Label the paragraphs."""
+    return texts.features(session, articles(session), candidates(session).compared)
+
+
+@once
+def vocabulary(session: Session) -> results.VocabularyTable:
+    """Estimate the vocabulary."""
+    shards = ranked_shards(session)
+    if shards is not None:
+        return shards.vocabulary
+    return texts.vocabulary(session, articles(session), candidates(session).compared)
+
+
+@once
+def corpus(session: Session) -> Corpus:
+    """Build the corpus."""
+    return Corpus(articles(session), candidates(session).compared, features(session), vocabulary(session))
+
+
+@once
+def ranker(session: Session) -> results.RankerModel | None:
+    """Train the ranker; None where the paragraphs were imported ranked."""
+    return ranking.ranker(session, corpus(session)) if session.config.imported is None else None
+
+
+@once
+def ranked(session: Session) -> results.Ranked:
+    """Keep the best paragraphs of each article in order."""
+    return ranking.ranked(session, corpus(session), ranker(session))
+
+
+@once
+def ranking_scores(session: Session) -> results.RankingScores:
+    """Score the order of the paragraphs."""
+    return ranking.scores(session, corpus(session), ranker(session), ranked(session))
+
+
+@once
+def graphs(session: Session) -> results.Graphs:
+    """Compute the graphs of the ranked paragraphs, unless they were imported."""
+    shards = ranked_shards(session)
+    return (shards and imported.graphs(session, shards)) or encoding.graphs(session, ranked(session))
+
+
+@once
+def examples(session: Session) -> results.Examples:
+    """Turn the ranked paragraphs into token ids."""
+    shards = ranked_shards(session)
+    if shards is not None:
+        return shards.examples
+    return encoding.examples(session, articles(session), ranked(session), vocabulary(session))
+
+
+@once
+def sentence_examples(session: Session) -> results.Examples:
+    """Turn the ranked paragraphs into token ids with a mark before each sentence."""
+    return encoding.sentence_examples(session, articles(session), ranked(session), vocabulary(session))
+
+
+def graphs_read(session: Session) -> results.Graphs | None:
+    """Return the graphs if the summarizer reads one."""
+    return graphs(session) if session.config.summarizer.graph != "none" else None
+
+
+def examples_read(session: Session) -> results.Examples:
+    """Return the examples that the summarizer reads."""
+    return sentence_examples(session) if session.config.summarizer.sees_sentences else examples(session)
+
+
+@once
+def summarizer(session: Session) -> results.SummarizerModel:
+    """Train the summarizer."""
+    return training.summarizer(session, graphs_read(session), examples_read(session), vocabulary(session))
+
+
+@once
+def predictor(session: Session) -> results.PredictorModel | None:
+    """Train the predictor of the summarizer's attention; None where decoding reads none."""
+    if not session.config.decoding.guidance.reads_predictor:
+        return None
+    return training.attention(session, graphs_read(session), examples_read(session), summarizer(session))
+
+
+@once
+def baselines(session: Session) -> results.Baselines:
+    """Summarize the test articles with systems without training."""
+    return evaluation.baselines(session, articles(session), ranked(session))
+
+
+@once
+def baseline_scores(session: Session) -> results.BaselineScores:
+    """Score the summaries of systems without training."""
+    return evaluation.baseline_scores(session, corpus(session), ranked(session), baselines(session))
+
+
+@once
+def predictions(session: Session) -> results.Predictions:
+    """Summarize the test articles with the summarizer."""
+    return evaluation.predictions(
+        session,
+        graphs_read(session),
+        examples_read(session),
+        ranked(session),
+        summarizer(session),
+        predictor(session),
     )
 
 
-class ImportedDag(Dag):
-    """The stages of a build on imported ranked shards: paragraphs keep the order they were imported in."""
-
-    ranks = False
-    ranker = choice(lambda dag: None)
-    shards = Stage(imported.shards)
-    articles = choice(lambda dag: dag.shards.articles)
-    can_have_graphs = Stage(imported.can_have_graphs, shards)
-    paragraphs = Stage(imported.paragraphs, shards)
-    vocabulary = choice(lambda dag: dag.shards.vocabulary)
-    graphs = choice(lambda dag: imported.graphs(dag.session, dag.shards) or encoding.graphs(dag.session, dag.ranked))
-    examples = choice(lambda dag: dag.shards.examples)
+@once
+def scores(session: Session) -> results.Scores:
+    """Score the summarizer's summaries."""
+    return evaluation.scores(session, corpus(session), ranked(session), predictions(session))
 
 
-def dag_of(session: Session) -> Dag:
-    """Return the session's DAG: here it is decided whether the corpus is the build's own or imported."""
-    return session.once(Dag if session.config.imported is None else ImportedDag)
+@once
+def report(session: Session) -> results.Report:
+    """Write the report, after everything else."""
+    return reporting.report(
+        session,
+        corpus(session),
+        candidates(session).overlaps,
+        ranker(session),
+        ranked(session),
+        ranking_scores(session),
+        graphs(session),
+        summarizer(session),
+        baselines(session),
+        baseline_scores(session),
+        predictions(session),
+        scores(session),
+    )

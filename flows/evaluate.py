@@ -9,12 +9,12 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.splits import check_splits
+from flows.stages.intake import check_splits
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{config.name}", on_failure=[notify], on_crashed=[notify])
@@ -29,10 +29,9 @@ def evaluate(config: BuildConfig = DEFAULT) -> str:
 
 def published(session: Session) -> str:
     """Write the report and publish its parts as artifacts; return its summary and path as text."""
-    dag, run = dag_of(session), session.run
-    check_splits(run.store, dag.articles)
-    report = dag.report
-    if run.planning:
+    check_splits(session.run.store, dag.articles(session))
+    report = dag.report(session)
+    if session.run.planning:
         return ""
     session.keep_results(report.record)
     return session.publish_report(report)

@@ -13,8 +13,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
@@ -38,9 +38,9 @@ def pretrain(config: BuildConfig = DEFAULT) -> str:
 
 def build(session: Session) -> str:
     """Walk the corpus, cut it into passages and train; name all in a manifest, so that pruning keeps the checkpoint."""
-    dag, run, config = dag_of(session), session.run, session.config
-    cut = passages(session, dag.articles, dag.compared, dag.vocabulary)
-    trained = pretrained(session, cut, dag.vocabulary)
+    run, config = session.run, session.config
+    cut = passages(session, dag.articles(session), dag.candidates(session).compared, dag.vocabulary(session))
+    trained = pretrained(session, cut, dag.vocabulary(session))
     if run.planning:
         return ""
     assert trained.record is not None

@@ -9,15 +9,13 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.impossible import impossible
-from flows.stages.splits import check_splits
-from flows.stages.systems import evaluate_systems
-from flows.stages.timings import timings
+from flows.stages.intake import check_splits
+from flows.stages.tables import evaluate_systems, impossible, timings
 from tasks.engine.inputs import DirectoryResult, every
 from tasks.engine.recipe import Recipe
 from tasks.tables.plan import PAGE, shown_in, steps_of, systems_to_run
@@ -41,7 +39,7 @@ def reproduce_tables(config: BuildConfig = DEFAULT) -> str:
 
 def publish(session: Session) -> str:
     """Walk everything and publish the tables; return their text. The manifest protects the results from pruning."""
-    check_splits(session.run.store, dag_of(session).articles)
+    check_splits(session.run.store, dag.articles(session))
     directory = session.once(tables)
     if session.run.planning:
         return ""
@@ -53,14 +51,14 @@ def publish(session: Session) -> str:
 def chosen(session: Session) -> tuple[list[str], dict[str, str]]:
     """Return the systems to run, and for the others the reason why they are not run."""
     config = session.config
-    return systems_to_run(config.tables, config.baselines.systems, impossible(dag_of(session)))
+    return systems_to_run(config.tables, config.baselines.systems, impossible(session))
 
 
 def tables(session: Session) -> DirectoryResult:
     """Make the tables."""
-    config, dag = session.config, dag_of(session)
+    config = session.config
     run, reasons = session.once(chosen)
-    scores = [dag.ranking_scores, dag.baseline_scores]
+    scores = [dag.ranking_scores(session), dag.baseline_scores(session)]
     evaluated = evaluate_systems(session, run)
     looked_at = [evaluated[name].summaries for name in shown_in(config.tables, Measure.ATTENTION) if name in evaluated]
     models = {name: one.model.record for name, one in evaluated.items()}
@@ -84,7 +82,7 @@ def tables(session: Session) -> DirectoryResult:
         ),
         inputs={
             "scores": every(*scores, *[one.scores for one in evaluated.values()]),
-            "attention": every(dag.articles, dag.ranked, dag.baselines, *looked_at),
+            "attention": every(dag.articles(session), dag.ranked(session), dag.baselines(session), *looked_at),
         },
     )
 

@@ -11,23 +11,18 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
+from flows.dag import find_paragraphs
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
-from flows.stages.judged_on import judged_before, judged_on
-from flows.stages.judging import check_deciding, judge
-from flows.stages.warm_start import new_ranker, new_summarizer
+from flows.stages import intake, texts
+from flows.stages.held_out import judged_before, judged_on
+from flows.stages.results import VocabularyTable
+from flows.stages.texts import Corpus
+from flows.stages.versions import check_deciding, judge, registered, train_challenger
 from storage.registry import version_of
 from tasks.retraining.settling import move_late_pointer, settle
-from tasks.retraining.warm_start import (
-    PREDICTOR,
-    RANKER,
-    SUMMARIZER,
-    champion_models,
-    starting_models,
-    summarizer_sees_sentences,
-)
+from tasks.retraining.warm_start import PREDICTOR, VersionModels, champion_models, starting_models
 
 
 @flow(
@@ -66,24 +61,10 @@ def challenge(session: Session) -> str:
         move_late_pointer(store)
     champion = champion_models(store, PREDICTOR if config.decoding.guidance.reads_predictor else None)
     start = starting_models(store, champion) if settings.vocabulary == "champion" else None
-    dag = dag_of(session)
-    if start is not None:
-        dag.vocabulary = start.vocabulary
-    dag.kept_out = judged_before(session)
-    splits = judged_on(session)
-    dag.ranker = new_ranker(dag, start)
-    _ = dag.ranking_scores  # computed for people: no stage reads them
-    dag.summarizer = new_summarizer(dag, start)
-    models = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
-    if dag.predictor_read is not None:
-        models[PREDICTOR] = dag.predictor_read
-    sentences = config.summarizer.sees_sentences
-    challenger = judge(session, "challenger", splits, dag.vocabulary, models, sentences=sentences)
-    before = None
-    if champion is not None:
-        sentences = summarizer_sees_sentences(champion.version)
-        judged = judge(session, "champion", splits, champion.vocabulary, dict(champion.models), sentences=sentences)
-        before = (champion, judged)
+    corpus = updated_corpus(session, start)
+    splits = judged_on(session, corpus)
+    challenger = judge(session, "challenger", splits, train_challenger(session, corpus, start))
+    before = None if champion is None else (champion, judge(session, "champion", splits, registered(champion)))
     if session.run.planning:
         return ""
     from tasks.retraining.outcome import finish_retraining  # here, so that a plan does not load matplotlib
@@ -99,6 +80,15 @@ def challenge(session: Session) -> str:
         seed=config.seed,
         started=started,
     )
+
+
+def updated_corpus(session: Session, start: VersionModels | None) -> Corpus:
+    """Build this week's corpus: without the articles that earlier weeks judged on, in the vocabulary of `start`."""
+    articles = intake.articles(session, kept_out=judged_before(session))
+    paragraphs = find_paragraphs(session, articles).compared
+    features = texts.features(session, articles, paragraphs)
+    vocabulary = texts.vocabulary(session, articles, paragraphs) if start is None else VocabularyTable(start.vocabulary)
+    return Corpus(articles, paragraphs, features, vocabulary)
 
 
 if __name__ == "__main__":

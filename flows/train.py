@@ -9,8 +9,8 @@ if __name__ == "__main__":  # help and mistakes are answered before the imports 
 
 from prefect import flow
 
+from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.dag import dag_of
 from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
@@ -37,19 +37,9 @@ def train_summarizer(config: BuildConfig = DEFAULT) -> str:
     return walk_flow(config, trained_summarizer)
 
 
-def ranker(session: Session) -> DirectoryResult | None:
-    """Walk the DAG as far as the ranker; None if the paragraphs were imported ranked."""
-    return dag_of(session).ranker
-
-
-def summarizer(session: Session) -> DirectoryResult:
-    """Walk the DAG as far as the summarizer."""
-    return dag_of(session).summarizer
-
-
 def trained_ranker(session: Session) -> str:
     """Train the ranker; return its folder as text."""
-    model = ranker(session)
+    model = dag.ranker(session)
     if model is None:
         imported = session.config.imported
         raise ValueError(
@@ -61,7 +51,7 @@ def trained_ranker(session: Session) -> str:
 
 def trained_summarizer(session: Session) -> str:
     """Train the summarizer, and before it the ranker that it needs; return its folder as text."""
-    return _kept(session, summarizer(session))
+    return _kept(session, dag.summarizer(session))
 
 
 def _kept(session: Session, model: DirectoryResult) -> str:

@@ -29,12 +29,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.pretrain import build as pretrain
 from flows.running.options import Command, parse
 from flows.running.session import Session
-from flows.stages.frozen_split import freeze
+from flows.stages.held_out import freeze
 from storage.directories import DirectoryRecord
 from storage.recipes import ShardRecord
 from storage.schemas import DATASETS
@@ -121,7 +121,7 @@ def function_of(job: Job) -> str:
 def make_outputs(root: Path) -> dict[str, Output]:
     """Build the tiny corpus below an empty folder, and return what each stage made, by name."""
     executor = Watching()
-    _walk(root, executor, _SUMMARIZED, lambda session: (dag_of(session).report, freeze(session)))
+    _walk(root, executor, _SUMMARIZED, lambda session: (dag.report(session), freeze(session, dag.corpus(session))))
     _walk(root, executor, _PRETRAINED, pretrain)
     return _outputs(Store(str(root)), executor.made)
 

@@ -120,7 +120,7 @@ def test_flows_are_short() -> None:
     """A flow reads like the pipeline's figure; what is longer belongs into tasks, or into how a flow runs."""
     wiring = [path for path in modules("flows") if path.parent.name != "running" and path.name != "config.py"]
     lengths = {path.name: len(path.read_text().splitlines()) for path in wiring}
-    assert {name: lines for name, lines in lengths.items() if lines > 100} == {}
+    assert {name: lines for name, lines in lengths.items() if lines > 200} == {}
 
 
 def test_nothing_pickled_comes_from_outside() -> None:

@@ -10,8 +10,8 @@ from prefect import flow
 from benchmarks.rehearsal.measuring import MeasuringExecutor, read_measured
 from benchmarks.rehearsal.web import serving
 from benchmarks.rehearsal.world import write_articles
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
 from flows.running.temporary_server import use_prefect_api
 from storage.store import Store
@@ -59,7 +59,7 @@ def rehearse(config: BuildConfig, connect_to: dict[str, str], folder: Path, end:
     executor = MeasuringExecutor(config.engine, config.name, folder / "measured")
     session = Session(config, executor, Run(Store(config.root), executor), connect_to)
     with executor.serving():
-        _ = getattr(dag_of(session), end)
+        (dag.corpus if end == "corpus" else dag.report)(session)
     run = session.run
     stages = {
         name: {

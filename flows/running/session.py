@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypeVar
 
 from prefect import get_run_logger
@@ -90,6 +91,16 @@ class Session:
         """Forget the results, so that everything is walked again; finished shards are found by their keys."""
         self._walked.clear()
         self.run.plans.clear()
+
+
+def once(function: Callable[[Session], T]) -> Callable[[Session], T]:
+    """Let a function of the session run once in each, whose flows share its result."""
+
+    @wraps(function)
+    def shared(session: Session) -> T:
+        return session.once(function)
+
+    return shared
 
 
 @contextmanager

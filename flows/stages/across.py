@@ -1,13 +1,14 @@
 """What articles share: near-duplicates, by way of buckets, and what of held-out articles is in training sources."""
 
 from flows.running.session import Session
+from flows.stages.results import Articles, Compared, Overlaps, Paragraphs
 from storage import schemas
 from tasks.across.compared import COMPARED
-from tasks.engine.inputs import StageResult, every, gathered, only, same
+from tasks.engine.inputs import every, gathered, only, same
 from tasks.engine.recipe import Recipe
 
 
-def overlaps(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult | None:
+def overlaps(session: Session, articles: Articles, paragraphs: Paragraphs) -> Overlaps | None:
     """Find what the paragraphs and documents of each article share with others; None where nothing asks for it."""
     if not session.config.across.on:
         return None
@@ -32,26 +33,30 @@ def overlaps(session: Session, articles: StageResult, paragraphs: StageResult) -
         shards=count,
         inputs={"sketches": gathered(sketches)},
     )
-    return run.stage(
-        Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words}),
-        shards=count,
-        inputs={
-            "articles": same(articles),
-            "paragraphs": same(paragraphs),
-            "twins": gathered(twins),
-            "lead_ngrams": only(lead_ngrams),
-        },
+    return Overlaps(
+        session.run.stage(
+            Recipe(schemas.OVERLAPS, "tasks.across.overlaps:find_overlaps", arguments={"words": words}),
+            shards=count,
+            inputs={
+                "articles": same(articles),
+                "paragraphs": same(paragraphs),
+                "twins": gathered(twins),
+                "lead_ngrams": only(lead_ngrams),
+            },
+        )
     )
 
 
-def compared(session: Session, paragraphs: StageResult, overlaps: StageResult | None) -> StageResult:
+def compared(session: Session, paragraphs: Paragraphs, overlaps: Overlaps | None) -> Compared:
     """Refuse paragraphs by what they share; the same paragraphs where nothing is to be refused."""
     settings = session.config.across
     if overlaps is None or not settings.refuses:
-        return paragraphs
-    return session.run.stage(
-        Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings),
-        shards=len(paragraphs.shards),
-        inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
-        name=COMPARED,
+        return Compared(paragraphs)
+    return Compared(
+        session.run.stage(
+            Recipe(schemas.PARAGRAPHS, "tasks.across.refusals:refuse_overlaps", settings=settings),
+            shards=len(paragraphs.shards),
+            inputs={"paragraphs": same(paragraphs), "overlaps": same(overlaps)},
+            name=COMPARED,
+        )
     )

@@ -1,54 +1,59 @@
 """Captures of pages in archives: an index of the settings' archive files, and look-ups in Common Crawl's index."""
 
 from flows.running.session import Session
+from flows.stages.results import Captures, Frontier, IndexedCaptures
 from storage import schemas
 from tasks.crawl.columnar.tables import find_tables
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import find_archives
-from tasks.engine.inputs import Input, StageResult, every, gathered, same
+from tasks.engine.inputs import Input, every, gathered, same
 from tasks.engine.recipe import Recipe
 
 
-def captures(session: Session) -> StageResult | None:
+def captures(session: Session) -> Captures | None:
     """Index the archive files that the settings name; None if they name none."""
     files = find_archives(session.config.crawl)
     if not files:
         return None
-    return session.run.stage(
-        Recipe(
-            schemas.CAPTURES,
-            "tasks.crawl.stage:index_shard",
-            settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
-            arguments={"host_shards": session.config.shards.hosts},
-            per_shard={"file": files},
-        ),
-        shards=len(files),
-        inputs={},
+    return Captures(
+        session.run.stage(
+            Recipe(
+                schemas.CAPTURES,
+                "tasks.crawl.stage:index_shard",
+                settings=part_of(session.config.crawl, "allowed_hosts", "max_decoded_archive_bytes"),
+                arguments={"host_shards": session.config.shards.hosts},
+                per_shard={"file": files},
+            ),
+            shards=len(files),
+            inputs={},
+        )
     )
 
 
-def indexed_captures(session: Session, frontier: StageResult) -> StageResult | None:
+def indexed_captures(session: Session, frontier: Frontier) -> IndexedCaptures | None:
     """Look up the frontier's URLs in the indexes of Common Crawl; None if the settings name none."""
     if session.config.crawl.common_crawl.tables:
         return _captures_in_tables(session, frontier)
     if not session.config.crawl.common_crawl.indexes:
         return None
-    return session.run.stage(
-        Recipe(
-            schemas.CAPTURES,
-            "tasks.crawl.stage:look_up_shard",
-            settings=session.config.crawl,
-            per_shard={"shard": range(session.config.shards.hosts)},
-        ),
-        shards=session.config.shards.hosts,
-        inputs={"frontier": gathered(frontier)},
-        context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
-        scratch="scratch",
-        name="captures-indexed",
+    return IndexedCaptures(
+        session.run.stage(
+            Recipe(
+                schemas.CAPTURES,
+                "tasks.crawl.stage:look_up_shard",
+                settings=session.config.crawl,
+                per_shard={"shard": range(session.config.shards.hosts)},
+            ),
+            shards=session.config.shards.hosts,
+            inputs={"frontier": gathered(frontier)},
+            context={"connect_to": session.connect_to, "progress": session.progress("look-ups")},
+            scratch="scratch",
+            name="captures-indexed",
+        )
     )
 
 
-def _captures_in_tables(session: Session, frontier: StageResult) -> StageResult:
+def _captures_in_tables(session: Session, frontier: Frontier) -> IndexedCaptures:
     """Look the URLs up in the columnar index, file by file: for that they are regrouped from hosts to files."""
     crawl = part_of(session.config.crawl, "common_crawl", "user_agent", "contact", "ca_bundle", "read_seconds")
     context = {"connect_to": session.connect_to}
@@ -66,18 +71,23 @@ def _captures_in_tables(session: Session, frontier: StageResult) -> StageResult:
         inputs={"frontier": gathered(frontier), "index": every(index)},
     )
     files = [file for table in tables for file in table.files]
-    return session.run.stage(
-        Recipe(
-            schemas.CAPTURES, "tasks.crawl.columnar.look_up:look_up_in_file", settings=crawl, per_shard={"file": files}
-        ),
-        shards=len(files),
-        inputs={"sought": gathered(sought)},
-        context=context,
-        name="captures-indexed",
+    return IndexedCaptures(
+        session.run.stage(
+            Recipe(
+                schemas.CAPTURES,
+                "tasks.crawl.columnar.look_up:look_up_in_file",
+                settings=crawl,
+                per_shard={"file": files},
+            ),
+            shards=len(files),
+            inputs={"sought": gathered(sought)},
+            context=context,
+            name="captures-indexed",
+        )
     )
 
 
-def looked_up(session: Session, indexed: StageResult) -> Input:
+def looked_up(session: Session, indexed: IndexedCaptures) -> Input:
     """Return the captures of an index as an input of the pages: by host shard, or by file of the columnar index."""
     return gathered(indexed) if session.config.crawl.common_crawl.tables else same(indexed)
 

@@ -6,45 +6,50 @@ from flows.running.graph import current_flow_run
 from flows.running.host_lines import host_lines
 from flows.running.session import Session
 from flows.stages.archives import looked_up, part_of
+from flows.stages.results import Articles, Captures, FetchedPages, Frontier, IndexedCaptures, SearchResults
 from storage import schemas
-from tasks.engine.inputs import Input, StageResult, gathered, same
+from tasks.engine.inputs import Input, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import Run
 from tasks.search.providers import recorded_notes
 
 
-def search(session: Session, articles: StageResult) -> StageResult:
+def search(session: Session, articles: Articles) -> SearchResults:
     """Search for the title of every article."""
     settings = session.config.search
-    return session.run.stage(
-        Recipe(
-            schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
-        ),
-        shards=len(articles.shards),
-        inputs={"articles": same(articles)},
-        context={"connect_to": session.connect_to, "contact": session.config.crawl.contact},
-        scratch="scratch",
+    return SearchResults(
+        session.run.stage(
+            Recipe(
+                schemas.SEARCH, "tasks.search.search:search_articles", settings=settings, notes=recorded_notes(settings)
+            ),
+            shards=len(articles.shards),
+            inputs={"articles": same(articles)},
+            context={"connect_to": session.connect_to, "contact": session.config.crawl.contact},
+            scratch="scratch",
+        )
     )
 
 
-def frontier(session: Session, articles: StageResult, search: StageResult) -> StageResult:
+def frontier(session: Session, articles: Articles, search: SearchResults) -> Frontier:
     """List the URLs of every article, grouped by the shard of their host."""
-    return session.run.stage(
-        Recipe(
-            schemas.FRONTIER,
-            "tasks.crawl.frontier:build_frontier",
-            settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
-            arguments={"host_shards": session.config.shards.hosts},
-            per_shard={"article_shard": range(len(articles.shards))},
-        ),
-        shards=len(articles.shards),
-        inputs={"articles": same(articles), "search": same(search)},
+    return Frontier(
+        session.run.stage(
+            Recipe(
+                schemas.FRONTIER,
+                "tasks.crawl.frontier:build_frontier",
+                settings=part_of(session.config.crawl, "mirror_hosts", "allowed_hosts"),
+                arguments={"host_shards": session.config.shards.hosts},
+                per_shard={"article_shard": range(len(articles.shards))},
+            ),
+            shards=len(articles.shards),
+            inputs={"articles": same(articles), "search": same(search)},
+        )
     )
 
 
 def pages(
-    session: Session, frontier: StageResult, captures: StageResult | None, indexed: StageResult | None
-) -> StageResult:
+    session: Session, frontier: Frontier, captures: Captures | None, indexed: IndexedCaptures | None
+) -> FetchedPages:
     """Fetch every URL once, from archives if they have it."""
     inputs: dict[str, Input] = {"frontier": gathered(frontier)}
     if captures is not None:
@@ -65,4 +70,5 @@ def pages(
         plan.stage(recipe, shards=shards, inputs=inputs)
         for line in host_lines(plan, session.config.crawl):
             get_run_logger().info("%s", line)
-    return session.run.stage(recipe, shards=shards, inputs=inputs, context=context, scratch="scratch")
+    made = session.run.stage(recipe, shards=shards, inputs=inputs, context=context, scratch="scratch")
+    return FetchedPages(made)

@@ -1,38 +1,49 @@
 """Summaries of the test articles and their scores (Liu & Lapata 2019, sec. 5)."""
 
 from flows.running.session import Session
+from flows.stages.results import (
+    Articles,
+    Baselines,
+    BaselineScores,
+    Examples,
+    Graphs,
+    Predictions,
+    PredictorModel,
+    Ranked,
+    Scores,
+    SummarizerModel,
+)
 from flows.stages.texts import Corpus
 from storage import schemas
-from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, same
+from tasks.engine.inputs import Input, StageResult, contents, same
 from tasks.engine.recipe import Recipe
 from tasks.evaluation.judges import judge_notes
 from tasks.summarization.positions import check_lengths
 from tasks.summarization.settings import DecodingSettings
 
 
-def baselines(session: Session, articles: StageResult, ranked: StageResult) -> StageResult:
+def baselines(session: Session, articles: Articles, ranked: Ranked) -> Baselines:
     """Summarize the test articles with the systems without training."""
     config = session.config
     function = "tasks.evaluation.baselines:predict_baselines"
     recipe = Recipe(schemas.PREDICTIONS, function, settings=config.baselines, arguments={"words": config.words})
-    return session.run.stage(
-        recipe, shards=len(ranked.shards), inputs={"articles": same(articles), "ranked": same(ranked)}, name="baselines"
-    )
+    inputs = {"articles": same(articles), "ranked": same(ranked)}
+    return Baselines(session.run.stage(recipe, shards=len(ranked.shards), inputs=inputs, name="baselines"))
 
 
 def predictions(
     session: Session,
-    graphs: StageResult | None,
-    examples: StageResult,
-    ranked: StageResult,
-    summarizer: DirectoryResult,
-    predictor: DirectoryResult | None,
+    graphs: Graphs | None,
+    examples: Examples,
+    ranked: Ranked,
+    summarizer: SummarizerModel,
+    predictor: PredictorModel | None,
     *,
     settings: DecodingSettings | None = None,
     system: str | None = None,
     name: str = "predictions",
     progress: str = "decoding",
-) -> StageResult:
+) -> Predictions:
     """Summarize the test articles with a trained model.
 
     Args:
@@ -62,25 +73,38 @@ def predictions(
         settings=settings,
         arguments={} if system is None else {"system": system},
     )
-    return session.run.stage(
-        recipe,
-        shards=len(examples.shards),
-        inputs=inputs,
-        name=name,
-        context={"progress": session.progress(progress), "device": session.config.engine.device},
+    return Predictions(
+        session.run.stage(
+            recipe,
+            shards=len(examples.shards),
+            inputs=inputs,
+            name=name,
+            context={"progress": session.progress(progress), "device": session.config.engine.device},
+        )
     )
+
+
+def baseline_scores(session: Session, corpus: Corpus, ranked: Ranked, baselines: Baselines) -> BaselineScores:
+    """Score the summaries of systems without training."""
+    return BaselineScores(_scores(session, corpus, ranked, baselines, "baseline_scores", facts=True))
 
 
 def scores(
     session: Session,
     corpus: Corpus,
-    ranked: StageResult,
-    predictions: StageResult,
+    ranked: Ranked,
+    predictions: Predictions,
     name: str = "scores",
     *,
     facts: bool = True,
-) -> StageResult:
+) -> Scores:
     """Score every summary; with `facts` also by those of the mini web, if the corpus is one."""
+    return Scores(_scores(session, corpus, ranked, predictions, name, facts=facts))
+
+
+def _scores(
+    session: Session, corpus: Corpus, ranked: Ranked, summaries: Baselines | Predictions, name: str, *, facts: bool
+) -> StageResult:
     settings = session.config.scoring
     world = session.config.miniweb if facts else None
     truth = {} if world is None else {"world": world.of_facts}
@@ -93,10 +117,10 @@ def scores(
     )
     return session.run.stage(
         recipe,
-        shards=len(predictions.shards),
+        shards=len(summaries.shards),
         inputs={
             "articles": same(corpus.articles),
-            "predictions": same(predictions),
+            "predictions": same(summaries),
             "ranked": same(ranked),
             "paragraphs": same(corpus.paragraphs),
         },

@@ -1,59 +1,66 @@
 """Imported ranked shards as the corpus: their examples and vocabulary, and texts decoded from these."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from flows.running.session import Session
+from flows.stages.results import Articles, Compared, Examples, Graphs, VocabularyTable
 from storage import schemas
-from tasks.engine.inputs import StageResult, only, same
+from tasks.engine.inputs import only, same
 from tasks.engine.recipe import Recipe
 from tasks.exchange.ranked_wikisum.settings import ImportSettings
 
-if TYPE_CHECKING:
-    from tasks.exchange.ranked_wikisum.importing import Imported
+
+@dataclass(frozen=True)
+class RankedShards:
+    """The stages that were imported; `graphs` is None where the files hold none."""
+
+    articles: Articles
+    examples: Examples
+    vocabulary: VocabularyTable
+    graphs: Graphs | None
 
 
-def shards(session: Session) -> "Imported":
+def ranked_shards(session: Session) -> RankedShards:
     """Import the missing shards."""
     from tasks.exchange.ranked_wikisum.importing import import_corpus  # here, because it loads torch
 
-    return import_corpus(session.run, settings(session))
+    found = import_corpus(session.run, _settings(session))
+    graphs = None if found.graphs is None else Graphs(found.graphs)
+    return RankedShards(Articles(found.articles), Examples(found.examples), VocabularyTable(found.vocabulary), graphs)
 
 
-def paragraphs(session: Session, imported: "Imported") -> StageResult:
-    """Decode the paragraphs of the articles whose texts are needed."""
-    return session.run.stage(
-        Recipe(
-            schemas.PARAGRAPHS,
-            "tasks.exchange.ranked_wikisum.importing:paragraphs_of",
-            arguments={"texts": settings(session).texts},
-        ),
-        shards=len(imported.examples.shards),
-        inputs={"examples": same(imported.examples), "vocabulary": only(imported.vocabulary)},
+def paragraphs(session: Session, shards: RankedShards) -> Compared:
+    """Decode the paragraphs of the articles whose texts are needed; what they share is not compared."""
+    recipe = Recipe(
+        schemas.PARAGRAPHS,
+        "tasks.exchange.ranked_wikisum.importing:paragraphs_of",
+        arguments={"texts": _settings(session).texts},
     )
+    inputs = {"examples": same(shards.examples), "vocabulary": only(shards.vocabulary)}
+    return Compared(session.run.stage(recipe, shards=len(shards.examples.shards), inputs=inputs))
 
 
-def graphs(session: Session, imported: "Imported") -> StageResult | None:
+def graphs(session: Session, shards: RankedShards) -> Graphs | None:
     """Return the graphs that were imported with the examples; None if they must be computed.
 
     Raises:
         ValueError: the summarizer reads a graph that was not imported and cannot be computed without texts.
     """
     graph = session.config.summarizer.graph
-    if graph != "none" and not can_have_graphs(session, imported):
+    if graph != "none" and not can_have_graphs(session, shards):
         raise ValueError(
-            f"summarizer.graph is {graph!r}, but the shards of {settings(session).folder} have no graphs: expected "
+            f"summarizer.graph is {graph!r}, but the shards of {_settings(session).folder} have no graphs: expected "
             "imported.texts to be 'all', so that graphs can be computed"
         )
-    return imported.graphs
+    return shards.graphs
 
 
-def can_have_graphs(session: Session, imported: "Imported") -> bool:
+def can_have_graphs(session: Session, shards: RankedShards) -> bool:
     """Whether graphs of the training articles were imported or can be computed."""
-    return imported.graphs is not None or settings(session).texts == "all"
+    return shards.graphs is not None or _settings(session).texts == "all"
 
 
-def settings(session: Session) -> ImportSettings:
-    """Return the settings of the import."""
+def _settings(session: Session) -> ImportSettings:
     imported = session.config.imported
     assert imported is not None, "an imported corpus has its settings"
     return imported

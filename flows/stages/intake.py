@@ -1,26 +1,28 @@
 """Read the source: its articles, and their documents if it contains them."""
 
-from collections.abc import Mapping
+from collections import Counter
 from typing import Any
 
 from flows.config import BuildConfig
-from flows.running.session import Session
+from flows.running.session import Session, once
+from flows.stages.results import Articles, GivenDocuments
 from storage import schemas
-from tasks.engine.inputs import Input, StageResult, gathered, same
+from storage.store import Store
+from tasks.engine.inputs import Input, every, gathered, same
 from tasks.engine.recipe import Recipe
 from tasks.sources.choice import check_beginnings, open_source
 from tasks.sources.kept_answers import KeptAnswers
 from tasks.sources.source import Partition
 
 
-def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
+def articles(session: Session, kept_out: Articles | None = None) -> Articles:
     """Read the source's partitions and regroup its articles by shard, refusing those of `kept_out`.
 
     Retraining keeps out the test articles of other weeks. In its first week there are none, but the input exists, so
     that later only shards with a refused row get another key.
     """
     config, stage = session.config, session.run.stage
-    partitions = session.once(_partitions)
+    partitions = _partitions(session)
     intake = stage(
         Recipe(
             schemas.INTAKE,
@@ -33,38 +35,55 @@ def articles(session: Session, kept_out: Mapping[str, Input]) -> StageResult:
         context={"source": config.source, "contact": config.crawl.contact},
     )
     inputs: dict[str, Input] = {"parts": gathered(intake)}
-    if kept_out:
+    if kept_out is not None:
         refused = stage(
             Recipe(schemas.ARTICLES, "tasks.retraining.frozen:find_kept_out"),
             shards=config.shards.articles,
-            inputs={**inputs, **kept_out},
+            inputs={**inputs, "frozen": every(kept_out)},
             name="kept_out_articles",
         )
         inputs["kept_out"] = same(refused)
-    return stage(
-        Recipe(schemas.ARTICLES, "tasks.articles.articles:merge_articles"), shards=config.shards.articles, inputs=inputs
+    recipe = Recipe(schemas.ARTICLES, "tasks.articles.articles:merge_articles")
+    return Articles(stage(recipe, shards=config.shards.articles, inputs=inputs))
+
+
+def check_splits(store: Store, articles: Articles) -> None:
+    """Check that there are articles for training and for testing, as soon as the articles are known.
+
+    Raises:
+        ValueError: a split has none.
+    """
+    if not articles.complete:  # a plan before anything was made
+        return
+    missing, kept = {"train", "test"}, Counter[str]()
+    for record in articles.in_order:  # most corpora have both in their first shard
+        for batch in store.read_batches(record.path, record.written.sha256, ["split", "drop_reason"]):
+            kept.update(batch.filter(batch.column("drop_reason").is_null()).column("split").to_pylist())
+        if missing <= kept.keys():
+            return
+    has = ", ".join(f"{count:,} {split}" for split, count in sorted(kept.items())) or "none"
+    raise ValueError(
+        f"of the articles that are kept, {has}: expected some of {' and of '.join(sorted(missing - kept.keys()))} too"
     )
 
 
-def given_documents(session: Session) -> StageResult | None:
+def given_documents(session: Session) -> GivenDocuments | None:
     """Read the documents that the source has for its articles; None if it has none."""
     config = session.config
     if not open_source(config.source).gives_documents:
         return None
-    partitions = session.once(_partitions)
-    return session.run.stage(
-        Recipe(
-            schemas.GIVEN,
-            "tasks.articles.given_documents:read_given_documents",
-            arguments=_arguments(config),
-            per_shard={"partition": partitions},
-        ),
-        shards=len(partitions),
-        inputs={},
-        context={"source": config.source},
+    partitions = _partitions(session)
+    recipe = Recipe(
+        schemas.GIVEN,
+        "tasks.articles.given_documents:read_given_documents",
+        arguments=_arguments(config),
+        per_shard={"partition": partitions},
     )
+    context = {"source": config.source}
+    return GivenDocuments(session.run.stage(recipe, shards=len(partitions), inputs={}, context=context))
 
 
+@once
 def _partitions(session: Session) -> list[Partition]:
     kept = KeptAnswers(session.run.store) if session.keeps_answers else None
     partitions = open_source(session.config.source, session.config.crawl.contact, kept).partitions()

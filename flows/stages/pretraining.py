@@ -2,23 +2,26 @@
 
 from flows.running.progress import ProgressLog
 from flows.running.session import Session
+from flows.stages.results import Articles, Compared, Passages, PretrainedModel, VocabularyTable
 from storage import schemas
-from tasks.engine.inputs import DirectoryResult, StageResult, every, only, same
+from tasks.engine.inputs import every, only, same
 from tasks.engine.recipe import Recipe
 from tasks.pretraining.check import check_pretraining
 from tasks.summarization.settings import SummarizerSettings
 
 
-def passages(session: Session, articles: StageResult, paragraphs: StageResult, vocabulary: StageResult) -> StageResult:
+def passages(session: Session, articles: Articles, paragraphs: Compared, vocabulary: VocabularyTable) -> Passages:
     """Cut the paragraphs of training and validation articles into passages."""
-    return session.run.stage(
-        Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining),
-        shards=len(articles.shards),
-        inputs={"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)},
+    return Passages(
+        session.run.stage(
+            Recipe(schemas.PASSAGES, "tasks.pretraining.passages:build_passages", settings=session.config.pretraining),
+            shards=len(articles.shards),
+            inputs={"articles": same(articles), "paragraphs": same(paragraphs), "vocabulary": only(vocabulary)},
+        )
     )
 
 
-def pretrained(session: Session, passages: StageResult, vocabulary: StageResult) -> DirectoryResult:
+def pretrained(session: Session, passages: Passages, vocabulary: VocabularyTable) -> PretrainedModel:
     """Train the summarizer of the settings to restore passages, as models/pretrained.
 
     Raises:
@@ -28,17 +31,19 @@ def pretrained(session: Session, passages: StageResult, vocabulary: StageResult)
     config, given = session.config, session.config.tokenizer_folder
     check_pretraining(config.summarizer, config.vocabulary.model_type if given is None else None)
     start = None if given is None else _start(config.summarizer, *given)
-    return session.run.directory(
-        Recipe(
-            "models/pretrained",
-            "tasks.pretraining.training:pretrain",
-            settings=config.pretraining,
-            arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
-            notes={} if start is None else {"pretrained_sha256": start},
-            version=1,
-        ),
-        inputs={"shards": every(passages), "vocabulary": only(vocabulary)},
-        context={"progress": ProgressLog("pretraining"), "device": config.engine.device},
+    return PretrainedModel(
+        session.run.directory(
+            Recipe(
+                "models/pretrained",
+                "tasks.pretraining.training:pretrain",
+                settings=config.pretraining,
+                arguments={"summarizer": config.summarizer, "training": config.training, "seed": config.seed},
+                notes={} if start is None else {"pretrained_sha256": start},
+                version=1,
+            ),
+            inputs={"shards": every(passages), "vocabulary": only(vocabulary)},
+            context={"progress": ProgressLog("pretraining"), "device": config.engine.device},
+        )
     )
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from flows.running.session import Session
+from flows.stages.results import Ranked, RankerModel, RankingScores
 from flows.stages.texts import Corpus
 from storage import schemas
-from tasks.engine.inputs import DirectoryResult, Input, StageResult, contents, every, only, same
+from tasks.engine.inputs import Input, contents, every, only, same
 from tasks.engine.recipe import Recipe
 from tasks.ranking.settings import RankerSettings
 
@@ -14,54 +15,60 @@ def ranker(
     session: Session,
     corpus: Corpus,
     settings: RankerSettings | None = None,
-    initial: DirectoryResult | None = None,
-) -> DirectoryResult:
+    initial: RankerModel | None = None,
+) -> RankerModel:
     """Train the ranker on ROUGE-2 recall, optionally with other settings or from the weights of `initial`."""
-    return session.run.directory(
-        Recipe(
-            "models/ranker",
-            "tasks.ranking.training:train_ranker",
-            settings=settings or session.config.ranker,
-            arguments={"seed": session.config.seed},
-            version=4,
-        ),
-        inputs={
-            "shards": every(corpus.articles, corpus.paragraphs, corpus.features),
-            "vocabulary": only(corpus.vocabulary),
-            **({} if initial is None else {"initial": contents(initial)}),
-        },
-        context={"progress": session.progress("ranker"), "device": session.config.engine.device},
+    return RankerModel(
+        session.run.directory(
+            Recipe(
+                "models/ranker",
+                "tasks.ranking.training:train_ranker",
+                settings=settings or session.config.ranker,
+                arguments={"seed": session.config.seed},
+                version=4,
+            ),
+            inputs={
+                "shards": every(corpus.articles, corpus.paragraphs, corpus.features),
+                "vocabulary": only(corpus.vocabulary),
+                **({} if initial is None else {"initial": contents(initial)}),
+            },
+            context={"progress": session.progress("ranker"), "device": session.config.engine.device},
+        )
     )
 
 
-def ranked(session: Session, corpus: Corpus, ranker: DirectoryResult | None, name: str | None = None) -> StageResult:
+def ranked(session: Session, corpus: Corpus, ranker: RankerModel | None, name: str | None = None) -> Ranked:
     """Keep the L' best paragraphs of every article; without a ranker, the first L' in the order they were found."""
     settings = session.config.ranking
-    return session.run.stage(
-        Recipe(
-            schemas.RANKED,
-            "tasks.ranking.ranking:rank_paragraphs",
-            settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
-            arguments={} if ranker is not None else {"ranker_directory": None},
-        ),
-        shards=len(corpus.articles.shards),
-        inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
-        context={"device": session.config.engine.device},
-        name=name,
+    return Ranked(
+        session.run.stage(
+            Recipe(
+                schemas.RANKED,
+                "tasks.ranking.ranking:rank_paragraphs",
+                settings=settings if ranker is not None else settings.model_copy(update={"method": "found"}),
+                arguments={} if ranker is not None else {"ranker_directory": None},
+            ),
+            shards=len(corpus.articles.shards),
+            inputs={**_texts(corpus), **({} if ranker is None else {"ranker_directory": contents(ranker)})},
+            context={"device": session.config.engine.device},
+            name=name,
+        )
     )
 
 
-def scores(session: Session, corpus: Corpus, ranker: DirectoryResult | None, ranked: StageResult) -> StageResult:
+def scores(session: Session, corpus: Corpus, ranker: RankerModel | None, ranked: Ranked) -> RankingScores:
     """Judge the order of the paragraphs (Liu & Lapata 2019, Table 1)."""
     method = "found" if ranker is None else session.config.ranking.method
-    return session.run.stage(
-        Recipe(
-            schemas.RANKING_SCORES,
-            "tasks.ranking.scores:score_rankings",
-            arguments={} if method == "ranking" else {"method": method},
-        ),
-        shards=len(ranked.shards),
-        inputs={**_texts(corpus), "ranked": same(ranked)},
+    return RankingScores(
+        session.run.stage(
+            Recipe(
+                schemas.RANKING_SCORES,
+                "tasks.ranking.scores:score_rankings",
+                arguments={} if method == "ranking" else {"method": method},
+            ),
+            shards=len(ranked.shards),
+            inputs={**_texts(corpus), "ranked": same(ranked)},
+        )
     )
 
 

@@ -1,9 +1,22 @@
 """The report: content and scores of the build, beside the papers' figures."""
 
 from flows.running.session import Session
+from flows.stages.results import (
+    Baselines,
+    BaselineScores,
+    Graphs,
+    Overlaps,
+    Predictions,
+    Ranked,
+    RankerModel,
+    RankingScores,
+    Report,
+    Scores,
+    SummarizerModel,
+)
 from flows.stages.texts import Corpus
 from storage.builds import summarise
-from tasks.engine.inputs import DirectoryResult, StageResult, contents, every
+from tasks.engine.inputs import contents, every
 from tasks.engine.recipe import Recipe
 
 _OF_A_RUN = ("seconds", "peak_bytes", "bytes")
@@ -12,38 +25,40 @@ _OF_A_RUN = ("seconds", "peak_bytes", "bytes")
 def report(
     session: Session,
     corpus: Corpus,
-    overlaps: StageResult | None,
-    ranker: DirectoryResult | None,
-    ranked: StageResult,
-    ranking_scores: StageResult,
-    graphs: StageResult,
-    summarizer: DirectoryResult,
-    baselines: StageResult,
-    baseline_scores: StageResult,
-    predictions: StageResult,
-    scores: StageResult,
-) -> DirectoryResult:
+    overlaps: Overlaps | None,
+    ranker: RankerModel | None,
+    ranked: Ranked,
+    ranking_scores: RankingScores,
+    graphs: Graphs,
+    summarizer: SummarizerModel,
+    baselines: Baselines,
+    baseline_scores: BaselineScores,
+    predictions: Predictions,
+    scores: Scores,
+) -> Report:
     """Write the report and the artifacts on all earlier stages."""
     config = session.config
     counts = {name: summarise(result.records.values()) for name, result in session.run.stages.items()}
     # What differs between equal runs is shown and no part of the key: also the size, of pages with the time they came.
     took = {name: {field: count.pop(field) for field in _OF_A_RUN} for name, count in counts.items()}
-    return session.run.directory(
-        Recipe(
-            "reports",
-            "tasks.reporting.report:write_report",
-            settings=config.report,
-            arguments={"counts": counts, "config": config, "seed": config.seed},
-            version=8,
-        ),
-        inputs={
-            "scores": every(baseline_scores, scores, ranking_scores),
-            "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
-            "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
-            **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
-            **({} if overlaps is None else {"overlaps": every(overlaps)}),
-            **({} if ranker is None else {"ranker": contents(ranker)}),
-            "summarizer": contents(summarizer),
-        },
-        context={"took": took},
+    return Report(
+        session.run.directory(
+            Recipe(
+                "reports",
+                "tasks.reporting.report:write_report",
+                settings=config.report,
+                arguments={"counts": counts, "config": config, "seed": config.seed},
+                version=8,
+            ),
+            inputs={
+                "scores": every(baseline_scores, scores, ranking_scores),
+                "samples": every(corpus.articles, ranked, baselines, predictions, graphs),
+                "texts": every(corpus.articles, corpus.paragraphs, corpus.features),
+                **{name: every(pages) for name in ("documents", "given") if (pages := session.run.stages.get(name))},
+                **({} if overlaps is None else {"overlaps": every(overlaps)}),
+                **({} if ranker is None else {"ranker": contents(ranker)}),
+                "summarizer": contents(summarizer),
+            },
+            context={"took": took},
+        )
     )

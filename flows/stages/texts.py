@@ -3,19 +3,39 @@
 from dataclasses import dataclass
 
 from flows.running.session import Session
+from flows.stages.results import (
+    Articles,
+    Compared,
+    Documents,
+    Features,
+    FetchedPages,
+    Frontier,
+    GivenDocuments,
+    Overlaps,
+    Paragraphs,
+    VocabularyTable,
+)
 from storage import schemas
 from tasks.engine.inputs import Input, StageResult, every, gathered, same
 from tasks.engine.recipe import Recipe
 
 
 @dataclass(frozen=True)
+class CandidateParagraphs:
+    """The paragraphs that a ranker may choose from, and what articles share; None where nothing asks for it."""
+
+    compared: Compared
+    overlaps: Overlaps | None = None
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Articles, their candidate paragraphs with labels, and the vocabulary."""
 
-    articles: StageResult
-    paragraphs: StageResult
-    features: StageResult
-    vocabulary: StageResult
+    articles: Articles
+    paragraphs: Compared
+    features: Features
+    vocabulary: VocabularyTable
 
     @property
     def stages(self) -> tuple[StageResult, ...]:
@@ -23,51 +43,59 @@ class Corpus:
         return (self.articles, self.paragraphs, self.features, self.vocabulary)
 
 
-def documents(session: Session, frontier: StageResult, pages: StageResult) -> StageResult:
+def documents(session: Session, frontier: Frontier, pages: FetchedPages) -> Documents:
     """Extract the text of every page for each article that cites it."""
-    return session.run.stage(
-        Recipe(schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction),
-        shards=len(pages.shards),
-        inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
+    return Documents(
+        session.run.stage(
+            Recipe(
+                schemas.DOCUMENTS, "tasks.extraction.documents:extract_documents", settings=session.config.extraction
+            ),
+            shards=len(pages.shards),
+            inputs={"frontier": gathered(frontier), "pages": same(pages, batches=True)},
+        )
     )
 
 
-def paragraphs(
-    session: Session, articles: StageResult, documents: StageResult, given: StageResult | None
-) -> StageResult:
+def paragraphs(session: Session, articles: Articles, documents: Documents, given: GivenDocuments | None) -> Paragraphs:
     """Split the documents of each article into paragraphs: those of the crawl, and those of the source."""
     inputs: dict[str, Input] = {"articles": same(articles), "documents": gathered(documents)}
     if given is not None:
         inputs["given"] = gathered(given)
-    return session.run.stage(
-        Recipe(
-            schemas.PARAGRAPHS,
-            "tasks.paragraphs.paragraphs:build_paragraphs",
-            settings=session.config.paragraphs,
-            arguments={"words": session.config.words},
-        ),
-        shards=len(articles.shards),
-        inputs=inputs,
+    return Paragraphs(
+        session.run.stage(
+            Recipe(
+                schemas.PARAGRAPHS,
+                "tasks.paragraphs.paragraphs:build_paragraphs",
+                settings=session.config.paragraphs,
+                arguments={"words": session.config.words},
+            ),
+            shards=len(articles.shards),
+            inputs=inputs,
+        )
     )
 
 
-def features(session: Session, articles: StageResult, paragraphs: StageResult, name: str | None = None) -> StageResult:
+def features(session: Session, articles: Articles, paragraphs: Compared, name: str | None = None) -> Features:
     """Label every paragraph by its ROUGE-2 recall of the lead, and compute its similarity with the title."""
-    return session.run.stage(
-        Recipe(schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}),
-        shards=len(articles.shards),
-        inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
-        name=name,
+    return Features(
+        session.run.stage(
+            Recipe(
+                schemas.FEATURES, "tasks.ranking.features:compute_features", arguments={"words": session.config.words}
+            ),
+            shards=len(articles.shards),
+            inputs={"articles": same(articles), "paragraphs": same(paragraphs)},
+            name=name,
+        )
     )
 
 
-def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult) -> StageResult:
+def vocabulary(session: Session, articles: Articles, paragraphs: Compared) -> VocabularyTable:
     """Estimate the vocabulary on leads and paragraphs, or take that of a folder."""
     if (given := session.config.tokenizer_folder) is not None:
         from tasks.summarization.folders import folder_vocabulary  # here, because it loads tokenizers
 
         words = folder_vocabulary(*given)
-        return session.run.stage(
+        adopted = session.run.stage(
             Recipe(
                 schemas.VOCABULARY,
                 "tasks.summarization.vocabulary:adopt_vocabulary",
@@ -77,13 +105,16 @@ def vocabulary(session: Session, articles: StageResult, paragraphs: StageResult)
             inputs={},
             context={"folder": given[0]},
         )
-    return session.run.stage(
-        Recipe(
-            schemas.VOCABULARY,
-            "tasks.summarization.vocabulary:train_vocabulary",
-            settings=session.config.vocabulary,
-            arguments={"seed": session.config.seed},
-        ),
-        shards=1,
-        inputs={"shards": every(articles, paragraphs)},
+        return VocabularyTable(adopted)
+    return VocabularyTable(
+        session.run.stage(
+            Recipe(
+                schemas.VOCABULARY,
+                "tasks.summarization.vocabulary:train_vocabulary",
+                settings=session.config.vocabulary,
+                arguments={"seed": session.config.seed},
+            ),
+            shards=1,
+            inputs={"shards": every(articles, paragraphs)},
+        )
     )

@@ -1,8 +1,9 @@
 """Train a summarizer (Liu & Lapata 2019, sec. 3.2), and the predictor of its attention to paragraphs."""
 
 from flows.running.session import Session
+from flows.stages.results import Examples, Graphs, PredictorModel, SummarizerModel, VocabularyTable
 from models.presets import find_preset
-from tasks.engine.inputs import DirectoryResult, StageResult, contents, every, only
+from tasks.engine.inputs import contents, every, only
 from tasks.engine.recipe import Recipe
 from tasks.summarization.positions import check_lengths
 from tasks.summarization.settings import AttentionSettings, SummarizerSettings, TrainingSettings
@@ -10,15 +11,15 @@ from tasks.summarization.settings import AttentionSettings, SummarizerSettings, 
 
 def summarizer(
     session: Session,
-    graphs: StageResult | None,
-    examples: StageResult,
-    vocabulary: StageResult,
+    graphs: Graphs | None,
+    examples: Examples,
+    vocabulary: VocabularyTable,
     *,
     settings: SummarizerSettings | None = None,
     training: TrainingSettings | None = None,
-    initial: DirectoryResult | None = None,
+    initial: SummarizerModel | None = None,
     name: str = "summarizer",
-) -> DirectoryResult:
+) -> SummarizerModel:
     """Train a summarizer on the ranked paragraphs, as models/NAME.
 
     Args:
@@ -37,21 +38,23 @@ def summarizer(
     """
     settings = settings or session.config.summarizer
     check_lengths(settings, settings.max_target_tokens - 1, "summarizer.max_target_tokens")
-    return session.run.directory(
-        Recipe(
-            f"models/{name}",
-            "tasks.summarization.training:train_summarizer",
-            settings=settings,
-            notes={} if initial is not None else _start(session, settings),
-            arguments={"training": training or session.config.training, "seed": session.config.seed},
-            version=5,
-        ),
-        inputs={
-            "shards": every(examples, *([] if graphs is None else [graphs])),
-            "vocabulary": only(vocabulary),
-            **({} if initial is None else {"initial": contents(initial)}),
-        },
-        context={"progress": session.progress(name), "device": session.config.engine.device},
+    return SummarizerModel(
+        session.run.directory(
+            Recipe(
+                f"models/{name}",
+                "tasks.summarization.training:train_summarizer",
+                settings=settings,
+                notes={} if initial is not None else _start(session, settings),
+                arguments={"training": training or session.config.training, "seed": session.config.seed},
+                version=5,
+            ),
+            inputs={
+                "shards": every(examples, *([] if graphs is None else [graphs])),
+                "vocabulary": only(vocabulary),
+                **({} if initial is None else {"initial": contents(initial)}),
+            },
+            context={"progress": session.progress(name), "device": session.config.engine.device},
+        )
     )
 
 
@@ -73,24 +76,26 @@ def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
 
 def attention(
     session: Session,
-    graphs: StageResult | None,
-    examples: StageResult,
-    summarizer: DirectoryResult,
+    graphs: Graphs | None,
+    examples: Examples,
+    summarizer: SummarizerModel,
     settings: AttentionSettings | None = None,
-) -> DirectoryResult:
+) -> PredictorModel:
     """Train the predictor of a summarizer's attention to paragraphs, as models/attention-NAME."""
     name = f"attention-{summarizer.name.removeprefix('models/')}"
-    return session.run.directory(
-        Recipe(
-            f"models/{name}",
-            "tasks.summarization.attention_training:train_attention",
-            settings=settings or session.config.attention,
-            arguments={"seed": session.config.seed},
-            version=4,
-        ),
-        inputs={
-            "shards": every(examples, *([] if graphs is None else [graphs])),
-            "summarizer": contents(summarizer),
-        },
-        context={"progress": session.progress(name), "device": session.config.engine.device},
+    return PredictorModel(
+        session.run.directory(
+            Recipe(
+                f"models/{name}",
+                "tasks.summarization.attention_training:train_attention",
+                settings=settings or session.config.attention,
+                arguments={"seed": session.config.seed},
+                version=4,
+            ),
+            inputs={
+                "shards": every(examples, *([] if graphs is None else [graphs])),
+                "summarizer": contents(summarizer),
+            },
+            context={"progress": session.progress(name), "device": session.config.engine.device},
+        )
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
 from storage.parts import read_parts, whole
 from storage.store import Store
@@ -51,7 +51,7 @@ def walk(root: Path, source: Mapping[str, Any]) -> dict[str, list[dict[str, Any]
     config = BuildConfig.model_validate(settings)
     store, executor = Store(str(root)), InlineExecutor()
     session = Session(config, executor, Run(store, executor), {})  # type: ignore[arg-type]
-    _ = dag_of(session).features
+    dag.features(session)
     session.run.record_build(config.manifest())
     stages = session.run.stages
     return {

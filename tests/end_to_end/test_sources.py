@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from flows import dag
 from flows.build_corpus import build_corpus
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session, planning_session
 from storage.builds import latest_build, summarise
 from storage.parts import read_parts, whole
@@ -127,7 +127,7 @@ def ended(root: Path, source: Mapping[str, Any], connect_to: Mapping[str, str] |
     config = configured(root, source, **sections)
     executor, store = InlineExecutor(), Store(str(root))
     session = Session(config, executor, Run(store, executor), connect_to or {})  # type: ignore[arg-type]
-    _ = dag_of(session).features
+    dag.features(session)
     stages = session.run.stages
     tables = {
         name: read_parts(store, name, map(whole, stages[name].in_order)).to_pylist()
@@ -221,9 +221,9 @@ def test_the_listing_of_a_wiki_is_asked_once_for_check_and_run_and_goes_on(tmp_p
         source, crawl = {"kind": "mediawiki", "mediawiki": mediawiki}, {"contact": "x@y.test"}
         planning = planning_session(configured(tmp_path / "data", source, crawl=crawl), keeps_answers=True)
         with pytest.raises(ConnectionError, match="HTTP 403"):
-            planning.once(lambda session: dag_of(session).articles)
+            planning.once(dag.articles)
         wiki.fails_from = None
-        planning.once(lambda session: dag_of(session).articles)
+        planning.once(dag.articles)
         found = ended(tmp_path / "data", source, {"*.test": server.address}, crawl=crawl)
         listed = [(fields.get("cmtitle"), fields.get("cmcontinue")) for fields in wiki.asked if "list" in fields]
         asked = [fields["titles"] for fields in wiki.asked if "titles" in fields]

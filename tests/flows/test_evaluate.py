@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
 from storage.directories import directory_path
 from storage.recipes import ShardRecord, save_record
@@ -40,7 +40,7 @@ class Keeping(RecordingExecutor):
 def made(root: Path, seconds: float) -> list[Job]:
     store = Store(str(root))
     executor = Keeping(store, seconds)
-    _ = dag_of(Session(CONFIG, executor, Run(store, executor))).report  # type: ignore[arg-type]
+    dag.report(Session(CONFIG, executor, Run(store, executor)))  # type: ignore[arg-type]
     return executor.jobs
 
 
@@ -55,7 +55,7 @@ def test_a_dry_run_finds_everything_done_that_is(tmp_path: Path) -> None:
     made(tmp_path, 1.0)
     store = Store(str(tmp_path))
     run = Run(store, RecordingExecutor(), planning=True)
-    _ = dag_of(Session(CONFIG, RecordingExecutor(), run)).report  # type: ignore[arg-type]
+    dag.report(Session(CONFIG, RecordingExecutor(), run))  # type: ignore[arg-type]
     assert [plan.stage for plan in run.plans if plan.done < plan.shards] == []
     assert run.plans[-1].stage == "reports"
 

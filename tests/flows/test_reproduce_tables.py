@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.reproduce_tables import chosen, tables
 from flows.running.session import Session
 from storage.recipes import recipe_key
@@ -44,7 +44,7 @@ TOY = [
 
 
 def report(session: Session) -> DirectoryResult:
-    return dag_of(session).report
+    return dag.report(session)
 
 
 def config(**given: object) -> BuildConfig:

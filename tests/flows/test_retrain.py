@@ -14,18 +14,16 @@ import yaml
 from prefect.client.schemas.objects import ConcurrencyLimitConfig
 from prefect.client.schemas.schedules import CronSchedule
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.prune import prune_root
-from flows.retrain import challenge
+from flows.retrain import challenge, updated_corpus
 from flows.running.session import Session, planning_session
-from flows.stages import warm_start
-from flows.stages.frozen_split import freeze
-from flows.stages.judged_on import judged_before, judged_on
-from flows.stages.judging import judge
+from flows.stages import intake, versions
+from flows.stages.held_out import freeze, judged_before, judged_on
+from flows.stages.results import Articles, Compared, Features, VocabularyTable
 from flows.stages.texts import Corpus
-from flows.stages.warm_start import new_ranker, new_summarizer
-from flows.train import summarizer
+from flows.stages.versions import judge, train_challenger
 from storage import schemas
 from storage.builds import Build, build_names, save_build
 from storage.directories import DirectoryRecord
@@ -68,11 +66,7 @@ def champion(settings: BuildConfig) -> VersionModels:
 
 def models(session: Session, start: VersionModels | None) -> None:
     """What `challenge` does before it judges."""
-    dag = dag_of(session)
-    if start is not None:
-        dag.vocabulary = start.vocabulary
-    dag.ranker = new_ranker(dag, start)
-    dag.summarizer = new_summarizer(dag, start)
+    train_challenger(session, dag.corpus(session) if start is None else updated_corpus(session, start), start)
 
 
 def made(jobs: list[Job], stage: str) -> Job:
@@ -96,7 +90,7 @@ def test_a_challenger_starts_from_the_champion(tmp_path: Path) -> None:
 def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_start, "RANKER_GAIN", 0.6)  # the recorded ranker saves half of the loss above the floor
+    monkeypatch.setattr(versions, "RANKER_GAIN", 0.6)  # the recorded ranker saves half of the loss above the floor
     settings = config()
     session, jobs = walked(settings, lambda session: models(session, champion(settings)), tmp_path)
     assert session.run.directories[RANKER].record.key == "old"  # type: ignore[union-attr]
@@ -111,9 +105,9 @@ def test_a_ranker_that_gains_too_little_leaves_the_champions_in_place(
 def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_path: Path) -> None:
     settings = config()
     _, first = walked(settings, lambda session: models(session, None), tmp_path)
-    _, plain = walked(settings, summarizer, tmp_path)
+    _, plain = walked(settings, dag.summarizer, tmp_path)
     assert {job.key for job in plain} <= {job.key for job in first}
-    assert {job.stage for job in first} == {job.stage for job in plain}
+    assert {job.stage for job in first} - {job.stage for job in plain} == {"ranking_scores"}
     other = champion(config(ranker={"hidden": 8}, summarizer={"preset": "ft-small", "graph": "none"}))
     _, jobs = walked(settings, lambda session: models(session, other), tmp_path)
     assert "initial" not in {**made(jobs, RANKER).digests, **made(jobs, SUMMARIZER).digests}
@@ -121,11 +115,8 @@ def test_without_a_champion_and_where_none_fits_models_are_trained_afresh(tmp_pa
 
 def test_the_frozen_split_is_judged_shard_by_shard(tmp_path: Path) -> None:
     def wiring(session: Session) -> Judged:
-        models(session, None)
-        dag = dag_of(session)
-        assert dag.ranker is not None
-        parts = {RANKER: dag.ranker, SUMMARIZER: dag.summarizer}
-        return judge(session, "challenger", judged_on(session), dag.vocabulary, parts)
+        corpus = updated_corpus(session, None)
+        return judge(session, "challenger", judged_on(session, corpus), train_challenger(session, corpus, None))
 
     session, jobs = walked(config(), wiring, tmp_path)
     stages = (
@@ -154,14 +145,18 @@ def no_paragraphs() -> pa.Table:
     return schemas.PARAGRAPHS.schema.empty_table()
 
 
+def corpus_of(articles: StageResult, paragraphs: StageResult) -> Corpus:
+    """A corpus of which only articles and paragraphs are read."""
+    return Corpus(Articles(articles), Compared(paragraphs), Features(articles), VocabularyTable(articles))
+
+
 def test_no_version_is_judged_on_nothing(tmp_path: Path) -> None:
     executor = InlineExecutor()
     session = Session(config(), executor, Run(Store(str(tmp_path)), executor))  # type: ignore[arg-type]
     articles = session.run.stage(Recipe(schemas.ARTICLES, no_articles), shards=1, inputs={})
     paragraphs = session.run.stage(Recipe(schemas.PARAGRAPHS, no_paragraphs), shards=1, inputs={})
-    dag_of(session).corpus = Corpus(articles, paragraphs, articles, articles)
     with pytest.raises(ValueError, match="the corpus has no test article with a candidate paragraph"):
-        freeze(session)
+        freeze(session, corpus_of(articles, paragraphs))
 
 
 def find_week(root: Path, *lines: dict[str, Any]) -> Session:
@@ -172,8 +167,7 @@ def find_week(root: Path, *lines: dict[str, Any]) -> Session:
     settings = config(root=str(root), source={"kind": "records", "records": {"paths": [str(root / "articles.jsonl")]}})
     executor = InlineExecutor()
     session = Session(settings, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
-    dag_of(session).kept_out = judged_before(session)
-    _ = dag_of(session).articles
+    intake.articles(session, kept_out=judged_before(session))
     return session
 
 
@@ -230,10 +224,9 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
     name = f"20260101-{number:06d}-{label}"
     articles = run.stages["articles"]
     texts = run.stage(Recipe(schemas.PARAGRAPHS, paragraphs_of), shards=3, inputs={"articles": same(articles)})
-    dag_of(session).corpus = Corpus(articles, texts, articles, articles)
     weekly = session.config.retraining.model_copy(update={"week": label})
     session.config = session.config.model_copy(update={"retraining": weekly})
-    judged = judged_on(session)
+    judged = judged_on(session, corpus_of(articles, texts))
     files = {
         week: {name: part.in_order[0].path for name, part in vars(split).items()}
         for week, split in judged.recent.items()
@@ -255,7 +248,7 @@ def judge_week(root: Path, number: int, *lines: dict[str, Any]) -> dict[str, lis
 def test_what_comes_in_is_judged_on_until_it_rolls_out_and_is_not_learned_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flows.stages.judged_on.RECENT_WEEKS", 2)
+    monkeypatch.setattr("flows.stages.held_out.RECENT_WEEKS", 2)
 
     def line(title: str, split: str = "test") -> dict[str, Any]:
         return {"title": title, "lead": f"Lead of {title}.", "split": split}
@@ -285,8 +278,8 @@ def test_a_week_asks_for_pages_again_and_for_nothing_else(tmp_path: Path) -> Non
     archive.touch()
     settings = config(crawl={"archive": [str(archive)], "fetch_missing": True})
     week = settings.model_copy(update={"crawl": settings.crawl.model_copy(update={"refresh": "2026-W47"})})
-    _, before = walked(settings, lambda session: dag_of(session).corpus, tmp_path)
-    _, after = walked(week, lambda session: dag_of(session).corpus, tmp_path)
+    _, before = walked(settings, dag.corpus, tmp_path)
+    _, after = walked(week, dag.corpus, tmp_path)
     known = {job.key for job in before}
     first = [job.stage for job in after if job.key not in known]
     assert set(first) >= {"pages"}

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.archive_costs import archive_line
 from flows.running.plan_table import show_plan
 from storage.recipes import ShardRecord
@@ -105,7 +105,7 @@ def test_plan_of_a_new_root_prints_it(tmp_path: Path) -> None:
         }
     )
     printed = StringIO()
-    show_plan(config, lambda session: dag_of(session).pages, Console(file=printed))
+    show_plan(config, dag.candidates, Console(file=printed))
     assert (
         "Common Crawl: requests, hours and money are known once the frontier is made; for the records of the whole "
         "WikiSum 90,000,000 requests for 2,700.0 GB, 1,250 hours at 20 requests a second."

@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 import pytest
 from pydantic import ValidationError
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import Dag, dag_of
 from flows.running.session import Session
 from storage.parts import whole
 from storage.store import Store
@@ -49,10 +49,10 @@ def config(folder: Path, shards: int = 2, **across: str) -> BuildConfig:
     )
 
 
-def dag(config: BuildConfig, root: Path) -> Dag:
-    """A DAG that computes what is accessed."""
+def computing(config: BuildConfig, root: Path) -> Session:
+    """A session that computes what it is asked for."""
     executor = InlineExecutor()
-    return dag_of(Session(config, executor, Run(Store(str(root)), executor)))  # type: ignore[arg-type]
+    return Session(config, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
 
 
 def reasons(store: Store, result: StageResult) -> dict[str, list[str | None]]:
@@ -76,7 +76,7 @@ def reasons(store: Store, result: StageResult) -> dict[str, list[str | None]]:
 def test_only_what_is_asked_for_is_computed(
     across: dict[str, str], stages: set[str], compared: bool, tmp_path: Path
 ) -> None:
-    session, jobs = walked(config(tmp_path, **across), lambda session: dag_of(session).corpus, tmp_path / "root")
+    session, jobs = walked(config(tmp_path, **across), dag.corpus, tmp_path / "root")
     assert {job.stage for job in jobs} & STAGES == stages
     assert ("compared" in session.run.stages) == compared
     (read,) = {tuple(job.digests["paragraphs"]) for job in jobs if job.stage == "features" and job.shard == 0}
@@ -88,9 +88,10 @@ def test_the_same_paragraphs_are_refused_whatever_the_number_of_shards(tmp_path:
     found = []
     for shards in (1, 3):
         chosen = config(tmp_path, shards, near_duplicates="corpus", leakage="pages")
-        built = dag(chosen, tmp_path / f"root{shards}")
-        found.append(reasons(built.session.run.store, built.compared))
-        assert sum(record.drops.get("leak", 0) for record in built.compared.in_order) == 3
+        session = computing(chosen, tmp_path / f"root{shards}")
+        compared = dag.candidates(session).compared
+        found.append(reasons(session.run.store, compared))
+        assert sum(record.drops.get("leak", 0) for record in compared.in_order) == 3
     assert found[0] == found[1]
     assert found[0]["http://dam.test/0"] == ["leak"]  # nearly that of the test article
     assert found[0]["http://sluice.test/0"] == ["leak"]  # it has the test article's lead
@@ -102,7 +103,7 @@ def test_the_same_paragraphs_are_refused_whatever_the_number_of_shards(tmp_path:
 
 def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
     chosen = config(tmp_path, near_duplicates="corpus")
-    roots = [dag(chosen, tmp_path / name).overlaps for name in ("one", "two")]
+    roots = [dag.candidates(computing(chosen, tmp_path / name)).overlaps for name in ("one", "two")]
     digests = [[record.written.sha256 for record in result.in_order] for result in roots if result]
     assert digests[0] == digests[1]
     rows = [whole(record).read(Store(str(tmp_path / "one"))) for record in roots[0].in_order]  # type: ignore[union-attr]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from flows import dag
 from flows.config import BuildConfig, merge
-from flows.dag import dag_of
 from flows.running.session import Session
 from storage.recipes import ShardRecord
 from storage.store import Store
@@ -33,7 +33,7 @@ def nested(name: str, value: Any) -> dict[str, Any]:
 def recipes(config: BuildConfig) -> dict[str, list[str]]:
     """Return stage -> what decides its jobs beside their inputs."""
     with tempfile.TemporaryDirectory() as root:
-        _, jobs = walked(config, lambda session: dag_of(session).report, Path(root))
+        _, jobs = walked(config, dag.report, Path(root))
     found: dict[str, list[str]] = {}
     for job in jobs:
         found.setdefault(job.called, []).append(json.dumps([job.recipe(), dict(job.notes)], sort_keys=True))
@@ -108,7 +108,7 @@ class _OtherSizes(RecordingExecutor):
 def test_equal_pages_fetched_at_another_time_give_the_same_report(tmp_path: Path) -> None:
     def report(executor: RecordingExecutor, root: Path) -> Job:
         session = Session(config, executor, Run(Store(str(root)), executor))  # type: ignore[arg-type]
-        session.once(lambda session: dag_of(session).report)
+        session.once(dag.report)
         return next(job for job in executor.jobs if job.stage == "reports")
 
     config = BuildConfig.model_validate(SMALL)

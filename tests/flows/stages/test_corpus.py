@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from flows import dag
 from flows.build_wikisum import build
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.splits import check_splits
+from flows.stages.intake import check_splits
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
 from tests.flows.recording import keys, walked
@@ -22,7 +22,7 @@ def read_by_paragraphs(folder: Path, line: dict[str, object]) -> tuple[set[str],
     file = folder / "a.jsonl"
     file.write_text(json.dumps(line) + "\n")
     config = BuildConfig.model_validate({"preset": "records", "source": {"records": {"paths": [str(file)]}}})
-    _, jobs = walked(config, lambda session: dag_of(session).corpus, folder / "root")
+    _, jobs = walked(config, dag.corpus, folder / "root")
     (names,) = {tuple(job.digests) for job in jobs if job.stage == "paragraphs"}
     return {job.stage for job in jobs}, set(names)
 
@@ -49,7 +49,7 @@ def test_recorded_results_are_read_again_where_their_file_has_changed(tmp_path: 
 
     def searches(results: list[str]) -> set[str]:
         recording.write_text(json.dumps({"title": "Ada", "results": results}) + "\n")
-        _, jobs = walked(config, lambda session: dag_of(session).corpus, tmp_path / "root")
+        _, jobs = walked(config, dag.corpus, tmp_path / "root")
         return keys([job for job in jobs if job.stage == "search"])
 
     first = searches(["http://1.test/"])
@@ -85,7 +85,7 @@ def test_a_corpus_without_a_split_is_named_when_its_articles_are_known(
         return Session(config, executor, run)  # type: ignore[arg-type]  # what runs the jobs makes no difference
 
     def check(session: Session) -> None:
-        check_splits(session.run.store, dag_of(session).articles)
+        check_splits(session.run.store, dag.articles(session))
 
     check(session(planning=True))  # nothing is known yet
     if complaint is None:
@@ -112,7 +112,7 @@ def test_the_frontier_and_archives_hang_on_the_settings_they_read_alone(tmp_path
                 "crawl": {"archive": [str(archive)], **crawl},
             }
         )
-        _, jobs = walked(config, lambda session: dag_of(session).corpus, tmp_path / "root")
+        _, jobs = walked(config, dag.corpus, tmp_path / "root")
         return {stage: keys([job for job in jobs if job.stage == stage]) for stage in ("frontier", "captures", "pages")}
 
     before = made()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
 from storage.store import Store
 from tasks.engine.inputs import StageResult
@@ -34,7 +34,8 @@ def documents(root: Path, articles: Path, server: CommonCrawl, **crawl: Any) -> 
     executor = InlineExecutor()
     run = Run(Store(str(root)), executor)
     session = Session(config, executor, run, {"*.test": server.address})  # type: ignore[arg-type]
-    return run, rows(run, dag_of(session).documents)
+    dag.candidates(session)
+    return run, rows(run, run.stages["documents"])
 
 
 def rows(run: Run, result: StageResult) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
 from storage.store import Store
 from tasks.engine.stage import InlineExecutor, Run
@@ -77,7 +77,7 @@ class Corpus:
         executor = InlineExecutor()
         run = Run(Store(config.root), executor)
         session = Session(config, executor, run, {"*.test": self.server.address})  # type: ignore[arg-type]
-        _ = dag_of(session).features
+        dag.features(session)
         return run
 
 

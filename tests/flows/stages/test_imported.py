@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 import torch
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.reproduce_tables import chosen
 from flows.running.session import Session
-from flows.train import summarizer
 from models.vocabulary import Vocabulary
 from storage.formats.ranked_wikisum import write_item
 from storage.schemas import PARAGRAPHS
@@ -51,14 +50,14 @@ def config(folder: Path, **given: Any) -> BuildConfig:
 
 
 def test_training_reads_the_shards_and_nothing_else(folder: Path, tmp_path: Path) -> None:
-    _, jobs = walked(config(folder), summarizer, tmp_path / "root")
+    _, jobs = walked(config(folder), dag.summarizer, tmp_path / "root")
     stages = [job.stage for job in jobs]
     assert set(stages) == {"vocabulary", "examples", "articles", "models/summarizer"}
     assert stages.count("examples") == 4  # a file each
 
 
 def test_evaluation_decodes_texts_and_neither_crawls_nor_trains_a_ranker(folder: Path, tmp_path: Path) -> None:
-    session, jobs = walked(config(folder), lambda session: dag_of(session).report, tmp_path / "root")
+    session, jobs = walked(config(folder), dag.report, tmp_path / "root")
     assert {job.stage for job in jobs} == {
         "vocabulary",
         "examples",
@@ -97,7 +96,7 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
     )
     executor = InlineExecutor()
     session = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
-    made = dag_of(session).report.record
+    made = dag.report(session).record
     assert made is not None
     assert made.metrics["test_articles"] == 4
     assert set(made.metrics["headline_scores"]) == {"ht", "lead", "lexrank", "coverage", "oracle"}
@@ -106,32 +105,32 @@ def test_examples_are_exported_imported_trained_on_decoded_scored_and_reported(t
     assert model is not None
     assert model.metrics["steps"] == 5
     again = Session(given, executor, Run(Store(str(tmp_path / "root")), executor))  # type: ignore[arg-type]
-    assert dag_of(again).report.record == made
+    assert dag.report(again).record == made
     assert all(plan.done == plan.shards for plan in again.run.plans)
 
 
 def test_a_changed_file_is_another_shard_and_the_others_stay(folder: Path, tmp_path: Path) -> None:
-    _, before = walked(config(folder), summarizer, tmp_path / "root")
+    _, before = walked(config(folder), dag.summarizer, tmp_path / "root")
     data = (folder / "WIKI.train.0.pt").read_bytes()
     (folder / "WIKI.train.0.pt").write_bytes((folder / "WIKI.valid.0.pt").read_bytes() + b" ")
-    _, after = walked(config(folder), summarizer, tmp_path / "root")
+    _, after = walked(config(folder), dag.summarizer, tmp_path / "root")
     changed = {name.rpartition(".")[0] for name in keys(after) - keys(before)}
     assert changed == {"examples-00002", "articles-00002", "models/summarizer"}
     (folder / "WIKI.train.0.pt").write_bytes(data)
-    _, again = walked(config(folder), summarizer, tmp_path / "root")
+    _, again = walked(config(folder), dag.summarizer, tmp_path / "root")
     assert keys(again) == keys(before)
 
 
 def test_graphs_that_came_are_read_and_others_need_texts(folder: Path, tmp_path: Path) -> None:
     graph = {"summarizer": {"graph": "similarity"}}
     with pytest.raises(ValueError, match=r"have no graphs: expected imported.texts to be 'all'"):
-        walked(config(folder, **graph), summarizer, tmp_path / "root")
-    _, drawn = walked(config(folder, imported={"texts": "all"}, **graph), summarizer, tmp_path / "root")
+        walked(config(folder, **graph), dag.summarizer, tmp_path / "root")
+    _, drawn = walked(config(folder, imported={"texts": "all"}, **graph), dag.summarizer, tmp_path / "root")
     assert {"paragraphs", "ranked", "graphs"} <= {job.stage for job in drawn}
     for path in folder.glob("*.pt"):
         path.unlink()
     (folder / "WIKI.train.0.json").write_bytes(items_bytes([], "json"))
-    _, came = walked(config(folder, **graph), summarizer, tmp_path / "root")
+    _, came = walked(config(folder, **graph), dag.summarizer, tmp_path / "root")
     assert {job.stage for job in came} == {"vocabulary", "examples", "articles", "graphs", "models/summarizer"}
 
 

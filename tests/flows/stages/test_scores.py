@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from tasks.engine.shard import Job
 from tests.flows.recording import keys, walked
 
@@ -14,14 +14,14 @@ def scoring_keys(nli: Path, root: Path) -> set[str]:
     config = BuildConfig.model_validate(
         {"source": {"miniweb": {"topics": 20}}, "scoring": {"nli": {"folder": str(nli)}}}
     )
-    _, jobs = walked(config, lambda session: dag_of(session).baseline_scores, root)
+    _, jobs = walked(config, dag.baseline_scores, root)
     return keys([job for job in jobs if job.stage == "scores"])
 
 
 def test_answers_that_cost_something_outlive_an_interruption_and_progress_is_told(tmp_path: Path) -> None:
     def job(scoring: dict[str, Any]) -> Job:
         config = BuildConfig.model_validate({"source": {"miniweb": {"topics": 20}}, "scoring": scoring})
-        _, jobs = walked(config, lambda session: dag_of(session).baseline_scores, tmp_path / "root")
+        _, jobs = walked(config, dag.baseline_scores, tmp_path / "root")
         return next(job for job in jobs if job.stage == "scores")
 
     plain, judged = job({}), job({"judge": {"url": "http://h/v1", "model": "m"}})

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from flows import dag
 from flows.config import BuildConfig
-from flows.dag import dag_of
 from flows.running.session import Session
 from storage.builds import Build, save_build
 from storage.schemas import PAGES
@@ -153,7 +153,7 @@ def build_corpus(root: Path, connect_to: Mapping[str, str], **sections: Any) -> 
     )
     executor = InlineExecutor()
     run = Run(Store(config.root), executor)
-    _ = dag_of(Session(config, executor, run, connect_to)).corpus  # type: ignore[arg-type]
+    dag.corpus(Session(config, executor, run, connect_to))  # type: ignore[arg-type]
     return run
 
 

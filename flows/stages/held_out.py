@@ -1,11 +1,10 @@
 """The test splits on which versions are judged: the frozen one, fixed once, and the recent one, which grows weekly."""
 
 import logging
-from collections.abc import Mapping
 
-from flows.dag import dag_of
 from flows.running.session import Session
-from flows.stages.frozen_split import freeze
+from flows.stages.results import Articles
+from flows.stages.texts import Corpus
 from storage import schemas
 from storage.builds import read_build
 from storage.errors import StorageError
@@ -20,22 +19,64 @@ _log = logging.getLogger(__name__)
 _RECENT_ARTICLES = 2_000  # of the second test split, at most; each week brings its share
 
 
-def judged_before(session: Session) -> Mapping[str, Input]:
+def judged_before(session: Session) -> Articles:
     """Return the test articles that earlier weeks fixed; none before the first champion."""
     store = session.run.store
     frozen, before = read_frozen(store), newest_version(store)
     articles = StageResult(schemas.ARTICLES.name, range(0), {})
     if frozen is not None:
         articles = frozen_stages(store, frozen, session.config.seed)[0]
-    return {"frozen": every(joined(articles, *(split.articles for split in _carried(session, before).values())))}
+    return Articles(joined(articles, *(split.articles for split in _carried(session, before).values())))
 
 
-def judged_on(session: Session) -> JudgedOn:
+def judged_on(session: Session, corpus: Corpus) -> JudgedOn:
     """Return the frozen test split and, after the first week, the recent one with this week's new articles."""
-    frozen, before = freeze(session), newest_version(session.run.store)
+    frozen, before = freeze(session, corpus), newest_version(session.run.store)
     recent = _carried(session, before)
-    new_split = None if before is None else _new_split(session, before, JudgedOn(frozen, recent))
+    new_split = None if before is None else _new_split(session, corpus, before, JudgedOn(frozen, recent))
     return JudgedOn(frozen, recent if new_split is None else {**recent, session.config.retraining.period: new_split})
+
+
+def freeze(session: Session, corpus: Corpus) -> TestSplit:
+    """Return articles and paragraphs of the frozen test split: the fixed ones, or a first copy of the corpus.
+
+    Raises:
+        ValueError: no article could be frozen, so that no version could ever be judged.
+    """
+    frozen = read_frozen(session.run.store)
+    if frozen is not None:
+        return TestSplit(*frozen_stages(session.run.store, frozen, session.config.seed))
+    chosen = session.config.retraining
+    count = min(chosen.test_shards, session.config.shards.articles)
+    shards: dict[str, Input] = {"shards": every(corpus.articles, corpus.paragraphs)}
+    articles = session.run.stage(
+        Recipe(
+            schemas.ARTICLES,
+            "tasks.retraining.frozen:freeze_articles",
+            arguments={"of": count, "articles": chosen.test_articles, "seed": session.config.seed},
+            per_shard={"shard": range(count)},
+        ),
+        shards=count,
+        inputs={**shards, "corpus": every(corpus.articles)},
+        name="frozen_articles",
+    )
+    if not session.run.planning and not any(record.written.rows for record in articles.in_order):
+        raise ValueError(
+            "the corpus has no test article with a candidate paragraph: expected at least one, on which the models of "
+            "all weeks are judged"
+        )
+    paragraphs = session.run.stage(
+        Recipe(
+            schemas.PARAGRAPHS,
+            "tasks.retraining.frozen:freeze_paragraphs",
+            arguments={"of": count},
+            per_shard={"shard": range(count)},
+        ),
+        shards=count,
+        inputs={"articles": same(articles), **shards},
+        name="frozen_paragraphs",
+    )
+    return TestSplit(articles, paragraphs)
 
 
 def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
@@ -48,9 +89,9 @@ def _carried(session: Session, before: Version | None) -> dict[str, TestSplit]:
     }
 
 
-def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> TestSplit | None:
+def _new_split(session: Session, corpus: Corpus, before: Version, fixed: JudgedOn) -> TestSplit | None:
     """Fix the test articles that have come in since a version; None if the version's articles are missing."""
-    corpus, store = dag_of(session).corpus, session.run.store
+    store = session.run.store
     try:
         files = read_build(store, before.build).stages["articles"]
         earlier = pinned(store, "articles", [files[shard] for shard in sorted(files, key=int)])
@@ -64,7 +105,7 @@ def _new_split(session: Session, before: Version, pinned_splits: JudgedOn) -> Te
             arguments={"articles": max(1, _RECENT_ARTICLES // RECENT_WEEKS), "seed": session.config.seed},
         ),
         shards=1,
-        inputs={"now": every(corpus.articles), "before": every(earlier), "known": every(pinned_splits.articles)},
+        inputs={"now": every(corpus.articles), "before": every(earlier), "known": every(fixed.articles)},
         name="recent_articles",
     )
     paragraphs = session.run.stage(

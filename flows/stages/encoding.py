@@ -1,0 +1,62 @@
+"""The input of summarizers: token ids of the ranked paragraphs, and graphs over them."""
+
+from typing import Any
+
+from flows.running.session import Session
+from flows.stages.results import Articles, Examples, Graphs, Ranked, VocabularyTable
+from storage import schemas
+from tasks.engine.inputs import only, same
+from tasks.engine.recipe import Recipe
+from tasks.text.entities import pipeline_label
+
+
+def graphs(session: Session, ranked: Ranked, name: str | None = None) -> Graphs:
+    """Compute the graphs of the ranked paragraphs."""
+    settings = session.config.graphs
+    return Graphs(
+        session.run.stage(
+            Recipe(
+                schemas.GRAPHS,
+                "tasks.summarization.graphs:build_graphs",
+                settings=settings,
+                arguments={"words": session.config.words},
+                notes={"entities": pipeline_label(settings.spacy_pipeline, settings.entity_types)},
+            ),
+            shards=len(ranked.shards),
+            inputs={"ranked": same(ranked)},
+            name=name,
+        )
+    )
+
+
+def examples(
+    session: Session,
+    articles: Articles,
+    ranked: Ranked,
+    vocabulary: VocabularyTable,
+    name: str | None = None,
+    *,
+    sentences: bool = False,
+) -> Examples:
+    """Turn the ranked paragraphs into token ids, with `[BOS]` before each sentence where `sentences` is set."""
+    arguments: dict[str, Any] = {"sentences": True} if sentences else {}
+    if session.config.examples.supported_by is not None:
+        arguments["read"] = session.config.summarizer
+    return Examples(
+        session.run.stage(
+            Recipe(
+                schemas.EXAMPLES,
+                "tasks.summarization.examples:build_examples",
+                settings=session.config.examples,
+                arguments=arguments,
+            ),
+            shards=len(ranked.shards),
+            inputs={"articles": same(articles), "ranked": same(ranked), "vocabulary": only(vocabulary)},
+            name=name,
+        )
+    )
+
+
+def sentence_examples(session: Session, articles: Articles, ranked: Ranked, vocabulary: VocabularyTable) -> Examples:
+    """Turn the ranked paragraphs into token ids with a mark before each sentence."""
+    return examples(session, articles, ranked, vocabulary, "sentence-examples", sentences=True)

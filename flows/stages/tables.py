@@ -1,0 +1,158 @@
+"""The papers' tables: train, decode and score their systems, doing equal work only once, and measure their speed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flows import dag
+from flows.running.session import Session, once
+from flows.stages import encoding, evaluation, imported, ranking, training
+from flows.stages.results import Examples, Predictions, PredictorModel, Scores, SummarizerModel
+from storage import schemas
+from tasks.engine.inputs import DirectoryResult, contents, every, same
+from tasks.engine.recipe import Recipe
+from tasks.tables.plan import (
+    EFFICIENCY_TOKENS,
+    MEMORY_BYTES,
+    attention_of,
+    decoding_of,
+    shown_in,
+    summarizer_of,
+    system_sees_sentences,
+    training_of,
+)
+from tasks.tables.published import Measure
+from tasks.tables.systems import MOST_PARAGRAPHS, SYSTEMS
+
+
+@dataclass(frozen=True)
+class EvaluatedSystem:
+    """A system's model, its summaries of the test articles and their scores."""
+
+    model: SummarizerModel
+    summaries: Predictions
+    scores: Scores
+
+
+def impossible(session: Session) -> dict[str, str]:
+    """Return the systems that cannot run with these settings, and why."""
+    reasons = {}
+    config = session.config
+    tables, kept, ranks = config.tables, config.ranking.keep, config.imported is None
+    shards = dag.ranked_shards(session)
+    for name, system in SYSTEMS.items():
+        wanted = tables.scaled(system.test_paragraphs or system.paragraphs)
+        if not ranks and not system.ranked:
+            reasons[name] = "imported paragraphs are already ranked"
+        elif ranks and system.kind != "extractive" and wanted > kept:
+            reasons[name] = f"it reads {wanted} paragraphs and ranking.keep is {kept}"
+        elif not ranks and system_sees_sentences(system, tables):
+            reasons[name] = "imported paragraphs are token ids, in which no sentence is marked"
+        elif system.graph != "none" and shards is not None and not imported.can_have_graphs(session, shards):
+            reasons[name] = "the imported shards have no graphs, and no texts of the training split to compute them"
+        elif system.decoding.get("alignment") == "ranked" and not (ranks and config.ranking.method != "found"):
+            reasons[name] = "no ranker scored the paragraphs"
+        elif system.decoding.get("alignment") == "predicted" and config.decoding.checkpoint:
+            reasons[name] = "its attention predictor was trained only for the best checkpoint"
+    return reasons
+
+
+@dataclass
+class _Made:
+    """What systems with equal settings share: models and predictors by recipe, summaries by recipe and decoding."""
+
+    models: dict[str, SummarizerModel] = field(default_factory=dict)
+    predictors: dict[str, PredictorModel] = field(default_factory=dict)
+    summaries: dict[tuple[str, str], Predictions] = field(default_factory=dict)
+
+
+def evaluate_systems(session: Session, names: list[str]) -> dict[str, EvaluatedSystem]:
+    """Train, decode and score those of the given systems that need training; equal work is done once."""
+    made = _Made()
+    return {name: _evaluate(session, name, made) for name in names if SYSTEMS[name].kind != "extractive"}
+
+
+def _evaluate(session: Session, name: str, made: _Made) -> EvaluatedSystem:
+    config, system = session.config, SYSTEMS[name]
+    owner = system.model or name
+    settings = summarizer_of(SYSTEMS[owner], config.tables, config.summarizer)
+    how = training_of(SYSTEMS[owner], config.tables, config.training)
+    examples = _examples_of(session, ranked=system.ranked, sentences=settings.sees_sentences)
+    graphs = dag.graphs(session) if settings.graph != "none" else None
+    recipe = f"{system.ranked} {settings.model_dump_json()} {how.model_dump_json()}"
+    if recipe not in made.models:
+        made.models[recipe] = training.summarizer(
+            session, graphs, examples, dag.vocabulary(session), settings=settings, training=how, name=owner
+        )
+    decoding = decoding_of(system, config.tables, config.decoding)
+    work = recipe, decoding.model_dump_json()
+    if work in made.summaries:
+        summaries = renamed(session, name, made.summaries[work])
+    else:
+        predicted = decoding.guidance.reads_predictor
+        if predicted and recipe not in made.predictors:
+            learning = attention_of(config.tables, config.attention)
+            made.predictors[recipe] = training.attention(session, graphs, examples, made.models[recipe], learning)
+        summaries = made.summaries[work] = evaluation.predictions(
+            session,
+            graphs,
+            examples,
+            dag.ranked(session),
+            made.models[recipe],
+            made.predictors[recipe] if predicted else None,
+            settings=decoding,
+            system=name,
+            name=f"predictions-{name}",
+            progress=name,
+        )
+    scores = evaluation.scores(session, dag.corpus(session), dag.ranked(session), summaries, f"scores-{name}")
+    return EvaluatedSystem(made.models[recipe], summaries, scores)
+
+
+def _examples_of(session: Session, *, ranked: bool, sentences: bool) -> Examples:
+    """Return the examples that a system reads; those that see sentences all read ranked paragraphs."""
+    if not ranked:
+        return unranked_examples(session)
+    return dag.sentence_examples(session) if sentences else dag.examples(session)
+
+
+@once
+def unranked_examples(session: Session) -> Examples:
+    """Return examples with paragraphs in the order they were found (Liu & Lapata 2019, Table 2, no ranking)."""
+    corpus = dag.corpus(session)
+    unranked = ranking.ranked(session, corpus, None, "unranked")
+    return encoding.examples(session, corpus.articles, unranked, corpus.vocabulary, "unranked-examples")
+
+
+def renamed(session: Session, name: str, summaries: Predictions) -> Predictions:
+    """Return the summaries of a system with the same decoding as `name`, under this name."""
+    recipe = Recipe(schemas.PREDICTIONS, "tasks.tables.plan:rename_system", arguments={"system": name})
+    inputs = {"predictions": same(summaries)}
+    return Predictions(
+        session.run.stage(recipe, shards=len(summaries.shards), inputs=inputs, name=f"predictions-{name}")
+    )
+
+
+def timings(session: Session, evaluated: Mapping[str, EvaluatedSystem]) -> dict[str, DirectoryResult]:
+    """Measure the systems of the efficiency tables, one after another, so that they do not slow each other."""
+    config, examples = session.config, dag.examples(session)
+    return {
+        name: session.run.directory(
+            Recipe(
+                f"efficiency/{name}",
+                "tasks.tables.efficiency:measure_efficiency",
+                arguments={
+                    "articles": config.training.validation_articles,
+                    "batch_tokens": config.training.batch_tokens,
+                    "paragraphs": config.tables.scaled(MOST_PARAGRAPHS),
+                    "source_tokens": config.tables.scaled(EFFICIENCY_TOKENS),
+                    "memory_bytes": MEMORY_BYTES,
+                    "precision": config.training.precision,
+                },
+                version=3,
+            ),
+            inputs={"shards": every(examples), "summarizer": contents(evaluated[name].model)},
+            context={"device": config.engine.device},
+        )
+        for name in shown_in(config.tables, Measure.EFFICIENCY)
+        if name in evaluated
+    }

@@ -1,0 +1,149 @@
+"""The models of a version: trained further from those of an earlier version where these fit, and judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flows.config import BuildConfig
+from flows.running.session import Session
+from flows.stages import encoding, evaluation, ranking, texts, training
+from flows.stages.results import (
+    Articles,
+    Compared,
+    Examples,
+    Graphs,
+    PredictorModel,
+    RankerModel,
+    SummarizerModel,
+    VocabularyTable,
+)
+from flows.stages.texts import Corpus
+from tasks.engine.inputs import DirectoryResult
+from tasks.retraining.judged import Judged
+from tasks.retraining.splits import JudgedOn
+from tasks.retraining.warm_start import (
+    PREDICTOR,
+    RANKER,
+    RANKER_GAIN,
+    SUMMARIZER,
+    VersionModels,
+    better_ranker,
+    ranker_fits,
+    summarizer_fits,
+    summarizer_sees_sentences,
+    warm_ranker,
+    warm_training,
+)
+
+
+@dataclass(frozen=True)
+class TrainedModels:
+    """What a version summarizes with.
+
+    Attributes:
+        vocabulary: of its summarizer.
+        ranker: its ranker.
+        summarizer: its summarizer.
+        predictor: of the summarizer's attention; None if it has none.
+        sees_sentences: whether the summarizer reads examples with a mark before each sentence (Hie-BART).
+    """
+
+    vocabulary: VocabularyTable
+    ranker: RankerModel
+    summarizer: SummarizerModel
+    predictor: PredictorModel | None
+    sees_sentences: bool
+
+    @property
+    def by_name(self) -> Mapping[str, DirectoryResult]:
+        """Name -> model, as the registry has them."""
+        models: dict[str, DirectoryResult] = {RANKER: self.ranker, SUMMARIZER: self.summarizer}
+        return models if self.predictor is None else {**models, PREDICTOR: self.predictor}
+
+
+def registered(version: VersionModels) -> TrainedModels:
+    """Return the models of a version in the registry."""
+    predictor = version.models.get(PREDICTOR)
+    return TrainedModels(
+        VocabularyTable(version.vocabulary),
+        RankerModel(version.models[RANKER]),
+        SummarizerModel(version.models[SUMMARIZER]),
+        None if predictor is None else PredictorModel(predictor),
+        summarizer_sees_sentences(version.version),
+    )
+
+
+def train_challenger(session: Session, corpus: Corpus, start: VersionModels | None) -> TrainedModels:
+    """Train both models from those of `start`, each from scratch where that of `start` does not fit."""
+    config, vocabulary = session.config, corpus.vocabulary
+    ranker = _ranker(session, corpus, start)
+    ranked = ranking.ranked(session, corpus, ranker)
+    ranking.scores(session, corpus, ranker, ranked)  # for people: no stage reads them
+    sees_sentences = config.summarizer.sees_sentences
+    encode = encoding.sentence_examples if sees_sentences else encoding.examples
+    graphs = encoding.graphs(session, ranked) if config.summarizer.graph != "none" else None
+    examples = encode(session, corpus.articles, ranked, vocabulary)
+    summarizer = _summarizer(session, graphs, examples, vocabulary, start)
+    predictor = None
+    if config.decoding.guidance.reads_predictor:
+        predictor = training.attention(session, graphs, examples, summarizer)
+    return TrainedModels(vocabulary, ranker, summarizer, predictor, sees_sentences)
+
+
+def _ranker(session: Session, corpus: Corpus, start: VersionModels | None) -> RankerModel:
+    """Train the ranker further, and use the result if it is better."""
+    settings, retraining = session.config.ranker, session.config.retraining
+    if start is None or not ranker_fits(start.version, settings):
+        return ranking.ranker(session, corpus)
+    before = registered(start).ranker
+    trained = ranking.ranker(session, corpus, warm_ranker(settings, retraining), before)
+    return RankerModel(session.run.use(better_ranker(trained, before, RANKER_GAIN)))
+
+
+def _summarizer(
+    session: Session,
+    graphs: Graphs | None,
+    examples: Examples,
+    vocabulary: VocabularyTable,
+    start: VersionModels | None,
+) -> SummarizerModel:
+    if start is None or not summarizer_fits(start.version, session.config.summarizer):
+        return training.summarizer(session, graphs, examples, vocabulary)
+    how, before = warm_training(session.config.training, session.config.retraining), registered(start).summarizer
+    return training.summarizer(session, graphs, examples, vocabulary, training=how, initial=before)
+
+
+def check_deciding(config: BuildConfig) -> None:
+    """Check that the metrics that decide between versions are scored.
+
+    Raises:
+        ValueError: one is not.
+    """
+    guards = (("guards", guard) for guard in config.retraining.guards)
+    for name, metric in [("metric", config.retraining.metric), *guards]:
+        if metric not in config.scoring.metrics:
+            scored = ", ".join(config.scoring.metrics)
+            raise ValueError(f"retraining.{name} is {metric!r}: expected one of scoring.metrics, {scored}")
+
+
+def judge(session: Session, name: str, splits: JudgedOn, models: TrainedModels) -> Judged:
+    """Summarize and score both test splits with a version's models, under this run's settings of the stages."""
+    articles, paragraphs, vocabulary = Articles(splits.articles), Compared(splits.paragraphs), models.vocabulary
+    features = texts.features(session, articles, paragraphs, "frozen_features")
+    corpus = Corpus(articles, paragraphs, features, vocabulary)
+    ranked = ranking.ranked(session, corpus, models.ranker, f"{name}_ranked")
+    graphs = encoding.graphs(session, ranked, f"{name}_graphs")
+    examples = encoding.examples(
+        session, articles, ranked, vocabulary, f"{name}_examples", sentences=models.sees_sentences
+    )
+    predictions = evaluation.predictions(
+        session,
+        graphs,
+        examples,
+        ranked,
+        models.summarizer,
+        models.predictor if session.config.decoding.guidance.reads_predictor else None,
+        name=f"{name}_predictions",
+        progress=f"decoding-{name}",
+    )
+    scores = evaluation.scores(session, corpus, ranked, predictions, f"{name}_scores", facts=False)
+    return Judged(vocabulary, models.by_name, predictions, scores)
