@@ -313,23 +313,18 @@ def funnel(root: str, thresholds: Sequence[float | None]) -> str:
 
 
 def write_weights(model: Any, path: Path) -> None:
-    """Write the module of weights."""
+    """Write the file of weights."""
     scaler, regression = (step for _, step in model.steps)
-    columns = {
-        "MEANS": scaler.mean_,
-        "SCALES": scaler.scale_,
-        "WEIGHTS": regression.coef_[0],
-    }
-    names = quality.feature_names()
+    columns = zip(quality.feature_names(), scaler.mean_, scaler.scale_, regression.coef_[0], strict=True)
     lines = [
-        '"""Weights of `tasks.paragraphs.quality`: written by `benchmarks.paragraph_quality ROOT --write`."""',
+        "# The linear model of `quality.py`, written by `python -m benchmarks.paragraph_quality ROOT --write`.",
         "",
-        f"INTERCEPT = {regression.intercept_[0]:.4f}",
+        f"intercept = {regression.intercept_[0]:.4f}",
+        "",
+        "# Of each feature its mean, its scale and the weight of what is standardised by them.",
+        "[features]",
+        *[f"{name} = [{mean:.5g}, {scale:.5g}, {weight:.5g}]" for name, mean, scale, weight in columns],
     ]
-    for name, values in columns.items():
-        lines += [f"{name} = ("]
-        lines += [f"    {value:.5g},  # {feature}" for feature, value in zip(names, values, strict=True)]
-        lines += [")"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -352,7 +347,7 @@ def main() -> None:
     parts, leads = read_labels(LABELS, arguments.root), read_leads(arguments.leads)
     fit, good = parts["fit"], [page for pages in leads.values() for page in pages]
     if arguments.write:
-        write_weights(fitted(linear(), fit, good), Path(quality.__file__).with_name("quality_weights.py"))
+        write_weights(fitted(linear(), fit, good), Path(quality.__file__).with_name("quality_weights.toml"))
     models = {"linear": linear, "boosted trees": boosted}
     trained = {name: fitted(make(), fit, good) for name, make in models.items()}
     print(lead_table(linear, fit, leads))

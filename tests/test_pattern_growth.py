@@ -34,11 +34,14 @@ MADE = dict(
 
 
 def every_pattern() -> tuple[list[Found], list[str]]:
+    from tasks.paragraphs import junk_sections, quality
     from tasks.text import boilerplate_phrases
     from tasks.text.ngrams import _unicode_word
 
     kept = {
-        "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._BY_SIGN)),
+        "tasks.paragraphs.junk_sections:_headings": list(patterns(junk_sections._headings())),
+        "tasks.paragraphs.quality:marks": list(patterns(quality.marks())),
+        "tasks.text.boilerplate_phrases:_joined": list(patterns(boilerplate_phrases._signs().patterns)),
         "tasks.text.ngrams:_unicode_word": [_unicode_word()],
     }
     return census(MADE | {where: [Found(where, each, "finditer") for each in some] for where, some in kept.items()})

@@ -1,19 +1,20 @@
 """Tell paragraphs about a page's subject from those that only look like prose: a linear model on cheap features.
 
 Rules refuse what no author writes. What passes them and is still no source for a summary (references, captions, teasers
-of other stories, comments of readers, notes on authors) differs from prose by degrees, so its marks are weighed. The
-weights were fitted on paragraphs read one by one (`benchmarks/paragraph_quality.py`).
+of other stories, comments of readers, notes on authors) differs from prose by degrees, so its marks (`junk.toml`) are
+weighed. The weights were fitted on paragraphs read one by one (`benchmarks/paragraph_quality.py`).
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
-from tasks.paragraphs.junk_marks import MARKS
+from tasks.engine.data_files import fill, read_data
 from tasks.paragraphs.junk_sections import KINDS, sections
 from tasks.paragraphs.page_words import NAMES as PAGE_WORDS
 from tasks.paragraphs.page_words import page_word_features
-from tasks.paragraphs.quality_weights import INTERCEPT, MEANS, SCALES, WEIGHTS
+from tasks.rights.signals import ENDS
 from tasks.text.english import LEAST_SHARE, function_word_share
 from tasks.text.verbs import has_finite_verb
 
@@ -27,7 +28,18 @@ _MOST = 3.0  # of a mark per ten words; more says no more
 
 def feature_names() -> list[str]:
     """Return the names of the features, in the order of `page_features`."""
-    return [*_TEXT_NAMES, *_PAGE_NAMES]
+    return [*_text_features("", ()), *_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
+
+
+@cache
+def marks() -> dict[str, re.Pattern[str]]:
+    """Return the marks of junk by name."""
+    data = read_data("tasks.paragraphs", "junk.toml")
+    parts = {**data["parts"], "ENDS": ENDS.pattern}
+    return {
+        **{name: re.compile(fill(pattern, parts), re.IGNORECASE) for name, pattern in data["folded"].items()},
+        **{name: re.compile(fill(pattern, parts)) for name, pattern in data["exact"].items()},
+    }
 
 
 def junk_probabilities(texts: Sequence[str], refused: Sequence[bool], language: str | None = None) -> list[float]:
@@ -91,7 +103,7 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[fl
     others = len(kept) - 1
     known = others / (others + _FEW)
     return [
-        own[i]
+        list(own[i].values())
         + [
             typical + known * (value - typical)
             for value, typical in zip([*place.features(i), *of_words[i]], _TYPICAL.values(), strict=True)
@@ -101,46 +113,21 @@ def page_features(texts: Sequence[str], refused: Sequence[bool]) -> list[list[fl
     ]
 
 
+@cache
+def _weights() -> tuple[float, list[tuple[float, float, float]]]:
+    """Return the intercept, and mean, scale and weight of each feature in the order of `page_features`."""
+    data = read_data("tasks.paragraphs", "quality_weights.toml")
+    return data["intercept"], [data["features"][name] for name in feature_names()]
+
+
 def _probability(features: Sequence[float]) -> float:
-    score = INTERCEPT + sum(
-        weight * (value - mean) / scale
-        for value, weight, mean, scale in zip(features, WEIGHTS, MEANS, SCALES, strict=True)
+    intercept, weights = _weights()
+    score = intercept + sum(
+        weight * (value - mean) / scale for value, (mean, scale, weight) in zip(features, weights, strict=True)
     )
     return 1 / (1 + math.exp(-score))
 
 
-_COUNTED = (
-    "reference_word",
-    "pages",
-    "volume",
-    "initials",
-    "year",
-    "site",
-    "chat",
-    "you",
-    "bars",
-    "capitals",
-    "figures",
-    "parenthesis",
-    "speaks",
-)
-_TEXT_NAMES = [
-    "words",
-    "words_squared",
-    "function_words",
-    "capitalised",
-    "digits",
-    "punctuation",
-    "word_length",
-    "sentences",
-    "sentence_length",
-    "commas",
-    "reference",
-    "verb",
-    "verbs",
-    *MARKS,
-    *[f"{name}_rate" for name in _COUNTED],
-]
 # What a page says of a paragraph, and what it says of a typical one: a paragraph that stands alone counts as typical,
 # because the page says nothing of it, and one of few as nearly so.
 _TYPICAL = {
@@ -156,41 +143,42 @@ _TYPICAL = {
     **dict(zip(PAGE_WORDS, (0.55, 0.9, 0.5), strict=True)),
 }
 _FEW = 3.0  # other candidates with which a page says half of what a long one says
-_PAGE_NAMES = [*_TYPICAL, *[f"below_{kind}" for kind in KINDS]]
-_AT = {name: i for i, name in enumerate(_TEXT_NAMES)}
 
 
-def _text_features(text: str, words: Sequence[str]) -> list[float]:
+def _text_features(text: str, words: Sequence[str]) -> dict[str, float]:
     count = max(1, len(words))
     length = math.log(count)
     sentences = len(_SENTENCE_END.findall(text))
     function_words = function_word_share([word.casefold() for word in words])
-    found = {name: len(mark.findall(text)) for name, mark in MARKS.items()}
+    found = {name: len(mark.findall(text)) for name, mark in marks().items()}
     reference = sum(found[name] > 0 for name in ("reference_word", "pages", "volume", "year", "initials"))
     verbs = [has_finite_verb(sentence) for sentence in _BETWEEN_SENTENCES.split(text)]
-    return [
-        length,
-        length**2,
-        function_words,
-        sum(word[0].isupper() for word in words) / count,
-        sum(character.isdigit() for character in text) / max(1, len(text)),
-        sum(not (character.isalnum() or character.isspace()) for character in text) / max(1, len(text)),
-        sum(map(len, words)) / count,
-        math.log1p(sentences),
-        length - math.log(max(1, sentences)),
-        text.count(",") / count,
-        reference * max(0.0, 0.35 - function_words),
-        float(any(verbs)),
-        sum(verbs) / len(verbs),
-        *[float(number > 0) for number in found.values()],
-        *[min(10 * found[name] / count, _MOST) for name in _COUNTED],
-    ]
+    return {
+        "words": length,
+        "words_squared": length**2,
+        "function_words": function_words,
+        "capitalised": sum(word[0].isupper() for word in words) / count,
+        "digits": sum(character.isdigit() for character in text) / max(1, len(text)),
+        "punctuation": sum(not (character.isalnum() or character.isspace()) for character in text) / max(1, len(text)),
+        "word_length": sum(map(len, words)) / count,
+        "sentences": math.log1p(sentences),
+        "sentence_length": length - math.log(max(1, sentences)),
+        "commas": text.count(",") / count,
+        "reference": reference * max(0.0, 0.35 - function_words),
+        "verb": float(any(verbs)),
+        "verbs": sum(verbs) / len(verbs),
+        **{name: float(number > 0) for name, number in found.items()},
+        **{
+            f"{name}_rate": min(10 * found[name] / count, _MOST)
+            for name in read_data("tasks.paragraphs", "junk.toml")["counted"]
+        },
+    }
 
 
 class _Places:
     """Where paragraphs stand on a page, and beside what."""
 
-    def __init__(self, texts: Sequence[str], refused: Sequence[bool], own: Mapping[int, Sequence[float]]) -> None:
+    def __init__(self, texts: Sequence[str], refused: Sequence[bool], own: Mapping[int, Mapping[str, float]]) -> None:
         self._refused, self._own = refused, own
         self._lengths = [math.log1p(text.count(" ")) for text in texts]
         self._kept = len(own) / max(1, len(texts))
@@ -202,7 +190,7 @@ class _Places:
         kept = [self._own[j] for j in near if not self._refused[j]]
 
         def mean(name: str) -> float:
-            return sum(own[_AT[name]] for own in kept) / len(kept) if kept else _TYPICAL[f"near_{name}"]
+            return sum(own[name] for own in kept) / len(kept) if kept else _TYPICAL[f"near_{name}"]
 
         return [
             i / max(1, count - 1),

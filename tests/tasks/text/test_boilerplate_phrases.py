@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tasks.extraction.density import page_blocks
 from tasks.extraction.markup import parse
-from tasks.text.boilerplate_phrases import PHRASES, fold, is_boilerplate
+from tasks.text.boilerplate_phrases import fold, is_boilerplate, phrases
 from tasks.text.ngrams import split_words
 
-PATTERNS = [pattern.replace("\\ ", " ") for _, pattern in PHRASES]
+PATTERNS = [pattern for _, pattern in phrases()]
 PLAIN = re.compile("|".join(PATTERNS), re.IGNORECASE)
 
 TEXTS = [
@@ -56,9 +56,9 @@ def test_texts_have_both_kinds():
     assert len(found) == 19  # counted by hand
 
 
-@pytest.mark.parametrize(("signs", "pattern"), PHRASES)
+@pytest.mark.parametrize(("signs", "pattern"), phrases())
 def test_whatever_matches_has_one_of_its_signs(signs, pattern):
-    plain = re.sub(r"\.\{0,\d+\}", "(?: |, and )", pattern.replace("\\ ", " "))  # gaps that leave words whole
+    plain = re.sub(r"\.\{0,\d+\}", "(?: |, and )", pattern)  # gaps that leave words whole
 
     @settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
     @given(st.from_regex(re.compile(plain, re.IGNORECASE)))
@@ -191,7 +191,7 @@ def test_letters_that_differ_in_case_only_are_folded_into_one():
 
 
 def test_signs_are_written_as_they_are_looked_for():
-    signs = {sign for signs, _ in PHRASES for sign in signs.split("|")}
+    signs = {sign for signs, _ in phrases() for sign in signs.split("|")}
     assert {sign for sign in signs if not split_words(sign)} == {":", "©"}
     assert all(sign.strip() == " ".join(split_words(sign)) for sign in signs if split_words(sign))
     assert not any("  " in sign for sign in signs)
