@@ -1,4 +1,4 @@
-"""The text that replaces a template in prose. Templates that are not listed here are removed.
+"""The text that replaces a template in prose. Templates that `templates.toml` does not name are removed.
 
 Words in another language are shown without the language's name; a measure is shown as given, not converted; dates,
 eras, ordinals, amounts and ships are written out; pronunciation, notes, coordinates, navigation and all unknown
@@ -6,77 +6,23 @@ templates are removed.
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol
 
-from tasks.sources.dump.currencies import INDIAN_SCALES, SIGNS
+_DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("templates.toml").read_text(encoding="utf-8"))
 
 RAISED = "\ue004"  # marks a number that was written as an exponent or a mass number
 GONE = "\ue000"  # marks a removed template until the punctuation around it has been repaired
 _MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[/⁄]\d+)?(?:\+\d+[/⁄]\d+)?|\d+[/⁄]\d+")
-_BETWEEN = {
-    "-": "–",
-    "–": "–",
-    "to": " to ",
-    "to(-)": " to ",
-    "and": " and ",
-    "and(-)": " and ",
-    "or": " or ",
-    "x": " × ",
-    "by": " by ",
-    "×": " × ",
-    "+/-": " ± ",
-    "±": " ± ",
-    "*": " × ",
-}
-_PAIRS = {("ft", "in"), ("lb", "oz"), ("st", "lb"), ("mi", "yd"), ("mi", "ft")}
-_UNITS = {
-    "sqmi": "sq mi",
-    "sqft": "sq ft",
-    "km2": "km²",
-    "m2": "m²",
-    "ha": "ha",
-    "C": "°C",
-    "F": "°F",
-    "K": "K",
-    "cuft": "cu ft",
-    "m3": "m³",
-    "km3": "km³",
-    "kph": "km/h",
-    "km/h": "km/h",
-    "mph": "mph",
-    "lb": "lb",
-    "PD/sqmi": "per sq mi",
-    "PD/km2": "per km²",
-    "/km2": "per km²",
-    "/sqmi": "per sq mi",
-    "acre": "acres",
-    "foot": "feet",
-    "inch": "inches",
-    "mi": "mi",
-    "cumi": "cu mi",
-    "cm3": "cm³",
-    "USgal": "US gal",
-    "impgal": "imp gal",
-    "ftin": "ft",
-    "ozt": "ozt",
-    "LT": "long tons",
-    "ST": "short tons",
-}
+_PAIRS = {tuple(pair) for pair in _DATA["convert"]["pairs"]}
+_BETWEEN: Mapping[str, str] = _DATA["convert"]["between"]
+_UNITS: Mapping[str, str] = _DATA["convert"]["units"]
 
 
 class Arguments(Protocol):
@@ -92,7 +38,6 @@ class Arguments(Protocol):
 
 
 Expansion = Callable[[Arguments], str]
-Meaning = TypeVar("Meaning", str, Expansion)
 
 
 def expand(name: str, arguments: Arguments) -> str:
@@ -150,12 +95,12 @@ def _money(sign: str) -> Expansion:
 def _currency(arguments: Arguments) -> str:
     """{{currency|5|HKD}}: HK$5."""
     code = (arguments[2] or "USD").lower()
-    return f"{SIGNS.get(code, f'{code.upper()} ')}{arguments[1]}" if arguments[1] else ""
+    return f"{_SIGNS.get(code, f'{code.upper()} ')}{arguments[1]}" if arguments[1] else ""
 
 
 def _rupees(arguments: Arguments) -> str:
     """{{INRConvert|5|c}}: ₹5 crore, without the conversion."""
-    return f"₹{arguments[1]} {INDIAN_SCALES.get(arguments[2], '')}".strip() if arguments[1] else ""
+    return f"₹{arguments[1]} {_DATA['indian_scales'].get(arguments[2], '')}".strip() if arguments[1] else ""
 
 
 def _era(name: str) -> Expansion:
@@ -317,109 +262,57 @@ def _ship_class(arguments: Arguments) -> str:
 
 def _orbiter(arguments: Arguments) -> str:
     """{{OV|099}}: Space Shuttle Challenger."""
-    name = _ORBITERS.get(arguments[1])
+    name = _DATA["orbiters"].get(arguments[1])
     return f"Space Shuttle {name}" if name else ""
 
 
-def _all(meaning: Meaning, names: str) -> dict[str, Meaning]:
-    """Return an expansion, or a fixed text, under each of some names, separated by bars."""
-    return dict.fromkeys((name.strip() for name in names.split("|")), meaning)
+def _by_name(meanings: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return name -> meaning, from the names of each meaning."""
+    return {name: meaning for meaning, names in meanings.items() for name in names}
 
 
-_FIXED: Mapping[str, str] = {
-    **_all(" ", "nbsp | space | spaces | thinsp | thin space | hair space | nnbsp"),
-    **_all(" – ", "snd | snds | spnd | spaced ndash | spaced en dash | spndash | dash"),
-    **_all("–", "ndash | en dash"),
-    **_all("—", "mdash | em dash | emdash | mdashb"),
-    **_all(" — ", "spaced mdash | spaced em dash"),
-    **_all("ʻ", "okina | `"),
-    **_all(" · ", "· | dot | middot"),
-    **_all(" • ", "• | bull"),
-    **_all("…", "ldots | ..."),
-    **_all("", "- | shy | wbr | zwj | zwnj | zwsp | nowrap begin | nowrap end | lrm | rlm"),
-    **{"'": "'", "'s": "'s", "-'": "'", "' \"": "'\"", "\" '": "\"'", "!": "|", "=": "=", "colon": ":", "\\": " / "},
-    **{"hamza": "ʼ", "pi": "π", "sharp": "♯", "flat": "♭", "number sign": "#", "ampersand": "&", "th": "th"},
-    **{"solar mass": "M☉", "solar radius": "R☉", "solar luminosity": "L☉", "st": "st", "nd": "nd", "rd": "rd"},
-    **{"hydrogen": "H", "carbon": "C", "nitrogen": "N", "oxygen": "O", "fluorine": "F", "sodium": "Na"},
-    **{"magnesium": "Mg", "phosphorus": "P", "sulfur": "S", "chlorine": "Cl", "potassium": "K", "calcium": "Ca"},
-    **{"iron": "Fe", "copper": "Cu", "zinc": "Zn", "bromine": "Br", "silver": "Ag", "iodine": "I"},
+_FIXED = _by_name(_DATA["fixed"])
+_SIGNS = _by_name(_DATA["currencies"])
+_CALLS: Mapping[str, Expansion] = {
+    "raised": lambda arguments: raised(arguments[1]),
+    "last": _last,
+    "measure": _measure,
+    "height": _height,
+    "date": _date,
+    "old_style_date": _old_style_date,
+    "as_of": _as_of,
+    "circa": _circa,
+    "ordinal": _ordinal,
+    "power": _power,
+    "percentage": _percentage,
+    "gauge": _gauge,
+    "nuclide": _nuclide,
+    "chinese": _chinese,
+    "note": _note,
+    "fraction": _fraction,
+    "value": _value,
+    "currency": _currency,
+    "rupees": _rupees,
+    "ship": _ship,
+    "orbiter": _orbiter,
+    "ship_class": _ship_class,
 }
-_ORBITERS = {
-    "101": "Enterprise",
-    "102": "Columbia",
-    "099": "Challenger",
-    "103": "Discovery",
-    "104": "Atlantis",
-    "105": "Endeavour",
+_MAKERS: Mapping[str, Callable[..., Expansion]] = {
+    "argument": _argument,
+    "around": _around,
+    "era": _era,
+    "joined": _joined,
+    "span": _span,
 }
 
-_FIRST = """
-nowrap | nobr | no wrap | nobreak | small | smaller | big | bigger | large | larger | huge | normal | nobold |
-em | strong | bold | italic | noitalic | smallcaps | sc | smallcaps2 | underline | center | abbr | abbrv |
-tooltip | math | mvar | chem2 | ce | sub | var | overline | code | mono | samp | kbd | tt | unicode | script |
-hebrew | nastaliq | polytonic | lang-latn | nihongo | nihongo krt | nihongo foot | quote | blockquote | cquote
-| bquote | quotation | poemquote | nq | linktext | delink | visible anchor | vanchor | flag | flagcountry |
-flagu | flaglink | sic | not a typo | notatypo | as written | proper name | spell out | char | small caps |
-baseball year | by | mlby | nfly | nfl year
-"""
-_SHIPS = """
-USS | HMS | HMAS | HMCS | HMNZS | HMIS | HMT | HMY | USNS | USCGC | USAT | SMS | SS | RMS | MV | MS | TSS | INS | HSwMS
-| HNLMS | HNoMS | HDMS | RV | PNS | ROKS | BAP | ARA | ORP | JDS | JS | CSS | USRC | HMHS | FV | MY | SV | SY | PS
-| TS | MT | GTS | KRI | FGS | NRP | TCG | USAV
-"""
+
+def _expansion(entry: Mapping[str, Any]) -> Expansion:
+    call = entry["call"]
+    return _MAKERS[call](*entry["with"]) if "with" in entry else _CALLS[call]
+
 
 _EXPANSIONS: Mapping[str, Expansion] = {
-    **_all(_argument(1, "text", "quote"), _FIRST),
-    **_all(lambda arguments: raised(arguments[1]), "sup"),
-    **_all(_argument(2), "lang | langx | script/arabic | fontcolor | font | nihongo4"),
-    **_all(_argument(3, 1), "nihongo3"),
-    **_all(_last, "transl | transliteration | translit | tlit | wikt-lang | rtl-lang | color | colour | font color"),
-    **_all(_last, "resize | wikt | wt | sort"),
-    **_all(_argument("lt", 1), "ill | illm | interlanguage link | interlanguage link multi | link-interwiki"),
-    **_all(_measure, "convert | cvt | conv"),
-    **_all(_height, "height"),
-    **_all(_date, "start date | end date | birth date | death date | birth-date | death-date | film date | dts | date"),
-    **_all(_date, "birth date and age | death date and age | start date and age | birth year and age | bda | dda"),
-    **_all(_date, "birth-date and age | death-date and age | start-date | end-date"),
-    **_all(_old_style_date, "oldstyledate | oldstyledatedy | oldstyledateny"),
-    **_all(_as_of, "as of | asof"),
-    **_all(_circa, "circa | c. | ca. | ca"),
-    **_all(_around("b. "), "b. | born-in"),
-    **_all(_around("d. "), "d. | died-in"),
-    **{era.lower(): _era(era) for era in ("BCE", "CE", "BC", "AD")},
-    **_all(_ordinal, "ordinal | ord"),
-    **_all(_power, "10^"),
-    **_all(_around("×10^"), "e"),
-    **_all(_around("√"), "sqrt | radic"),
-    **_all(_around("⟨", "⟩"), "angbr | angbr ipa | angle bracket"),
-    **_all(_around("lit. '", "'"), "lit | literally | literal translation | lit."),
-    **_all(_around("'", "'"), "gloss | single quote"),
-    **_all(_around("transl. "), "trans | translation"),
-    **_all(_around("Vol. "), "vol."),
-    **_all(_around("U.S. patent "), "us patent"),
-    **_all(_around("RFC "), "ietf rfc"),
-    **_all(_percentage, "percentage | percent | pct"),
-    **_all(_gauge, "track gauge | railgauge | rail gauge"),
-    **_all(_nuclide, "nuclide | nuclide2"),
-    **_all(_chinese, "zh | chinese"),
-    **_all(_note, "music"),
-    **_all(_joined("+"), "keypress | key press | key"),
-    **_all(_joined(", "), "cslist | csv | comma separated entries"),
-    **_all(_span("fl."), "floruit | fl. | fl"),
-    **_all(_span("r."), "reign | r."),
-    **_all(_around("née "), "nee | née"),
-    **_all(_around("No. "), "numero | no."),
-    **_all(_fraction, "frac | fraction | sfrac"),
-    **_all(_value, "val | gaps"),
-    **_all(_joined(""), "chem | su | mpl | mp"),
-    **_all(_joined(" "), "bibleverse | bibleref | bibleref2 | jct | sortname"),
-    **{name: _money(sign) for name, sign in SIGNS.items()},
-    **_all(_currency, "currency"),
-    **_all(_rupees, "inrconvert"),
-    **_all(_ship, "ship"),
-    **_all(_around("German submarine "), "gs"),
-    **_all(_around("SM "), "smu"),
-    **_all(_orbiter, "ov"),
-    **_all(_ship_class, "sclass | sclass2 | sclass-"),
-    **{prefix.strip().lower(): _ship_of(prefix.strip()) for prefix in _SHIPS.split("|")},
+    **{name: _money(sign) for name, sign in _SIGNS.items()},
+    **{name: _expansion(entry) for entry in _DATA["expansion"] for name in entry["names"]},
+    **{prefix.lower(): _ship_of(prefix) for prefix in _DATA["ships"]["prefixes"]},
 }
