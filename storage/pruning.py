@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 import pyarrow.fs as pafs
 
@@ -102,6 +103,38 @@ class _Distinct:
         return self.build is None and self.names[0] in names
 
 
+@dataclass(frozen=True)
+class _Rules:
+    """What decides whether a file stays.
+
+    Attributes:
+        kept: shard files and directories that kept builds and versions name.
+        gone: those that the others name.
+        manifests: builds whose manifests go.
+        unfinished: files that no manifest names go if they were written before; None = they stay.
+        trash: likewise of damaged and temporary files.
+        held: no file goes that was written before, because a damaged manifest may have named it; None = no such one.
+    """
+
+    kept: tuple[set[str], set[str]]
+    gone: tuple[set[str], set[str]]
+    manifests: set[str]
+    unfinished: datetime | None
+    trash: datetime | None
+    held: datetime | None
+
+    def fate(self, file: FileName, written: datetime) -> Literal["kept", "young", "gone"]:
+        """Return whether a file is needed, too young to be deleted without a need, or to be deleted."""
+        if file.kind == "build":
+            return "gone" if file.named in self.manifests else "kept"
+        if _needed(file, *self.kept):
+            return "kept"
+        if self.held is not None and not file.trash and written <= self.held:
+            return "young"
+        bound = self.trash if file.trash else self.unfinished
+        return "gone" if _needed(file, *self.gone) or (bound is not None and written <= bound) else "young"
+
+
 def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning:
     """Find the files that can be deleted.
 
@@ -120,53 +153,61 @@ def plan_pruning(store: Store, keep: int, *, retrained: bool = False) -> Pruning
     if keep < 1:
         raise ValueError(f"keep is {keep}: expected at least 1, because the latest build is always kept")
     listing = store.files()
-    every_version, unread = _read_versions(store)
+    versions, unread = _read_versions(store)
     numbers = _kept_versions(store, keep)
-    versions = [every_version[number] for number in numbers if number in every_version]
     builds = _distinct_builds(store)
-    of_versions = {version.build for version in every_version.values()}
+    of_versions = {version.build for version in versions.values()}
     counted = [build for build in builds if not retrained or of_versions.intersection(build.names)]
-    names = _kept_builds(store, builds, counted, keep, [version.build for version in versions])
+    needed_builds = [versions[number].build for number in numbers if number in versions]
+    names = _kept_builds(store, builds, counted, keep, needed_builds)
     damaged = {_manifest(listing, build.names[0]): build.problem for build in builds if build.damaged_among(names)}
     damaged |= {version_path(number): unread[number] for number in numbers if number in unread}
     held = max((listing[file].mtime for file in damaged if file in listing), default=None)
     if held is not None:
         names |= {name for build in builds for name in build.names if listing[_manifest(listing, name)].mtime <= held}
-    readable = [build.build for build in builds if build.build and names.intersection(build.names)]
-    kept = _marked(store, readable, versions)
-    gone = [build.build for build in counted if build.build and not names.intersection(build.names)]
-    named = _named(gone, every_version.values())
-    manifests = {name for build in counted for name in build.names} - names
     oldest = counted[-keep:][0].names[0] if len(counted) >= keep else None
-    unfinished = None if retrained else _finished(listing, oldest)
-    trash = None if retrained else _finished(listing, builds[-1].names[-1] if builds else None)
-    sizes: dict[str, int] = {}
-    bytes_kept = young = 0
-    turn = {}
+    newest = builds[-1].names[-1] if builds else None
+    rules = _Rules(
+        kept=_marked(
+            store,
+            [build.build for build in builds if build.build and names.intersection(build.names)],
+            [versions[number] for number in numbers if number in versions],
+        ),
+        gone=_named(
+            [build.build for build in counted if build.build and not names.intersection(build.names)],
+            versions.values(),
+        ),
+        manifests={name for build in counted for name in build.names} - names,
+        unfinished=None if retrained else _finished(listing, oldest),
+        trash=None if retrained else _finished(listing, newest),
+        held=held,
+    )
+    sizes, kept_bytes, young = _sorted_out(listing, rules)
+    aside = tuple(file.named for name in damaged if (file := parse_file_name(name)) and not file.damaged)
+    return Pruning(tuple(sorted(names)), tuple(numbers), sizes, kept_bytes, young, damaged, aside)
+
+
+def _sorted_out(listing: Listing, rules: "_Rules") -> tuple[dict[str, int], int, int]:
+    """Return the files to delete in their order with their bytes, the bytes that are needed, and how many are young."""
+    gone: dict[str, FileName] = {}
+    kept_bytes = young = 0
     for name, info in listing.items():
         file = parse_file_name(name)
         if file is None:
             continue
-        needed = _needed(file, *kept)
-        if file.kind == "build":
-            unneeded = file.named in manifests
-        elif needed:
-            unneeded = False
-        else:
-            bound = trash if file.trash else unfinished
-            unneeded = _needed(file, *named) or (bound is not None and info.mtime <= bound)
-            if held is not None and not file.trash and info.mtime <= held:
-                unneeded = False
-            young += not unneeded
-        if unneeded:
-            sizes[name] = info.size
-            # Manifests, then records, then the rest: at any moment everything that is still named is complete.
-            turn[name] = 0 if file.kind == "build" else 1 if file.record else 2
-        elif file.kind == "build" or needed:
-            bytes_kept += info.size
-    ordered = dict(sorted(sizes.items(), key=lambda item: (turn[item[0]], item[0])))
-    aside = tuple(file.named for name in damaged if (file := parse_file_name(name)) and not file.damaged)
-    return Pruning(tuple(sorted(names)), tuple(numbers), ordered, bytes_kept, young, damaged, aside)
+        match rules.fate(file, info.mtime):
+            case "gone":
+                gone[name] = file
+            case "kept":
+                kept_bytes += info.size
+            case "young":
+                young += 1
+
+    def turn(name: str) -> tuple[int, str]:
+        # Manifests, then records, then the rest: at any moment everything that is still named is complete.
+        return 0 if gone[name].kind == "build" else 1 if gone[name].record else 2, name
+
+    return {name: listing[name].size for name in sorted(gone, key=turn)}, kept_bytes, young
 
 
 def carry_out(store: Store, pruning: Pruning) -> None:

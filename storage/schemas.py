@@ -7,6 +7,7 @@ version recomputes the stage and every stage that reads it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -51,6 +52,10 @@ def _column(name: str, type_: pa.DataType, doc: str) -> pa.Field:
     return pa.field(name, type_, metadata={"doc": doc})
 
 
+def _dataset(name: str, version: int, *columns: pa.Field, **layout: Any) -> Dataset:
+    return Dataset(name, version, pa.schema(columns), **layout)
+
+
 def _meanings(members: Mapping[str, str]) -> str:
     return "; ".join(f"{name}, {meaning}" for name, meaning in members.items())
 
@@ -74,242 +79,192 @@ _ARTICLE_COLUMNS = [
     _column("drop_reason", pa.string(), "why the article is not used; null = used"),
 ]
 
-INTAKE = Dataset(
-    name="intake",
-    version=5,
-    schema=pa.schema([*_ARTICLE_COLUMNS, _column("article_shard", pa.int32(), "destination shard")]),
+INTAKE = _dataset(
+    "intake",
+    5,
+    *_ARTICLE_COLUMNS,
+    _column("article_shard", pa.int32(), "destination shard"),
     grouped_by="article_shard",
     reason="drop_reason",
 )
 
-ARTICLES = Dataset(
-    name="articles",
-    version=4,
-    schema=pa.schema(_ARTICLE_COLUMNS),
-    reason="drop_reason",
-)
+ARTICLES = _dataset("articles", 4, *_ARTICLE_COLUMNS, reason="drop_reason")
 
-SEARCH = Dataset(
-    name="search",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article whose title was the query"),
-            _column("url", pa.string(), "URL of the result; null where the query failed"),
-            _column("rank", pa.int32(), "0-based rank of the result"),
-            _column("provider", pa.string(), "search provider that answered"),
-            _column("reason", pa.string(), "why the result is not used, or why the query failed; null = used"),
-        ]
-    ),
+SEARCH = _dataset(
+    "search",
+    1,
+    _column("article_id", pa.string(), "article whose title was the query"),
+    _column("url", pa.string(), "URL of the result; null where the query failed"),
+    _column("rank", pa.int32(), "0-based rank of the result"),
+    _column("provider", pa.string(), "search provider that answered"),
+    _column("reason", pa.string(), "why the result is not used, or why the query failed; null = used"),
     reason="reason",
 )
 
-CAPTURES = Dataset(
-    name="captures",
-    version=5,
-    schema=pa.schema(
-        [
-            _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
-            _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
-            _column("file", pa.string(), "WARC file: as the settings name it, or the URL it is read from"),
-            _column("offset", pa.int64(), "byte offset of the record in the file, or in its decoded content"),
-            _column("decoded", pa.bool_(), "whether the offset is in the content, because no member starts there"),
-            _column("length", pa.int64(), "bytes of the record in the file; null = not needed to read it"),
-            _column("captured_at", pa.timestamp("us", tz="UTC"), "WARC-Date"),
-            _column("reason", pa.string(), "why the record, or an index, cannot be used; null = it can"),
-        ]
-    ),
+CAPTURES = _dataset(
+    "captures",
+    5,
+    _column("url", pa.string(), "normalised URL of the capture; null where the record has none"),
+    _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
+    _column("file", pa.string(), "WARC file: as the settings name it, or the URL it is read from"),
+    _column("offset", pa.int64(), "byte offset of the record in the file, or in its decoded content"),
+    _column("decoded", pa.bool_(), "whether the offset is in the content, because no member starts there"),
+    _column("length", pa.int64(), "bytes of the record in the file; null = not needed to read it"),
+    _column("captured_at", pa.timestamp("us", tz="UTC"), "WARC-Date"),
+    _column("reason", pa.string(), "why the record, or an index, cannot be used; null = it can"),
     grouped_by="host_shard",
     reason="reason",
 )
 
-INDEX_FILES = Dataset(
-    name="index_files",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("file", pa.string(), "file of a table of the columnar index"),
-            _column("first", pa.string(), "smallest key in the file; null = unknown"),
-            _column("last", pa.string(), "largest key in the file; null = unknown"),
-            _column("rows", pa.int64(), "captures in the file"),
-            _column("row_groups", pa.int32(), "row groups of the file"),
-            _column("bytes", pa.int64(), "compressed bytes of the columns that are read"),
-            _column("sorted", pa.bool_(), "whether its row groups are in order of key"),
-        ]
-    ),
+INDEX_FILES = _dataset(
+    "index_files",
+    1,
+    _column("file", pa.string(), "file of a table of the columnar index"),
+    _column("first", pa.string(), "smallest key in the file; null = unknown"),
+    _column("last", pa.string(), "largest key in the file; null = unknown"),
+    _column("rows", pa.int64(), "captures in the file"),
+    _column("row_groups", pa.int32(), "row groups of the file"),
+    _column("bytes", pa.int64(), "compressed bytes of the columns that are read"),
+    _column("sorted", pa.bool_(), "whether its row groups are in order of key"),
 )
 
-SOUGHT = Dataset(
-    name="sought",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("url", pa.string(), "URL of the frontier"),
-            _column("key", pa.string(), "its key in indexes of web archives (SURT)"),
-            _column("host_shard", pa.int32(), "shard of its host"),
-            _column("file", pa.int32(), "destination: the file to look it up in, numbered through all tables"),
-        ]
-    ),
+SOUGHT = _dataset(
+    "sought",
+    1,
+    _column("url", pa.string(), "URL of the frontier"),
+    _column("key", pa.string(), "its key in indexes of web archives (SURT)"),
+    _column("host_shard", pa.int32(), "shard of its host"),
+    _column("file", pa.int32(), "destination: the file to look it up in, numbered through all tables"),
     grouped_by="file",
 )
 
-FRONTIER = Dataset(
-    name="frontier",
-    version=3,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "citing article"),
-            _column("article_shard", pa.int32(), "shard of the citing article"),
-            _column("url", pa.string(), "normalised absolute URL, without fragment or credentials"),
-            _column("host", pa.string(), "lower-case host[:port] of the URL"),
-            _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
-            _column("provenance", pa.string(), "citation | search"),
-            _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
-            _column("drop_reason", pa.string(), "why the URL is not fetched; null = it is"),
-        ]
-    ),
+FRONTIER = _dataset(
+    "frontier",
+    3,
+    _column("article_id", pa.string(), "citing article"),
+    _column("article_shard", pa.int32(), "shard of the citing article"),
+    _column("url", pa.string(), "normalised absolute URL, without fragment or credentials"),
+    _column("host", pa.string(), "lower-case host[:port] of the URL"),
+    _column("host_shard", pa.int32(), "destination shard: hash of the host's registered domain"),
+    _column("provenance", pa.string(), "citation | search"),
+    _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
+    _column("drop_reason", pa.string(), "why the URL is not fetched; null = it is"),
     grouped_by="host_shard",
     reason="drop_reason",
 )
 
-PAGES = Dataset(
-    name="pages",
-    version=6,
-    schema=pa.schema(
-        [
-            _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
-            _column("host", pa.string(), "lower-case host[:port] of the URL"),
-            _column("status", pa.int32(), "HTTP status of the last response; null = no response"),
-            _column("reason", pa.string(), "why there is no usable body; null = there is one"),
-            _column("final_url", pa.string(), "URL after redirects; null = no response"),
-            _column("mime", pa.string(), "media type: declared, or sniffed where that is missing or wrong"),
-            _column("charset", pa.string(), "declared character set, or null"),
-            _column("bytes", pa.int64(), "decoded body bytes read, also where the body was refused"),
-            _column("sha256", pa.string(), "SHA-256 of body in hex, or null"),
-            _column(
-                "rights_headers",
-                _STRINGS,
-                "what says something of rights, as `name: value`: the response headers tdm-reservation, x-robots-tag, "
-                "link of a licence; ai.txt and tdmrep.json where they reserve the page and the crawl asked for them; "
-                "null = no body, or not recorded by a crawl before version 5",
-            ),
-            _column("etag", pa.string(), "ETag response header, or null"),
-            _column("last_modified", pa.string(), "Last-Modified response header, or null"),
-            _column("fetched_at", pa.timestamp("us", tz="UTC"), "when the last response arrived; a 304 counts"),
-            _column("seconds", pa.float32(), "time from first request to result, retries included"),
-            _column("attempts", pa.int32(), "requests sent for this URL, redirect hops not counted"),
-            _column(
-                "stale_reason",
-                pa.string(),
-                "why the page is still as an earlier crawl found it though it was due; null = it is not",
-            ),
-            _column("archive", pa.string(), "archive file or service that the page was taken from; null = the web"),
-            _column("body", pa.large_binary(), "decoded body, or null"),
-        ]
+PAGES = _dataset(
+    "pages",
+    6,
+    _column("url", pa.string(), "URL as the frontier has it; unique in the dataset"),
+    _column("host", pa.string(), "lower-case host[:port] of the URL"),
+    _column("status", pa.int32(), "HTTP status of the last response; null = no response"),
+    _column("reason", pa.string(), "why there is no usable body; null = there is one"),
+    _column("final_url", pa.string(), "URL after redirects; null = no response"),
+    _column("mime", pa.string(), "media type: declared, or sniffed where that is missing or wrong"),
+    _column("charset", pa.string(), "declared character set, or null"),
+    _column("bytes", pa.int64(), "decoded body bytes read, also where the body was refused"),
+    _column("sha256", pa.string(), "SHA-256 of body in hex, or null"),
+    _column(
+        "rights_headers",
+        _STRINGS,
+        "what says something of rights, as `name: value`: the response headers tdm-reservation, x-robots-tag, "
+        "link of a licence; ai.txt and tdmrep.json where they reserve the page and the crawl asked for them; "
+        "null = no body",
     ),
+    _column("etag", pa.string(), "ETag response header, or null"),
+    _column("last_modified", pa.string(), "Last-Modified response header, or null"),
+    _column("fetched_at", pa.timestamp("us", tz="UTC"), "when the last response arrived; a 304 counts"),
+    _column("seconds", pa.float32(), "time from first request to result, retries included"),
+    _column("attempts", pa.int32(), "requests sent for this URL, redirect hops not counted"),
+    _column(
+        "stale_reason",
+        pa.string(),
+        "why the page is still as an earlier crawl found it though it was due; null = it is not",
+    ),
+    _column("archive", pa.string(), "archive file or service that the page was taken from; null = the web"),
+    _column("body", pa.large_binary(), "decoded body, or null"),
     reason="reason",
     unstable=frozenset({"etag", "last_modified", "fetched_at", "seconds", "attempts", "stale_reason", "archive"}),
     blamed="host",
 )
 
-DOCUMENTS = Dataset(
-    name="documents",
-    version=7,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "citing article"),
-            _column("article_shard", pa.int32(), "destination shard"),
-            _column("url", pa.string(), "URL as the frontier has it"),
-            _column("provenance", pa.string(), "citation | search"),
-            _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
-            _column("title", pa.string(), "title of the page, or null"),
-            _column("paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"),
-            _column(
-                "boilerplate", pa.list_(pa.bool_()), "for each paragraph, whether it repeats across pages of its host"
-            ),
-            _column("engine", pa.string(), "extraction engine that found the text, or null"),
-            _column("reason", pa.string(), "why there is no text; null = there is"),
-            _column(
-                "licence",
-                pa.string(),
-                "licence that the page claims, as SPDX names it; null = no claim was found, which does not mean none",
-            ),
-            _column(
-                "licence_source",
-                pa.string(),
-                "where the claim stands: rel-license | json-ld | rdfa | meta | statement | link-header | domain | "
-                "source (of the articles) | ambiguous (claims contradict each other, licence is null); null = nowhere",
-            ),
-            _column(
-                "reservations",
-                _STRINGS,
-                "signs that rights are reserved against mining, each with its place, such as `header noai`, and the "
-                "crawler that it names, `meta noai for gptbot`; empty = none was found, which does not mean none",
-            ),
-            _column("language", pa.string(), "ISO 639-1 code; null = not sure, or no text"),
-            _column(
-                "quality",
-                pa.struct([(name, pa.float32()) for name in QUALITY_SIGNALS]),
-                f"signals of quality: {_meanings(QUALITY_SIGNALS)}; null = no text",
-            ),
-            _column(
-                "personal",
-                pa.struct([(name, pa.int32()) for name in PERSONAL_DATA]),
-                f"how many pieces of personal data the text has: {_meanings(PERSONAL_DATA)}; null = no text",
-            ),
-        ]
+DOCUMENTS = _dataset(
+    "documents",
+    7,
+    _column("article_id", pa.string(), "citing article"),
+    _column("article_shard", pa.int32(), "destination shard"),
+    _column("url", pa.string(), "URL as the frontier has it"),
+    _column("provenance", pa.string(), "citation | search"),
+    _column("rank", pa.int32(), "0-based place of the URL among those of its provenance"),
+    _column("title", pa.string(), "title of the page, or null"),
+    _column("paragraphs", pa.list_(pa.large_string()), "main text, one string a line break, in order"),
+    _column("boilerplate", pa.list_(pa.bool_()), "for each paragraph, whether it repeats across pages of its host"),
+    _column("engine", pa.string(), "extraction engine that found the text, or null"),
+    _column("reason", pa.string(), "why there is no text; null = there is"),
+    _column(
+        "licence",
+        pa.string(),
+        "licence that the page claims, as SPDX names it; null = no claim was found, which does not mean none",
+    ),
+    _column(
+        "licence_source",
+        pa.string(),
+        "where the claim stands: rel-license | json-ld | rdfa | meta | statement | link-header | domain | "
+        "source (of the articles) | ambiguous (claims contradict each other, licence is null); null = nowhere",
+    ),
+    _column(
+        "reservations",
+        _STRINGS,
+        "signs that rights are reserved against mining, each with its place, such as `header noai`, and the "
+        "crawler that it names, `meta noai for gptbot`; empty = none was found, which does not mean none",
+    ),
+    _column("language", pa.string(), "ISO 639-1 code; null = not sure, or no text"),
+    _column(
+        "quality",
+        pa.struct([(name, pa.float32()) for name in QUALITY_SIGNALS]),
+        f"signals of quality: {_meanings(QUALITY_SIGNALS)}; null = no text",
+    ),
+    _column(
+        "personal",
+        pa.struct([(name, pa.int32()) for name in PERSONAL_DATA]),
+        f"how many pieces of personal data the text has: {_meanings(PERSONAL_DATA)}; null = no text",
     ),
     grouped_by="article_shard",
     reason="reason",
 )
 
-GIVEN = Dataset(
-    name="given",
-    version=5,
-    schema=DOCUMENTS.schema,
-    grouped_by="article_shard",
-    reason="reason",
-)
+GIVEN = _dataset("given", 5, *DOCUMENTS.schema, grouped_by="article_shard", reason="reason")
 
-PARAGRAPHS = Dataset(
-    name="paragraphs",
-    version=8,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article the paragraph is a candidate for"),
-            _column("paragraph_id", pa.int32(), "0-based number within the article"),
-            _column("url", pa.string(), "page it stands in"),
-            _column("provenance", pa.string(), "citation | search"),
-            _column("position", pa.int32(), "0-based position in its page"),
-            _column("text", pa.large_string(), "the paragraph"),
-            _column("drop_reason", pa.string(), "why it is not a candidate; null = it is"),
-        ]
-    ),
+PARAGRAPHS = _dataset(
+    "paragraphs",
+    8,
+    _column("article_id", pa.string(), "article the paragraph is a candidate for"),
+    _column("paragraph_id", pa.int32(), "0-based number within the article"),
+    _column("url", pa.string(), "page it stands in"),
+    _column("provenance", pa.string(), "citation | search"),
+    _column("position", pa.int32(), "0-based position in its page"),
+    _column("text", pa.large_string(), "the paragraph"),
+    _column("drop_reason", pa.string(), "why it is not a candidate; null = it is"),
     reason="drop_reason",
 )
 
-LEAD_NGRAMS = Dataset(
-    name="lead_ngrams",
-    version=1,
-    schema=pa.schema(
-        [_column("ngram", pa.uint64(), "hash of 13 words in a row of a validation or test lead; sorted and unique")]
-    ),
+LEAD_NGRAMS = _dataset(
+    "lead_ngrams",
+    1,
+    _column("ngram", pa.uint64(), "hash of 13 words in a row of a validation or test lead; sorted and unique"),
 )
 
-SKETCHES = Dataset(
-    name="sketches",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("bucket_shard", pa.int32(), "destination shard: decided by the bucket"),
-            _column("bucket", pa.uint64(), "hash of one band of the MinHash; equal in near-duplicates"),
-            _column("whole", pa.bool_(), "whether it is of a whole document, not of a paragraph"),
-            _column("article", pa.uint64(), "article_id as a number"),
-            _column("article_shard", pa.int32(), "shard of the article"),
-            _column("held_out", pa.bool_(), "whether the article is of the valid or test split"),
-            _column("paragraph_id", pa.int32(), "kept paragraph, or the first kept one of the document"),
-        ]
-    ),
+SKETCHES = _dataset(
+    "sketches",
+    1,
+    _column("bucket_shard", pa.int32(), "destination shard: decided by the bucket"),
+    _column("bucket", pa.uint64(), "hash of one band of the MinHash; equal in near-duplicates"),
+    _column("whole", pa.bool_(), "whether it is of a whole document, not of a paragraph"),
+    _column("article", pa.uint64(), "article_id as a number"),
+    _column("article_shard", pa.int32(), "shard of the article"),
+    _column("held_out", pa.bool_(), "whether the article is of the valid or test split"),
+    _column("paragraph_id", pa.int32(), "kept paragraph, or the first kept one of the document"),
     grouped_by="bucket_shard",
 )
 
@@ -324,207 +279,122 @@ _TWIN_COLUMNS = [
     _column("of_paragraph", pa.int32(), "paragraph_id of that one; null = none"),
 ]
 
-TWINS = Dataset(
-    name="twins",
-    version=1,
-    schema=pa.schema([_column("article_shard", pa.int32(), "destination shard"), *_TWIN_COLUMNS]),
+TWINS = _dataset(
+    "twins",
+    1,
+    _column("article_shard", pa.int32(), "destination shard"),
+    *_TWIN_COLUMNS,
     grouped_by="article_shard",
 )
 
-OVERLAPS = Dataset(
-    name="overlaps",
-    version=1,
-    schema=pa.schema(
-        [*_TWIN_COLUMNS, _column("lead", pa.bool_(), "of a training article, with 13 words of a valid or test lead")]
+OVERLAPS = _dataset(
+    "overlaps",
+    1,
+    *_TWIN_COLUMNS,
+    _column("lead", pa.bool_(), "of a training article, with 13 words of a valid or test lead"),
+)
+
+FEATURES = _dataset(
+    "features",
+    1,
+    _column("article_id", pa.string(), "article"),
+    _column("paragraph_id", pa.int32(), "kept paragraph of the article"),
+    _column("rouge2_recall", pa.float32(), "label: ROUGE-2 recall against the lead, 0-1 (Liu & Lapata 2019, sec. 3.1)"),
+    _column("title_similarity", pa.float32(), "tf-idf cosine of paragraph and title, 0-1 (Liu & Lapata 2019, sec. 4)"),
+)
+
+VOCABULARY = _dataset(
+    "vocabulary",
+    1,
+    _column("model", pa.binary(), "serialized SentencePiece model"),
+    _column("pieces", pa.int32(), "number of pieces"),
+    _column("sentences", pa.int64(), "training sentences it was estimated on"),
+)
+
+RANKED = _dataset(
+    "ranked",
+    1,
+    _column("article_id", pa.string(), "article"),
+    _column("rank", pa.int32(), "0-based rank by score: R_1 ... R_L' of Liu & Lapata 2019, sec. 3.1"),
+    _column("paragraph_id", pa.int32(), "paragraph of the article"),
+    _column("url", pa.string(), "page it stands in"),
+    _column("position", pa.int32(), "0-based position in its page"),
+    _column("text", pa.large_string(), "the paragraph"),
+    _column("score", pa.float32(), "score of the ranker, 0-1"),
+)
+
+RANKING_SCORES = _dataset(
+    "ranking_scores",
+    1,
+    _column("article_id", pa.string(), "article of the valid or test split"),
+    _column("split", pa.string(), "valid | test"),
+    _column(
+        "method",
+        pa.string(),
+        "similarity | ranking (the rows of Liu & Lapata 2019, Table 1) | rouge | found, as paragraphs were ranked",
+    ),
+    _column("paragraphs", pa.int32(), "L': how many best paragraphs were joined"),
+    _column("rouge_l_recall", pa.float32(), "ROUGE-L recall of the joined paragraphs against the lead, 0-1"),
+)
+
+GRAPHS = _dataset(
+    "graphs",
+    2,
+    _column("article_id", pa.string(), "article"),
+    _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
+    _column("similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (Liu & Lapata 2019, app. A.1)"),
+    _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (Liu & Lapata 2019, eq. 26)"),
+)
+
+EXAMPLES = _dataset(
+    "examples",
+    2,
+    _column("article_id", pa.string(), "article"),
+    _column("split", pa.string(), "train | valid | test"),
+    _column("title", _TOKENS, "token ids of the title, no special tokens"),
+    _column("source", pa.list_(_TOKENS), "token ids of the ranked paragraphs, best first, no special tokens"),
+    _column("target", _TOKENS, "token ids of the lead, begin and end of summary included"),
+    _column("title_text", pa.string(), "the title"),
+    _column("target_text", pa.large_string(), "the lead"),
+)
+
+PASSAGES = _dataset(
+    "passages",
+    1,
+    _column("article_id", pa.string(), "article whose candidate paragraphs it is from"),
+    _column("split", pa.string(), "train | valid"),
+    _column("sentences", pa.list_(_TOKENS), "token ids of its sentences, in the page's order, no special tokens"),
+)
+
+PREDICTIONS = _dataset(
+    "predictions",
+    6,
+    _column("article_id", pa.string(), "article of the test split"),
+    _column("system", pa.string(), "name of the summarizer"),
+    _column("summary", pa.large_string(), "the summary, one line"),
+    _column("tokens", _STRINGS, "pieces of the summary; empty for extractive systems"),
+    _column(
+        "attention",
+        pa.list_(pa.list_(pa.float32())),
+        "for each piece, its attention to each ranked paragraph (rows sum to 1); empty for extractive systems",
+    ),
+    _column(
+        "source_attention",
+        pa.list_(pa.list_(pa.float32())),
+        "for each ranked paragraph, the attention of its tokens to those of each while the source is encoded "
+        "(all numbers sum to 1); empty for systems that do not say it",
     ),
 )
 
-FEATURES = Dataset(
-    name="features",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article"),
-            _column("paragraph_id", pa.int32(), "kept paragraph of the article"),
-            _column(
-                "rouge2_recall",
-                pa.float32(),
-                "label: ROUGE-2 recall against the lead, 0-1 (Liu & Lapata 2019, sec. 3.1)",
-            ),
-            _column(
-                "title_similarity",
-                pa.float32(),
-                "tf-idf cosine of paragraph and title, 0-1 (Liu & Lapata 2019, sec. 4)",
-            ),
-        ]
-    ),
+SCORES = _dataset(
+    "scores",
+    5,
+    _column("article_id", pa.string(), "article of the test split"),
+    _column("system", pa.string(), "name of the summarizer"),
+    _column("metric", pa.string(), "name of a metric, such as values-input or rougeL"),
+    _column("value", pa.float32(), "the metric's figure, F1 where it is one of precision and recall"),
+    _column("precision", pa.float32(), "0-1, null for a metric that has none"),
+    _column("recall", pa.float32(), "likewise"),
 )
 
-VOCABULARY = Dataset(
-    name="vocabulary",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("model", pa.binary(), "serialized SentencePiece model"),
-            _column("pieces", pa.int32(), "number of pieces"),
-            _column("sentences", pa.int64(), "training sentences it was estimated on"),
-        ]
-    ),
-)
-
-RANKED = Dataset(
-    name="ranked",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article"),
-            _column("rank", pa.int32(), "0-based rank by score: R_1 ... R_L' of Liu & Lapata 2019, sec. 3.1"),
-            _column("paragraph_id", pa.int32(), "paragraph of the article"),
-            _column("url", pa.string(), "page it stands in"),
-            _column("position", pa.int32(), "0-based position in its page"),
-            _column("text", pa.large_string(), "the paragraph"),
-            _column("score", pa.float32(), "score of the ranker, 0-1"),
-        ]
-    ),
-)
-
-RANKING_SCORES = Dataset(
-    name="ranking_scores",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article of the valid or test split"),
-            _column("split", pa.string(), "valid | test"),
-            _column(
-                "method",
-                pa.string(),
-                "similarity | ranking (the rows of Liu & Lapata 2019, Table 1) | rouge | found, as paragraphs were "
-                "ranked",
-            ),
-            _column("paragraphs", pa.int32(), "L': how many best paragraphs were joined"),
-            _column(
-                "rouge_l_recall",
-                pa.float32(),
-                "ROUGE-L recall of the joined paragraphs against the lead, 0-1",
-            ),
-        ]
-    ),
-)
-
-GRAPHS = Dataset(
-    name="graphs",
-    version=2,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article"),
-            _column("nodes", pa.int32(), "ranked paragraphs of the article; node i is the paragraph of rank i"),
-            _column(
-                "similarity", _EDGES, "edges i < j of the similarity graph, tf-idf cosine (Liu & Lapata 2019, app. A.1)"
-            ),
-            _column("discourse", _EDGES, "edges i < j of the approximate discourse graph (Liu & Lapata 2019, eq. 26)"),
-        ]
-    ),
-)
-
-EXAMPLES = Dataset(
-    name="examples",
-    version=2,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article"),
-            _column("split", pa.string(), "train | valid | test"),
-            _column("title", _TOKENS, "token ids of the title, no special tokens"),
-            _column(
-                "source",
-                pa.list_(_TOKENS),
-                "token ids of the ranked paragraphs, best first, no special tokens",
-            ),
-            _column("target", _TOKENS, "token ids of the lead, begin and end of summary included"),
-            _column("title_text", pa.string(), "the title"),
-            _column("target_text", pa.large_string(), "the lead"),
-        ]
-    ),
-)
-
-PASSAGES = Dataset(
-    name="passages",
-    version=1,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article whose candidate paragraphs it is from"),
-            _column("split", pa.string(), "train | valid"),
-            _column(
-                "sentences", pa.list_(_TOKENS), "token ids of its sentences, in the page's order, no special tokens"
-            ),
-        ]
-    ),
-)
-
-PREDICTIONS = Dataset(
-    name="predictions",
-    version=6,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article of the test split"),
-            _column("system", pa.string(), "name of the summarizer"),
-            _column("summary", pa.large_string(), "the summary, one line"),
-            _column("tokens", _STRINGS, "pieces of the summary; empty for extractive systems"),
-            _column(
-                "attention",
-                pa.list_(pa.list_(pa.float32())),
-                "for each piece, its attention to each ranked paragraph (rows sum to 1); empty for extractive systems",
-            ),
-            _column(
-                "source_attention",
-                pa.list_(pa.list_(pa.float32())),
-                "for each ranked paragraph, the attention of its tokens to those of each while the source is encoded "
-                "(all numbers sum to 1); empty for systems that do not say it",
-            ),
-        ]
-    ),
-)
-
-SCORES = Dataset(
-    name="scores",
-    version=5,
-    schema=pa.schema(
-        [
-            _column("article_id", pa.string(), "article of the test split"),
-            _column("system", pa.string(), "name of the summarizer"),
-            _column("metric", pa.string(), "name of a metric, such as values-input or rougeL"),
-            _column("value", pa.float32(), "the metric's figure, F1 where it is one of precision and recall"),
-            _column("precision", pa.float32(), "0-1, null for a metric that has none"),
-            _column("recall", pa.float32(), "likewise"),
-        ]
-    ),
-)
-
-DATASETS: dict[str, Dataset] = {
-    dataset.name: dataset
-    for dataset in (
-        INTAKE,
-        ARTICLES,
-        SEARCH,
-        CAPTURES,
-        INDEX_FILES,
-        SOUGHT,
-        FRONTIER,
-        PAGES,
-        DOCUMENTS,
-        GIVEN,
-        PARAGRAPHS,
-        LEAD_NGRAMS,
-        SKETCHES,
-        TWINS,
-        OVERLAPS,
-        FEATURES,
-        VOCABULARY,
-        RANKED,
-        RANKING_SCORES,
-        GRAPHS,
-        EXAMPLES,
-        PASSAGES,
-        PREDICTIONS,
-        SCORES,
-    )
-}
+DATASETS: dict[str, Dataset] = {one.name: one for one in list(vars().values()) if isinstance(one, Dataset)}

@@ -18,8 +18,7 @@ from flows.stages.results import (
 )
 from flows.stages.texts import Corpus
 from tasks.engine.inputs import DirectoryResult
-from tasks.retraining.judged import Judged
-from tasks.retraining.splits import JudgedOn
+from tasks.retraining.splits import Judged, JudgedOn
 from tasks.retraining.warm_start import (
     PREDICTOR,
     RANKER,

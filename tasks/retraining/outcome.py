@@ -7,7 +7,7 @@ version names exists too, and after a kill between the last two only the pointer
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -28,12 +28,11 @@ from tasks.evaluation.significance import SIGNIFICANCE
 from tasks.reporting.challenge import Challenge, Contender, compare_contenders
 from tasks.retraining.card import Effort, model_card
 from tasks.retraining.evidence import find_all_evidence, scored_otherwise
-from tasks.retraining.judged import Judged
 from tasks.retraining.settings import FLIPS, RetrainingSettings
 from tasks.retraining.settling import describe, settle
 from tasks.retraining.showing import keep_pages, publish_version
-from tasks.retraining.splits import FROZEN, JudgedOn
-from tasks.retraining.verdict import criteria_of, decide, first_verdict, judging
+from tasks.retraining.splits import FROZEN, Judged, JudgedOn
+from tasks.retraining.verdict import Verdict, criteria_of, decide, first_verdict, judging
 from tasks.retraining.warm_start import VersionModels
 
 
@@ -65,30 +64,10 @@ def finish_retraining(
     store = run.store
     scores = {split: _table(store, part) for split, part in splits.apart(challenger.scores).items()}
     number = max(version_numbers(store), default=0) + 1
-    challenges: dict[str, Challenge] = {}
-    verdict = first_verdict()
+    verdict, challenges = first_verdict(), {}
     if champion is not None:
-        champion_number, judged = champion[0].version.number, champion[1]
-        criteria = criteria_of(settings)
-        before = {split: _table(store, part) for split, part in splits.apart(judged.scores).items()}
-        metrics = [criterion.metric for criterion in criteria]
-        evidence = find_all_evidence(before, scores, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
-        flaws = scored_otherwise(judged.scores, challenger.scores)
-        evidence = replace(evidence, flaws=[*flaws, *evidence.flaws])
-        for split, part in splits.apart(splits.articles).items():
-            if not any((finding.split, finding.metric) == (split, settings.metric) for finding in evidence.findings):
-                continue
-            champion_texts, texts = (
-                _table(store, splits.apart(side.predictions)[split]) for side in (judged, challenger)
-            )
-            challenges[split] = compare_contenders(
-                Contender(f"version {champion_number}", before[split], champion_texts),
-                Contender(f"version {number}", scores[split], texts),
-                _table(store, part),
-                judging(settings),
-                seed,
-            )
-        verdict = decide(evidence, criteria, settings)
+        sides = Contested(champion[0].version.number, champion[1], number, challenger)
+        verdict, challenges = _contest(store, sides, scores, splits, settings, seed)
     build = run.record_build(config)
     if read_frozen(store) is None:
         save_frozen(store, FrozenSplit(build.name, seed, *map(_paths, vars(splits.frozen).values())))
@@ -122,6 +101,57 @@ def finish_retraining(
     return settle(store, version, settings)
 
 
+@dataclass(frozen=True)
+class Contested:
+    """Champion and challenger: their numbers and results."""
+
+    champion_number: int
+    champion: Judged
+    challenger_number: int
+    challenger: Judged
+
+
+def _contest(
+    store: Store,
+    sides: Contested,
+    scores: Mapping[str, pa.Table],
+    splits: JudgedOn,
+    settings: RetrainingSettings,
+    seed: int,
+) -> tuple[Verdict, dict[str, Challenge]]:
+    """Return the verdict, and both side by side on each test split where the metric that must improve was scored.
+
+    Args:
+        store: the root.
+        sides: both of them.
+        scores: test split -> the challenger's SCORES rows.
+        splits: the test splits.
+        settings: how to judge.
+        seed: of the test.
+    """
+    criteria = criteria_of(settings)
+    before = {split: _table(store, part) for split, part in splits.apart(sides.champion.scores).items()}
+    metrics = [criterion.metric for criterion in criteria]
+    evidence = find_all_evidence(before, scores, metrics, SIGNIFICANCE, flips=FLIPS, seed=seed)
+    flaws = scored_otherwise(sides.champion.scores, sides.challenger.scores)
+    evidence = replace(evidence, flaws=[*flaws, *evidence.flaws])
+    scored = {finding.split for finding in evidence.findings if finding.metric == settings.metric}
+    challenges = {}
+    for split, part in splits.apart(splits.articles).items():
+        if split in scored:
+            texts = [
+                _table(store, splits.apart(side.predictions)[split]) for side in (sides.champion, sides.challenger)
+            ]
+            challenges[split] = compare_contenders(
+                Contender(f"version {sides.champion_number}", before[split], texts[0]),
+                Contender(f"version {sides.challenger_number}", scores[split], texts[1]),
+                _table(store, part),
+                judging(settings),
+                seed,
+            )
+    return decide(evidence, criteria, settings), challenges
+
+
 def _computed(run: Run) -> dict[str, list[int]]:
     """Return stage -> [shards computed in this run, all shards]."""
     computed: dict[str, list[int]] = {}
@@ -143,5 +173,4 @@ def _paths(stage: StageResult) -> list[str]:
 
 def _table(store: Store, stage: StageResult) -> pa.Table:
     shards: Shards = every(stage).loading(0)(store)
-    # Splits that were fixed earlier may lack a column that came later.
-    return pa.concat_tables((table for (table,) in shards), promote_options="default")
+    return pa.concat_tables(table for (table,) in shards)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.engine.hashing import shard_of, stable_hash
-from tasks.engine.inputs import Shards, StageResult
+from tasks.engine.inputs import DirectoryResult, Shards, StageResult
 from tasks.retraining.frozen import without, without_learned
 
 FROZEN, RECENT = "frozen", "recent"
@@ -29,6 +29,23 @@ class TestSplit:
 
     articles: StageResult
     paragraphs: StageResult
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A version's models, and their results on the test splits: what a plan and a verdict both name.
+
+    Attributes:
+        vocabulary: its vocabulary.
+        models: name -> directory.
+        predictions: its summaries.
+        scores: their scores.
+    """
+
+    vocabulary: StageResult
+    models: Mapping[str, DirectoryResult]
+    predictions: StageResult
+    scores: StageResult
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ splits, which is valid however the weeks depend on each other).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -89,28 +89,56 @@ def decide(evidence: Evidence, criteria: Sequence[Criterion], settings: Retraini
         raise ValueError("no metric must improve: expected one at least")
     if flaws := evidence.flaws or _unknown(findings, criteria):
         return Verdict(False, f"not comparable with the champion: {'; '.join(flaws)}", None, tuple(criteria))
-    splits = {finding.split: finding.articles for finding in findings}
-    share = settings.false_promotions / WEEKS
-    # A split with so few articles that nothing can be significant takes no share of the level from the other.
-    able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
-    level = share / (len(able) or 1)
-    sought = [
-        [finding for finding in findings if finding.split == split and finding.metric in needed] for split in splits
-    ]
-    sought = [of_split for of_split in sought if len(of_split) == len(needed)]
+    level, able = _level(findings, settings)
+    sought = _complete(findings, needed)
     if not sought:
         return Verdict(False, f"no test split has scores in all of {', '.join(needed)}", level, tuple(criteria))
-    lacking = [[(finding, _lacking(finding, able, level, settings)) for finding in of_split] for of_split in sought]
-    improved = [of_split for of_split, lacks in zip(sought, lacking, strict=True) if not any(lack for _, lack in lacks)]
-    harmed = [finding for finding in findings if _harmed(finding, settings)]
-    if improved and not harmed:
-        promoted, reason = True, f"better than the champion: {_gains(improved[0])}"
-    elif improved:
-        promoted, reason = False, f"{_gains(improved[0])}, but worse than the champion: {_gains(harmed)}"
-    else:
-        short = [(finding.p_better, lack) for lacks in lacking for finding, lack in lacks if lack]
-        promoted, reason = False, min(short)[1]
+    promoted, reason = _better_and_unharmed(
+        {
+            split: [(one, _lacking(one, able, level, settings)) for one in of_split]
+            for split, of_split in sought.items()
+        },
+        [finding for finding in findings if _harmed(finding)],
+    )
     return Verdict(promoted, reason, level, tuple(criteria), tuple(findings))
+
+
+def _better_and_unharmed(
+    sought: Mapping[str, Sequence[tuple[Finding, str]]], harmed: Sequence[Finding]
+) -> tuple[bool, str]:
+    """Return whether all findings of some test split improve and none is harmed, and why.
+
+    Args:
+        sought: test split -> its findings that must improve, each with what it lacks.
+        harmed: findings that got worse.
+    """
+    improved = [of_split for of_split in sought.values() if not any(lack for _, lack in of_split)]
+    if not improved:
+        return False, min((one.p_better, lack) for of_split in sought.values() for one, lack in of_split if lack)[1]
+    gains = _gains([finding for finding, _ in improved[0]])
+    if harmed:
+        return False, f"{gains}, but worse than the champion: {_gains(harmed)}"
+    return True, f"better than the champion: {gains}"
+
+
+def _level(findings: Sequence[Finding], settings: RetrainingSettings) -> tuple[float, list[str]]:
+    """Return the largest p-value of an improvement this week, and the test splits that share it.
+
+    A split with so few articles that nothing can be significant takes no share of the level from the others.
+    """
+    splits = {finding.split: finding.articles for finding in findings}
+    share = settings.false_promotions / WEEKS
+    able = [split for split, articles in splits.items() if 0.5**articles <= share / len(splits)]
+    return share / (len(able) or 1), able
+
+
+def _complete(findings: Sequence[Finding], needed: Sequence[str]) -> dict[str, list[Finding]]:
+    """Return the findings that must improve on each test split that has all of them."""
+    found: dict[str, list[Finding]] = {finding.split: [] for finding in findings}
+    for finding in findings:
+        if finding.metric in needed:
+            found[finding.split].append(finding)
+    return {split: of_split for split, of_split in found.items() if len(of_split) == len(needed)}
 
 
 def _unknown(findings: Sequence[Finding], criteria: Sequence[Criterion]) -> list[str]:
@@ -142,7 +170,7 @@ def _lacking(finding: Finding, able: Sequence[str], level: float, settings: Retr
     return "" if finding.p_better <= level else f"{gain}, not significant at {level:.2g}"
 
 
-def _harmed(finding: Finding, settings: RetrainingSettings) -> bool:
+def _harmed(finding: Finding) -> bool:
     return finding.points < -_TOLERANCE and finding.p_worse <= _HARM
 
 

@@ -106,22 +106,12 @@ def pinned(store: Store, stage: str, files: Sequence[str]) -> StageResult:
 
 def ranker_fits(version: Version, settings: RankerSettings) -> bool:
     """Whether a ranker of these settings has the shape of the version's."""
-    before: Mapping[str, Any] = version.settings["ranker"]
-    # Versions that are older than these rules name a size of embeddings and a dropout.
-    shape: dict[str, float] = {"hidden": settings.hidden, "embedding": settings.hidden}
-    if "dropout" in before:
-        from models.ranker import RankerConfig  # here, because it loads torch, and a plan needs none
-
-        shape["dropout"] = RankerConfig.dropout
-    return all(before.get(name, value) == value for name, value in shape.items())
+    return bool(version.settings["ranker"]["hidden"] == settings.hidden)
 
 
 def summarizer_fits(version: Version, settings: SummarizerSettings) -> bool:
     """Whether a summarizer of these settings is that of the version."""
-    before: Mapping[str, Any] = version.settings["summarizer"]
-    # A setting that is newer than the version had its default when the version was trained.
-    newer = {name: info.default for name, info in SummarizerSettings.model_fields.items() if name not in before}
-    return {**newer, **before} == settings.model_dump(mode="json")
+    return bool(version.settings["summarizer"] == settings.model_dump(mode="json"))
 
 
 def summarizer_sees_sentences(version: Version) -> bool:

@@ -36,7 +36,7 @@ from tasks.engine.inputs import DirectoryResult, StageResult, every, same
 from tasks.engine.recipe import Recipe
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.retraining.judged import Judged
+from tasks.retraining.splits import Judged
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, VersionModels
 from tests.flows.recording import walked
 from tests.patience import PATIENCE

@@ -27,12 +27,11 @@ from storage.store import Store
 from tasks.engine.inputs import DirectoryResult, StageResult
 from tasks.engine.recipe import Recipe
 from tasks.engine.stage import InlineExecutor, Run
-from tasks.retraining.judged import Judged
 from tasks.retraining.outcome import finish_retraining
 from tasks.retraining.settings import RetrainingSettings
 from tasks.retraining.settling import move_late_pointer, promote_by_hand, settle
 from tasks.retraining.showing import publish_versions
-from tasks.retraining.splits import JudgedOn, TestSplit, joined
+from tasks.retraining.splits import Judged, JudgedOn, TestSplit, joined
 from tasks.retraining.warm_start import RANKER, SUMMARIZER, champion_models, starting_models
 
 pytestmark = pytest.mark.integration
