@@ -2,7 +2,6 @@
 
 from flows.running.session import Session
 from flows.stages.results import Examples, Graphs, PredictorModel, SummarizerModel, VocabularyTable
-from models.presets import find_preset
 from tasks.engine.inputs import contents, every, only
 from tasks.engine.recipe import Recipe
 from tasks.summarization.positions import check_lengths
@@ -61,10 +60,7 @@ def summarizer(
 def _start(session: Session, settings: SummarizerSettings) -> dict[str, str]:
     """Return what decides the weights that a training starts from, beside the settings."""
     folder = session.config.tokenizer_folder
-    if settings.pretrained is None:
-        # Fresh LongT5s were once drawn with larger words; a higher version would train all other summarizers again too.
-        return {"words": "d^-.5"} if find_preset(settings.preset).architecture == "longt5" else {}
-    if folder is None:
+    if settings.pretrained is None or folder is None:
         return {}
     # Here, because they load torch, and a plan of other builds needs none.
     from tasks.summarization.folders import folder_vocabulary

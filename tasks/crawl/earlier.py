@@ -24,9 +24,6 @@ from tasks.rights.reservations import of_other_files
 
 logger = logging.getLogger(__name__)
 
-# Versions of `pages` whose rows can be used: version 4 only lacks the headers on rights, which are then null, and 5 may
-# hold parts of pages that were cut. To fetch a large corpus again for their sake alone would burden its sites.
-_READABLE = (4, 5, PAGES.version)
 # RFC 9110, 8.8.3. A `*` from a server is not sent back: it would confirm any page.
 _ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]{0,1000}"')
 _LOOKED_AT = [
@@ -155,7 +152,7 @@ class EarlierReader:
         earlier = self._batch.take(pa.array([self._rows[url]]))  # a slice would keep all of the batch in memory
         newer = () if row is None else ("stale_reason",) if _is_stale(row) else _OF_A_REQUEST
         columns = [
-            row.column(name) if row is not None and name in newer else _column(earlier, name)
+            row.column(name) if row is not None and name in newer else earlier.column(name)
             for name in PAGES.schema.names
         ]
         if row is not None and (files := row.column("rights_headers").to_pylist()[0]) is not None:
@@ -166,13 +163,6 @@ class EarlierReader:
 
 
 _OF_A_REQUEST = ("fetched_at", "seconds", "attempts", "stale_reason")
-
-
-def _column(earlier: pa.RecordBatch, name: str) -> pa.Array:
-    """Return a column of an earlier row, null where its version did not have it yet."""
-    if name in earlier.schema.names:
-        return earlier.column(name)
-    return pa.nulls(earlier.num_rows, PAGES.schema.field(name).type)
 
 
 def _is_stale(row: pa.RecordBatch) -> bool:
@@ -206,7 +196,7 @@ def find_earlier(store: Store, settings: CrawlSettings, *, shard: int, host_shar
 
 
 def _comparable(record: ShardRecord, settings: CrawlSettings, host_shards: int) -> bool:
-    if record.version not in _READABLE or record.settings.get("host_shards") != host_shards:
+    if record.version != PAGES.version or record.settings.get("host_shards") != host_shards:
         return False
     try:
         earlier, now = CrawlSettings(**_fields(record)).recipe(), settings.recipe()

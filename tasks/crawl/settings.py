@@ -303,13 +303,6 @@ class CrawlSettings(Settings):
     connections: int = tuning(32, "requests of one shard at the same time, over all hosts", ge=1, le=1_000)
     ca_bundle: str | None = tuning(None, "file of certificate authorities to trust; null = those of certifi")
 
-    def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide which pages there are; `reservation_files` only where set, as it came later."""
-        fields = super().recipe()
-        if not self.reservation_files:
-            del fields["reservation_files"]
-        return fields
-
     @field_validator("accepted_types")
     @classmethod
     def _any_type(cls, types: tuple[str, ...]) -> tuple[str, ...]:

@@ -92,13 +92,6 @@ class ExampleSettings(Settings):
         "stay whole; null = all sentences",
     )
 
-    def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide what is stored; `supported_by` only where it is set, as it came later."""
-        fields = super().recipe()
-        if self.supported_by is None:
-            del fields["supported_by"]
-        return fields
-
 
 class SummarizerSettings(Settings):
     """Which summarizer, and what it reads of an article."""
@@ -146,13 +139,6 @@ class SummarizerSettings(Settings):
     def sees_sentences(self) -> bool:
         """Whether the summarizer reads examples with `[BOS]` before each sentence (Akiyama et al. 2021)."""
         return sees_sentences(self.preset, self.overrides)
-
-    def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide what is trained; `truncation` only where it is chosen, as it came later."""
-        fields = super().recipe()
-        if self.truncation == "end":
-            del fields["truncation"]
-        return fields
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
@@ -344,14 +330,6 @@ class DecodingSettings(Settings):
         ge=1,
         description="articles decoded at a time; part of the recipe, because the last bits of sums depend on it",
     )
-
-    def recipe(self) -> dict[str, Any]:
-        """Return the fields that decide what is written; those that came later only where they are set."""
-        fields = super().recipe()
-        for name in ("as_transformers", "min_sentence_probability", "length_exponent"):
-            if fields[name] == type(self).model_fields[name].default:
-                del fields[name]
-        return fields
 
     @model_validator(mode="after")
     def _lengths_leave_room(self) -> Self:

@@ -99,15 +99,6 @@ def test_the_builds_summarizer_and_summaries_have_the_recipes_they_had(tmp_path:
     assert len(decoding) == 2
 
 
-def test_a_fresh_longt5_is_not_one_of_those_that_were_drawn_otherwise(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra `backbones`")
-    build = config(summarizer={"preset": "longt5-small", "graph": "none", "copying": False})
-    job = next(job for job in walked(build, report, tmp_path)[1] if job.stage == "models/summarizer")
-    drawn = {**build.summarizer.recipe(), "training": build.training.recipe(), "seed": build.seed}
-    assert job.key != recipe_key("models/summarizer", 5, drawn, 0, job.digests)
-    assert job.key == recipe_key("models/summarizer", 5, {**drawn, "words": "d^-.5"}, 0, job.digests)
-
-
 def test_the_tables_share_corpus_ranker_and_baselines_with_a_build(tmp_path: Path) -> None:
     _, build = walked(config(), report, tmp_path)
     _, made = walked(config(), tables, tmp_path)

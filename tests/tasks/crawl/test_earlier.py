@@ -6,17 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from storage.recipes import ShardRecord
-from storage.schemas import DATASETS, FRONTIER, PAGES
+from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.crawl.settings import CrawlSettings
 from tasks.crawl.stage import crawl_shard
@@ -64,12 +62,11 @@ def build(
     """Walk frontier and pages as a build does; return the rows of host shard 0 by URL, and its record."""
     store = Store(str(root))
     run = Run(store, InlineExecutor())
-    dataset = DATASETS[PAGES.name]
     found = run.stage(Recipe(FRONTIER, frontier, arguments={"urls": sorted(urls)}), shards=1, inputs={})
     pages = run.stage(
         Recipe(
-            dataset,
-            crawl_of_version,
+            PAGES,
+            crawl_shard,
             settings=CrawlSettings(**{**FAST, **settings}),
             arguments={"host_shards": host_shards},
             per_shard={"shard": range(1)},
@@ -85,14 +82,8 @@ def build(
     )
     record = pages.records[0]
     table = store.read_table(record.path, record.written.sha256)
-    assert table.schema.equals(dataset.schema)
+    assert table.schema.equals(PAGES.schema)
     return {row["url"]: row for row in table.to_pylist()}, record
-
-
-def crawl_of_version(frontier: pa.Table, settings: CrawlSettings, **options: Any) -> Iterator[pa.RecordBatch]:
-    """The crawl, with the columns that `pages` has here: a test may bring an earlier version back."""
-    for batch in crawl_shard(frontier, settings, **options):
-        yield batch.select(DATASETS[PAGES.name].schema.names)
 
 
 def stable(rows: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -108,35 +99,6 @@ def test_added_url_costs_one_request(tmp_path: Path) -> None:
         assert server.paths() == ["/5"]
     assert [row["body"] for row in second.values()] == [body(n) for n in range(6)]
     assert {url: second[url] for url in first} == first
-
-
-def test_pages_of_the_version_without_headers_on_rights_are_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    urls = ["http://a.test/0", "http://a.test/1"]
-    names = [name for name in PAGES.schema.names if name != "rights_headers"]
-    before = replace(PAGES, version=4, schema=pa.schema([PAGES.schema.field(name) for name in names]))
-    with LoopbackServer({f"/{n}": answer(body(n), X_Robots_Tag="noai") for n in range(2)}) as server:
-        with monkeypatch.context() as earlier:
-            earlier.setitem(DATASETS, PAGES.name, before)
-            first, _ = build(tmp_path, server, urls[:1])
-        assert "rights_headers" not in first[urls[0]]
-        server.log.clear()
-        second, _ = build(tmp_path, server, urls)
-        assert server.paths() == ["/1"]
-    assert second[urls[0]] == {**first[urls[0]], "rights_headers": None}  # nobody wrote them down
-    assert second[urls[1]]["rights_headers"] == ["x-robots-tag: noai"]
-
-
-def test_pages_of_the_version_before_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    urls = ["http://a.test/0", "http://a.test/1"]
-    with LoopbackServer({f"/{n}": answer(body(n)) for n in range(2)}) as server:
-        with monkeypatch.context() as earlier:
-            earlier.setitem(DATASETS, PAGES.name, replace(PAGES, version=5))
-            build(tmp_path, server, urls[:1])
-        server.log.clear()
-        build(tmp_path, server, urls)
-        assert server.paths() == ["/1"]
 
 
 def test_removed_url_costs_none(tmp_path: Path) -> None:

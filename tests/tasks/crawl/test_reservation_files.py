@@ -8,7 +8,6 @@ import pytest
 
 from tasks.crawl.reservation_files import PATHS, read_file
 from tasks.crawl.safety import FetchError
-from tasks.crawl.settings import CrawlSettings
 from tasks.rights.reservations import header_reservations
 from tests.tasks.crawl.loopback_server import Handler, LoopbackServer, answer, crawl, local_journal
 
@@ -113,11 +112,6 @@ def test_a_redirect_is_judged_by_the_files_of_its_target(tmp_path: Path) -> None
     }
     found, _ = signs(tmp_path, pages, ["/old", "/here"])
     assert found == [["ai.txt"], []]
-
-
-def test_a_setting_that_is_off_leaves_the_recipe_as_it_was() -> None:
-    assert "reservation_files" not in CrawlSettings().recipe()
-    assert CrawlSettings(reservation_files=True).recipe()["reservation_files"] is True
 
 
 def test_a_file_that_cannot_be_had_reserves_nothing() -> None:

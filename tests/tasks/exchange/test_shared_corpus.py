@@ -6,7 +6,6 @@ import resource
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pytest
 import yaml
 
 from storage.errors import CorruptShardError, StorageError
-from storage.schemas import DATASETS
 from storage.store import Store
 from tasks.exchange.shared_corpus import exporting, plan
 from tasks.exchange.shared_corpus.card import yaml_features
@@ -251,17 +249,6 @@ def test_builds_without_what_is_asked_for_are_refused(tmp_path: Path) -> None:
     corpus_root.make_corpus(tmp_path / "imported", config={"imported": {"folder": "x"}})
     with pytest.raises(ValueError, match=r"imported, no corpus of its own: expected another build"):
         export(tmp_path / "imported", tmp_path / "to")
-
-
-def test_a_build_whose_documents_have_licences_by_earlier_rules_is_to_be_run_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setitem(DATASETS, "documents", replace(DATASETS["documents"], version=5))
-        corpus_root.make_corpus(tmp_path / "root")
-    with pytest.raises(ValueError, match=r"documents of version 5: expected version \d+, since licences .*; run"):
-        export(tmp_path / "root", tmp_path / "to")
-    export(tmp_path / "root", tmp_path / "to", columns=("summary", "urls"))  # needs no documents
 
 
 def test_a_folder_with_something_else_is_left_alone(root: Path, tmp_path: Path) -> None:

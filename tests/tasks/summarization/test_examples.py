@@ -166,10 +166,6 @@ def test_sentences_with_values_that_were_not_read_are_not_learned(vocabulary: Vo
         3: {"a": "Title a rises in Kestria. It was surveyed in 1930. It is long.", "b": lead},
         None: {"a": lead, "b": lead, "c": "Seen by Ann Berg."},
     }
-
-
-def test_the_recipe_of_an_old_build_is_that_of_all_sentences() -> None:
-    assert "supported_by" not in ExampleSettings().recipe()
     assert ExampleSettings(supported_by=12).recipe()["supported_by"] == 12
 
 
