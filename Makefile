@@ -65,7 +65,7 @@ benchmarks: $(VENV)/.dev ## every figure we claim, each beside its peer; DATA=fo
 
 mutants: $(VENV)/.dev ## how many small faults the tests notice, by chance; an hour; ARGS='--group storage --draw 10'
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[mutants]"
-	$(BIN)/python -m benchmarks.mutants $(ARGS)
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 lock: ## resolve the locks anew, in throw-away environments
 	./.ci/lock $(PYTHON)

@@ -10,7 +10,6 @@ differ from step to step. Against transformers, summaries end where they like, f
 all three write the greatest length, because CTranslate2 ends a search by a rule of its own. Needs the extra `dev`.
 """
 
-import argparse
 import json
 import statistics
 import tempfile
@@ -25,6 +24,7 @@ from ctranslate2.converters import TransformersConverter
 from torch import Tensor
 from transformers import BartForConditionalGeneration
 
+from benchmarks.frame import command
 from models.bart import Bart
 from models.contract import SourceBatch
 from models.pretrained import save_pretrained
@@ -130,35 +130,31 @@ def compare(searches: Mapping[str, Search], shortest: int, longest: int, rounds:
         )
 
 
-def main() -> None:
+def main(
+    preset: str = "bart-base",
+    articles: int = 4,
+    tokens: int = 512,
+    length: int = 60,
+    vocabulary: int = 50_265,
+    rounds: int = 3,
+    threads: int = 2,
+) -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description="beam search of BART against transformers and CTranslate2")
-    parser.add_argument("--preset", default="bart-base")
-    parser.add_argument("--articles", type=int, default=4)
-    parser.add_argument("--tokens", type=int, default=512)
-    parser.add_argument("--length", type=int, default=60)
-    parser.add_argument("--vocabulary", type=int, default=50_265)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    torch.set_num_threads(threads)
     torch.manual_seed(0)
-    model = build_summarizer(options.preset, vocabulary_size=options.vocabulary, pad=PAD).eval()
+    model = build_summarizer(preset, vocabulary_size=vocabulary, pad=PAD).eval()
     assert isinstance(model, Bart)
     model.final_logits_bias.normal_()
     model.final_logits_bias[0, [BEGIN, PAD, UNKNOWN]] = -1e4  # our search never writes them
-    ids = torch.randint(4, options.vocabulary, (options.articles, options.tokens))
+    ids = torch.randint(4, vocabulary, (articles, tokens))
     ids[:, 0], ids[:, -1] = BEGIN, END
-    print(
-        f"{options.preset}: {options.articles} articles of {options.tokens} tokens, beam {BEAM}, "
-        f"{options.threads} threads"
-    )
+    print(f"{preset}: {articles} articles of {tokens} tokens, beam {BEAM}, {threads} threads")
     with tempfile.TemporaryDirectory() as folder:
         save_pretrained(model, folder)
         searches = {OURS: our_search(model, ids), LIBRARY: library_search(folder, ids)}
-        compare(searches, options.length // 2, options.length, options.rounds)
-        searches[ENGINE] = engine_search(folder, ids, options.vocabulary, options.threads)
-        compare(searches, options.length, options.length, options.rounds)
+        compare(searches, length // 2, length, rounds)
+        searches[ENGINE] = engine_search(folder, ids, vocabulary, threads)
+        compare(searches, length, length, rounds)
 
 
 def _seconds(search: Search, shortest: int, longest: int) -> tuple[float, float]:
@@ -169,4 +165,4 @@ def _seconds(search: Search, shortest: int, longest: int) -> tuple[float, float]
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

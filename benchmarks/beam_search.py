@@ -14,13 +14,13 @@ summaries a second, released over shared, with encoding. The defaults are smalle
 tokens and up to 300 generated, for PHT and GraphSum; 24 x 100 and 250 for HT): the released way takes minutes there.
 """
 
-import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
 
+from benchmarks.frame import command
 from models.contract import Decoded, Memory, SourceBatch, Summarizer
 from models.parallel import ParallelTransformer
 from models.presets import find_preset
@@ -125,26 +125,25 @@ def _advance(
     return step.alive, step.parents, step.ended, bool(step.done.all())
 
 
-def main() -> None:
+def main(
+    preset: str = "ht",
+    articles: int = 4,
+    paragraphs: int = 24,
+    tokens: int = 66,
+    length: int = 60,
+    vocabulary: int = 32_000,
+) -> None:
     """Print seconds and summaries per second of each way."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", default="ht")
-    parser.add_argument("--articles", type=int, default=4)
-    parser.add_argument("--paragraphs", type=int, default=24)
-    parser.add_argument("--tokens", type=int, default=66, help="tokens a paragraph")
-    parser.add_argument("--length", type=int, default=60, help="tokens of every summary")
-    parser.add_argument("--vocabulary", type=int, default=32_000)
-    options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.set_num_threads(1)  # other work on the machine then disturbs the clock of the process less
     torch.manual_seed(0)
-    model = build_summarizer(options.preset, vocabulary_size=options.vocabulary).eval().to(device)
-    source = articles_of(options.articles, options.paragraphs, options.tokens, options.vocabulary).to(device)
+    model = build_summarizer(preset, vocabulary_size=vocabulary).eval().to(device)
+    source = articles_of(articles, paragraphs, tokens, vocabulary).to(device)
     # All summaries are of one length, so that every way does the same number of steps for every article.
-    settings = SearchSettings(min_length=options.length, max_length=options.length)
+    settings = SearchSettings(min_length=length, max_length=length)
     shared(model, source, replace(settings, min_length=3, max_length=3))
-    size = f"{options.articles} articles of {options.paragraphs} x {options.tokens} tokens, {options.length} generated"
-    print(f"{options.preset} on {device}: {size}; seconds of one {'core' if device == 'cpu' else 'device'}")
+    size = f"{articles} articles of {paragraphs} x {tokens} tokens, {length} generated"
+    print(f"{preset} on {device}: {size}; seconds of one {'core' if device == 'cpu' else 'device'}")
     clock = time.process_time if device == "cpu" else time.perf_counter
     started = clock()
     with torch.inference_mode():
@@ -162,10 +161,10 @@ def main() -> None:
         expected = expected or summaries
         same = "the same summaries" if summaries == expected else "OTHER SUMMARIES"
         print(f"{variant.__name__:<9}{seconds:8.2f} s, {seconds - encoding:8.2f} s without encoding, {same}")
-    goal = GOALS.get(find_preset(options.preset).architecture)
+    goal = GOALS.get(find_preset(preset).architecture)
     bar = f"; goal {goal} x at the papers' sizes" if goal else ""
     print(f"summaries a second, against the released way: {taken[released] / taken[shared]:.1f} x{bar}")
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

@@ -10,9 +10,6 @@ find the same captures. The goal is a million look-ups in a minute of processor 
 more, or if the results differ.
 """
 
-import argparse
-import json
-import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -25,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 
-from benchmarks.process import run_apart
+from benchmarks.frame import apart, command, peak_bytes
 from tasks.crawl.columnar.layout import index_files
 from tasks.crawl.columnar.look_up import look_up_in_file
 from tasks.crawl.columnar.sought import seek
@@ -107,7 +104,7 @@ def measured(work: Callable[[], tuple[int, int, float]]) -> dict[str, Any]:
         "offsets": offsets,
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_bytes(),
     }
 
 
@@ -152,39 +149,26 @@ def by_whole_columns(folder: str, keys: pa.Table) -> tuple[int, int, float]:
     return found.num_rows, int(pc.sum(found.column("warc_record_offset")).as_py() or 0), 0.0
 
 
-def run_one(task: dict[str, Any]) -> dict[str, Any]:
+def measure(who: str, folder: str, rows: int, count: int) -> dict[str, Any]:
     """Measure one of them in this process."""
-    urls = urls_of(task["rows"], task["urls"])
-    if task["who"] == "ours":
-        return measured(lambda: ours(task["folder"], urls))
+    urls = urls_of(rows, count)
+    if who == "ours":
+        return measured(lambda: ours(folder, urls))
     keys = pa.table({"key": [surt_key(url) for url in urls]})
-    peer = {"duckdb": by_duckdb, "whole columns": by_whole_columns}[task["who"]]
-    return measured(lambda: peer(task["folder"], keys))
+    peer = {"duckdb": by_duckdb, "whole columns": by_whole_columns}[who]
+    return measured(lambda: peer(folder, keys))
 
 
-def main() -> int:
+def main(rows: int = 2_000_000, urls: int = 1_000_000, keep: str | None = None) -> int:
     """Print the figures; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=2_000_000)
-    parser.add_argument("--urls", type=int, default=1_000_000)
-    parser.add_argument("--keep", help="folder of the table, which is not deleted")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(run_one(json.loads(options.one))))
-        return 0
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or temporary
+        folder = keep or temporary
         if not any(Path(folder).rglob("*.parquet")):
-            write_table(Path(folder), options.rows)
-        task = {"folder": folder, "rows": options.rows, "urls": options.urls}
-        results = {
-            who: run_apart("benchmarks.columnar_index", "--one", json.dumps({**task, "who": who}))
-            for who in ("ours", "duckdb", "whole columns")
-        }
-    print(f"{options.urls:,} URLs in {options.rows:,} rows")
+            write_table(Path(folder), rows)
+        results = {who: apart(measure, who, folder, rows, urls) for who in ("ours", "duckdb", "whole columns")}
+    print(f"{urls:,} URLs in {rows:,} rows")
     for who, figures in results.items():
-        rate = 60 * options.urls / figures["processor"]
+        rate = 60 * urls / figures["processor"]
         print(
             f"{who:14}{rate:13,.0f} look-ups a minute of processor time: {figures['processor']:.1f} s "
             f"({figures['seconds']:.1f} s on the wall){figures['peak'] / 1e6:6.0f} MB  {figures['captures']:,} captures"
@@ -200,8 +184,8 @@ def main() -> int:
         )
     if not same:
         print("the captures differ")
-    return 0 if same and 60 * options.urls / own["processor"] >= GOAL else 1
+    return 0 if same and 60 * urls / own["processor"] >= GOAL else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

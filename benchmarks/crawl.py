@@ -8,10 +8,7 @@ separate process; rounds alternate, and the fastest of each counts. Another proc
 if the crawl is slower than Scrapy, loses a page, or needs more than 400 MB. Needs addresses 127.0.1.*, as Linux has.
 """
 
-import argparse
 import contextlib
-import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,8 +19,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from benchmarks.frame import apart, command, peak_bytes
 from benchmarks.loopback_web import address
-from benchmarks.process import run_apart
 from storage.schemas import FRONTIER
 from tasks.crawl.crawl import crawl_batches
 from tasks.crawl.journal import Journal
@@ -83,48 +80,30 @@ CRAWLERS = {"crawl": crawl_own, "scrapy": crawl_peer}
 
 
 def measure(crawler: str, urls: list[str], delay: float) -> dict[str, float]:
-    """Run a crawler in a separate process; return pages, seconds and peak bytes."""
+    """Run a crawler in this process; return pages, seconds and peak bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        task = {"crawler": crawler, "urls": urls, "folder": folder, "delay": delay}
-        return run_apart("benchmarks.crawl", "--one", task=task)
+        return {**CRAWLERS[crawler](urls, Path(folder), delay), "peak": peak_bytes()}
 
 
-def run_one() -> None:
-    """Run the crawl described on standard input and print its figures as JSON."""
-    task = json.load(sys.stdin)
-    figures = CRAWLERS[task["crawler"]](task["urls"], Path(task["folder"]), task["delay"])
-    print(json.dumps({**figures, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
-
-
-def main() -> int:
+def main(pages: int = 5_000, hosts: int = 50, delay: float = 0.0, rounds: int = 3) -> int:
     """Print figures and ratio; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=5_000)
-    parser.add_argument("--hosts", type=int, default=50)
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds between the requests to one host")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        run_one()
-        return 0
     runs: dict[str, list[dict[str, float]]] = {crawler: [] for crawler in CRAWLERS}
-    with serving(options.hosts) as port:
-        urls = make_urls(options.pages, options.hosts, port)
-        for _ in range(options.rounds):
+    with serving(hosts) as port:
+        urls = make_urls(pages, hosts, port)
+        for _ in range(rounds):
             for crawler, found in runs.items():
-                found.append(measure(crawler, urls, options.delay))
+                found.append(apart(measure, crawler, urls, delay))
     rate = {}
     for crawler, found in runs.items():
         fastest, peak = min(one["seconds"] for one in found), max(one["peak"] for one in found)
-        rate[crawler] = options.pages / fastest
+        rate[crawler] = pages / fastest
         print(f"{crawler:8}{rate[crawler]:8.0f} pages per second{fastest:9.1f} s{peak / 1e6:9.0f} MB at most")
     ratio = rate["crawl"] / rate["scrapy"]
     peak = max(one["peak"] for one in runs["crawl"])
-    lost = options.pages - min(one["pages"] for one in runs["crawl"])
+    lost = pages - min(one["pages"] for one in runs["crawl"])
     print(f"crawl / scrapy {ratio:.2f}   bar {BAR:.1f};  {peak / 1e6:.0f} MB   bar {BAR_BYTES / 1e6:.0f};  {lost} lost")
     return 0 if ratio >= BAR and peak <= BAR_BYTES and not lost else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -9,9 +9,6 @@ with URLs of 80 characters, is included. Another process serves the web on addre
 status is 1 if a peak exceeds 400 MB or a URL has no row.
 """
 
-import argparse
-import json
-import resource
 import sys
 import tempfile
 import time
@@ -21,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 
 from benchmarks.crawl import BAR_BYTES, serving
+from benchmarks.frame import apart, command, peak_bytes
 from benchmarks.loopback_web import address
-from benchmarks.process import run_apart
 from storage.schemas import FRONTIER, PAGES
 from storage.store import RowGroup, Store
 from tasks.crawl.settings import CrawlSettings
@@ -38,18 +35,8 @@ _PIECE = 10_000
 def path_of(kind: str, number: int) -> str:
     """Return the path of a URL of a kind."""
     if kind == "mixed":
-        position = number % 1_000
-        kind = (
-            "large"
-            if position == 0
-            else "moved"
-            if position <= 100
-            else "gone"
-            if position <= 250
-            else "refused"
-            if position <= 450
-            else "good"
-        )
+        parts = {"large": 0, "moved": 100, "gone": 250, "refused": 450, "good": 999}
+        kind = next(name for name, last in parts.items() if number % 1_000 <= last)
     folder = {"good": "page", "spent": "page", "refused": "private"}.get(kind, kind)
     return f"/{folder}/{number:07d}/{SLUG}"
 
@@ -75,20 +62,20 @@ def make_frontier(kind: str, count: int, hosts: int, port: int) -> pa.Table:
     return pa.concat_tables(pieces)
 
 
-def write_frontier(kind: str, count: int, hosts: int, port: int, folder: str) -> None:
-    """Write the frontier in this process, and print its row group as JSON."""
+def write_frontier(kind: str, count: int, hosts: int, port: int, folder: str) -> dict[str, Any]:
+    """Write the frontier in this process, and return its row group."""
     written = Store(folder).write_table(NAME, make_frontier(kind, count, hosts, port), FRONTIER)
-    print(json.dumps(asdict(written.groups[0])))
+    return asdict(written.groups[0])
 
 
-def run_one(kind: str, folder: str, group: RowGroup) -> None:
-    """Crawl in this process; print rows, processor seconds and peak bytes, before the crawl and in all, as JSON."""
+def crawl_one(kind: str, folder: str, group: dict[str, Any]) -> dict[str, float]:
+    """Crawl in this process; return rows, processor seconds and peak bytes, before the crawl and in all."""
     settings = CrawlSettings(
         allowed_hosts=("127.0.1.*",), host_delay_seconds=0.0, budget_pages=100 if kind == "spent" else None
     )
     store, started = Store(folder), time.process_time()
-    frontier = [store.read_group(NAME, group, FRONTIER)]
-    before = _peak()
+    frontier = [store.read_group(NAME, RowGroup(**group), FRONTIER)]
+    before = peak_bytes()
     rows = crawl_shard(
         frontier.pop(),  # no other reference keeps it in memory, as in a build
         settings,
@@ -100,44 +87,23 @@ def run_one(kind: str, folder: str, group: RowGroup) -> None:
         progress=lambda progress: print(progress, file=sys.stderr, flush=True),
     )
     written = store.write_table("pages/part-00000.parquet", rows, PAGES)
-    figures = {"rows": written.rows, "seconds": time.process_time() - started, "before": before, "peak": _peak()}
-    print(json.dumps(figures))
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    seconds = time.process_time() - started
+    return {"rows": written.rows, "seconds": seconds, "before": before, "peak": peak_bytes()}
 
 
 def measure(kind: str, count: int, hosts: int) -> dict[str, float]:
     """Make a frontier and crawl it, each in a separate process; return the figures of the crawl."""
     with serving(hosts) as port, tempfile.TemporaryDirectory() as folder:
-        group = _ran("write_frontier", kind, count, hosts, port, folder)
-        return _ran("run_one", kind, folder, group)
+        return apart(crawl_one, kind, folder, apart(write_frontier, kind, count, hosts, port, folder))
 
 
-def _ran(function: str, *arguments: Any) -> dict[str, Any]:
-    return run_apart("benchmarks.crawl_memory", "--call", function, task=arguments)
-
-
-def main() -> int:
+def main(runs: tuple[str, ...] = RUNS, hosts: int = 50) -> int:
     """Print a line for each run; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="*", default=RUNS, metavar="KIND=URLS")
-    parser.add_argument("--hosts", type=int, default=50)
-    parser.add_argument("--call", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.call == "write_frontier":
-        write_frontier(*json.load(sys.stdin))
-        return 0
-    if options.call == "run_one":
-        kind, folder, group = json.load(sys.stdin)
-        run_one(kind, folder, RowGroup(**group))
-        return 0
     passed = True
     print(f"{'kind':10}{'URLs':>10}{'frontier MB':>14}{'peak MB':>10}{'CPU s':>10}", flush=True)
-    for run in options.runs:
+    for run in runs:
         kind, _, count = run.partition("=")
-        figures = measure(kind, int(count), options.hosts)
+        figures = measure(kind, int(count), hosts)
         passed = passed and figures["peak"] <= BAR_BYTES and figures["rows"] == int(count)
         before, peak = figures["before"] / 1e6, figures["peak"] / 1e6
         print(f"{kind:10}{int(count):10,}{before:14.0f}{peak:10.0f}{figures['seconds']:10.0f}", flush=True)
@@ -146,4 +112,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

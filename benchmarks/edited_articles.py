@@ -9,7 +9,6 @@ alone, each with and without the references. Beside it stands the rule of equal 
 clean; every other lead is measured here. The exit status is 1 if a whole lead with its references is let in.
 """
 
-import argparse
 import gzip
 import json
 import random
@@ -22,6 +21,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.frame import command
 from models.sentences import split_sentences
 from storage.schemas import ARTICLES
 from tasks.retraining.same_article import KnownArticles, lead_words
@@ -161,37 +161,31 @@ def measure(name: str, leads: Sequence[Lead], frozen: int, shown: Table, draw: r
     return let_in
 
 
-def main() -> int:
+def main(seeds: tuple[int, ...] = (3, 4), topics: int = 2000, frozen: int = 400, leads: str | None = None) -> int:
     """Measure and print; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.edited_articles")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[3, 4], help="worlds; 1 was tuned on")
-    parser.add_argument("--topics", type=int, default=2000)
-    parser.add_argument("--frozen", type=int, default=400)
-    parser.add_argument("--leads", help="JSONL with `title` and `lead`; every other line is used")
-    options = parser.parse_args()
     columns = ("leads", "edited, let in", "by equal leads", "others refused", "ms each", "most often let in")
     shown, draw, let_in = Table(*columns), random.Random(0), 0
     samples = {"whole": None, "two sentences": 2, "one sentence": 1}
-    for seed in options.seeds:
-        source = MiniwebSource(MiniwebSettings(topics=options.topics, seed=seed))
-        leads = [Lead(one.title, one.lead, one.references) for part in source.partitions() for one in source.read(part)]
-        draw.shuffle(leads)
+    for seed in seeds:
+        source = MiniwebSource(MiniwebSettings(topics=topics, seed=seed))
+        world = [Lead(one.title, one.lead, one.references) for part in source.partitions() for one in source.read(part)]
+        draw.shuffle(world)
         for size, sentences in samples.items():
             for cites in (True, False):
-                cut = [lead.first(sentences, references=cites) for lead in leads]
+                cut = [lead.first(sentences, references=cites) for lead in world]
                 name = f"world {seed}, {size}{'' if cites else ', no references'}"
-                missed = measure(name, cut, options.frozen, shown, draw)
+                missed = measure(name, cut, frozen, shown, draw)
                 let_in += missed if sentences is None and cites else 0
-    if options.leads:
-        with gzip.open(options.leads, "rt") as file:
+    if leads:
+        with gzip.open(leads, "rt") as file:
             read = [json.loads(line) for line in file][1::2]
-        leads = [Lead(one["title"].replace("_", " "), one["lead"], ()) for one in read]
+        real = [Lead(one["title"].replace("_", " "), one["lead"], ()) for one in read]
         for size, sentences in samples.items():
-            cut = [lead.first(sentences, references=False) for lead in leads]
+            cut = [lead.first(sentences, references=False) for lead in real]
             measure(f"real, {size}, no references", cut, _SOME, shown, draw)
     Console(width=160).print(shown)
     return 1 if let_in else 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

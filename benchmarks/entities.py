@@ -7,15 +7,15 @@ Three sentences in a row make one document, about as long as a paragraph of Wiki
 agree. Types are compared after mapping the nine types of Liu & Lapata 2019, app. A.2 to Wikigold's four.
 """
 
-import argparse
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from benchmarks.frame import command
 from tasks.text.entities import RULES, load_pipeline
 
 WIKIGOLD = Path(__file__).resolve().parents[2] / "shared/data/wikigold/CONLL-format/data/wikigold.conll.txt"
@@ -61,20 +61,15 @@ def scores(predicted: set[Any], gold: set[Any]) -> tuple[float, float, float]:
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)
 
 
-def main() -> None:
+def main(pipeline: str = RULES, half: Literal["first", "second", "both"] = "both", show: int = 0) -> None:
     """Print the figures of one pipeline."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pipeline", default=RULES, help="name of an installed spaCy pipeline")
-    parser.add_argument("--half", choices=["first", "second", "both"], default="both")
-    parser.add_argument("--show", type=int, default=0, help="print this many documents with errors")
-    options = parser.parse_args()
     sentences = read_sentences(WIKIGOLD)
     middle = len(sentences) // 2
     halves = {"first": sentences[:middle], "second": sentences[middle:]}
-    nlp = load_pipeline(options.pipeline)
-    for half, part in halves.items():
-        if options.half in (half, "both"):
-            measure(nlp, half, part, options.show)
+    nlp = load_pipeline(pipeline)
+    for name, part in halves.items():
+        if half in (name, "both"):
+            measure(nlp, name, part, show)
     texts = [" ".join(word for words, _ in sentences[i : i + 3] for word in words) for i in range(0, len(sentences), 3)]
     started = time.process_time()
     for _ in nlp.pipe(texts, batch_size=256):
@@ -112,4 +107,4 @@ def measure(nlp: Language, half: str, sentences: list[tuple[list[str], list[str]
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

@@ -8,7 +8,6 @@ host shards are links to one file of each stage, which holds row groups for 1,00
 system's cache after the first round. The peer in the same run reads the titles with pyarrow's dataset scanner.
 """
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from benchmarks.frame import command
 from benchmarks.synthetic import Corpus as Texts
 from storage import schemas
 from storage.builds import Build, save_build
@@ -158,11 +158,9 @@ def scan(store: Store) -> int:
     return titles.count_rows(filter=pc.match_substring(ds.field("title"), " 777", ignore_case=True))
 
 
-def main() -> None:
+def main(root: str) -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", required=True, help="folder for some 0.7 GB")
-    store = Store(parser.parse_args().root)
+    store = Store(root)
     prepare(store)
     corpus = timed("open, first 50 articles", lambda: opened(store))
     timed("all titles in memory", corpus.wait)
@@ -176,4 +174,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

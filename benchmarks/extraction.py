@@ -11,7 +11,6 @@ they were chosen on is not reported, because it does not predict the score on ot
     python -m benchmarks.extraction ../shared/data/extraction
 """
 
-import argparse
 import gzip
 import json
 import math
@@ -29,6 +28,7 @@ from urllib.parse import urlsplit
 
 import trafilatura
 
+from benchmarks.frame import command
 from tasks.extraction import agreement, density, engines
 from tasks.extraction.charset import decode
 from tasks.extraction.engines import extract
@@ -229,11 +229,9 @@ def _bounded_rate(pages: list[Page]) -> float:
         return len(pages) / (time.perf_counter() - start)
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     """Print the table; exit with 1 if our engines miss their figure on held-out sites."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("folder", type=Path, help="folder with ground-truth.json and html/")
-    pages = read_pages(parser.parse_args().folder)
+    pages = read_pages(folder)
     peers = {
         "trafilatura, defaults": _trafilatura(),
         "trafilatura, defaults, no comments": _trafilatura(include_comments=False),
@@ -260,4 +258,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

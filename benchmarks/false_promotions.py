@@ -12,9 +12,7 @@ first line prints how far they are from the test in use.
 The exit status is 1 if challengers that are no better are promoted more often than the settings allow.
 """
 
-import argparse
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.frame import command
 from tasks.evaluation.significance import signed_randomisation_test
 from tasks.retraining.evidence import Evidence, Finding
 from tasks.retraining.settings import FLIPS, RECENT_WEEKS, RetrainingSettings
@@ -54,22 +53,16 @@ class World:
     new_only: bool = False
 
 
-def main() -> int:
+def main(years: int = 2000, articles: int = 4000, recent: int = 2000, spread: float = 6.0) -> int:
     """Draw the years and print the tables; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.false_promotions")
-    parser.add_argument("--years", type=int, default=2000, help="drawn; a fifth of them for each gain")
-    parser.add_argument("--articles", type=int, default=4000, help="of the frozen test split")
-    parser.add_argument("--recent", type=int, default=2000, help="of the recent test split, once it is full")
-    parser.add_argument("--spread", type=float, default=6.0, help="of a model's own part of a score, points of F1")
-    options = parser.parse_args()
     print(f"largest difference of the normal p-value from the test's: {worst_p():.4f}")
     settings = RetrainingSettings()
     rules: dict[str, Rule] = {
         "now": lambda findings: decide(Evidence(findings), criteria_of(settings), settings).promoted,
         "before": lambda findings: findings[0].points > 0 and 2 * findings[0].p_better <= 0.05,
     }
-    null = World(options.articles, options.recent, options.spread)
-    false = {name: promotions_a_year(null, rule, options.years) for name, rule in rules.items()}
+    null = World(articles, recent, spread)
+    false = {name: promotions_a_year(null, rule, years) for name, rule in rules.items()}
     for name, count in false.items():
         print(f"challengers that are no better, promoted a year: {count:.3f} ({name})")
     table = Table(title="share of better challengers' years with a promotion, %", title_justify="left")
@@ -77,8 +70,8 @@ def main() -> int:
         table.add_column(heading, justify="right")
     for new_only in (False, True):
         for gain in GAINS:
-            world = World(options.articles, options.recent, options.spread, gain, new_only)
-            shares = [found for rule in rules.values() for found in power(world, rule, options.years // 5)]
+            world = World(articles, recent, spread, gain, new_only)
+            shares = [found for rule in rules.values() for found in power(world, rule, years // 5)]
             on = "new topics" if new_only else "all topics"
             table.add_row(f"{gain:.2f}", on, *(f"{100 * share:.0f}" for share in shares))
     Console(width=120).print(table)
@@ -157,4 +150,4 @@ def _above(z: float) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

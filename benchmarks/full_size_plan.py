@@ -9,17 +9,14 @@ whose crawl setting has changed (`frontier`, `pages` and all stages below must b
 seconds and stay below 2 GB; the exit status is 1 if a plan needs more memory or its counts are wrong.
 """
 
-import argparse
 import hashlib
-import json
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.process import run_apart
+from benchmarks.frame import apart, command, peak_bytes
 from flows import dag
 from flows.config import BuildConfig
 from flows.running.execution import PrefectExecutor
@@ -94,44 +91,30 @@ def record_build(root: str, shards: int, urls: int) -> None:
     dag.corpus(Session(config, PrefectExecutor(config.engine), run))
 
 
-def plan(root: str, shards: int, changed: bool) -> dict[str, Any]:
-    """Plan in this process; return seconds (wall and processor), peak bytes and counts of shards."""
-    session = planning_session(configuration(root, shards, changed))
+def plan(kind: str, root: str, shards: int) -> dict[str, Any]:
+    """Plan a root of PLANS in this process; return seconds (wall and processor), peak bytes and counts of shards."""
+    session = planning_session(configuration(root, shards, kind == "changed"))
     started, used = time.perf_counter(), time.process_time()
     dag.corpus(session)
     return {
         "seconds": time.perf_counter() - started,
         "processor": time.process_time() - used,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_bytes(),
         "done": sum(stage_plan.done for stage_plan in session.run.plans),
         "missing": sum(stage_plan.missing for stage_plan in session.run.plans),
         "waiting": sum(stage_plan.waiting for stage_plan in session.run.plans),
     }
 
 
-def in_a_process(kind: str, root: str, shards: int) -> dict[str, Any]:
-    """Make a plan in a separate process."""
-    return run_apart("benchmarks.full_size_plan", "--one", kind, "--shards", str(shards), "--keep", root)
-
-
-def main() -> int:
+def main(shards: int = 1_000, urls: int = 90_000_000, keep: str | None = None) -> int:
     """Print the plans' figures; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shards", type=int, default=1_000)
-    parser.add_argument("--urls", type=int, default=90_000_000)
-    parser.add_argument("--keep", help="folder to write to, which is not deleted")
-    parser.add_argument("--one", choices=PLANS, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(plan(options.keep, options.shards, options.one == "changed")))
-        return 0
     with tempfile.TemporaryDirectory() as temporary:
-        root = options.keep or temporary
-        plans = {"empty": in_a_process("empty", root, options.shards)}
-        record_build(root, options.shards, options.urls)
-        plans |= {kind: in_a_process(kind, root, options.shards) for kind in PLANS[1:]}
+        root = keep or temporary
+        plans = {"empty": apart(plan, "empty", root, shards)}
+        record_build(root, shards, urls)
+        plans |= {kind: apart(plan, kind, root, shards) for kind in PLANS[1:]}
         records = sum(file.stat().st_size for file in Path(root).rglob("*.json"))
-    print(f"{options.shards:,} shards, {options.urls:,} URLs, {records / 1e6:,.0f} MB of records")
+    print(f"{shards:,} shards, {urls:,} URLs, {records / 1e6:,.0f} MB of records")
     for kind, figures in plans.items():
         print(
             f"{kind:10}{figures['seconds']:7.1f} s ({figures['processor']:.1f} s of a core)"
@@ -141,10 +124,10 @@ def main() -> int:
     right = (
         plans["empty"]["done"] == 0
         and plans["finished"]["missing"] == plans["finished"]["waiting"] == 0
-        and plans["changed"]["missing"] >= options.shards
+        and plans["changed"]["missing"] >= shards
     )
     return 0 if right and max(figures["peak"] for figures in plans.values()) <= BAR_BYTES else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -8,13 +8,13 @@ printed. Memory is what the forward pass keeps for the backward pass: on a CPU t
 stores, on CUDA the peak of the allocator.
 """
 
-import argparse
 import statistics
 import time
 
 import torch
 from torch import Tensor
 
+from benchmarks.frame import command
 from models.contract import SourceBatch, Summarizer
 from models.dry_run import kept_bytes
 from models.registry import build_summarizer
@@ -44,38 +44,37 @@ def peak_bytes(objective: TokenObjective, source: SourceBatch, target: Tensor) -
     return torch.cuda.max_memory_allocated() - before
 
 
-def main() -> None:
+def main(
+    preset: str = "bart-small",
+    articles: int = 2,
+    documents: int = 3,
+    tokens: int = 1794,
+    target: int = 217,
+    rounds: int = 3,
+    device: str = "cpu",
+    threads: int = 2,
+) -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description="a training step of HED against BART")
-    parser.add_argument("--preset", default="bart-small")
-    parser.add_argument("--articles", type=int, default=2)
-    parser.add_argument("--documents", type=int, default=3)
-    parser.add_argument("--tokens", type=int, default=1794)
-    parser.add_argument("--target", type=int, default=217)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    shape = (options.articles, options.documents, options.tokens // options.documents)
-    tokens = torch.randint(4, 5000, shape)
-    ranks = torch.arange(options.documents).expand(options.articles, -1).contiguous()
-    title = torch.full((options.articles, 1), PAD)
-    source = SourceBatch(tokens, ranks, title, PAD).to(options.device)
-    target = torch.randint(4, 5000, (options.articles, options.target), device=options.device)
+    torch.set_num_threads(threads)
+    shape = (articles, documents, tokens // documents)
+    ids = torch.randint(4, 5000, shape)
+    ranks = torch.arange(documents).expand(articles, -1).contiguous()
+    title = torch.full((articles, 1), PAD)
+    source = SourceBatch(ids, ranks, title, PAD).to(device)
+    targets = torch.randint(4, 5000, (articles, target), device=device)
     objectives: dict[str, TokenObjective] = {}
     for name, switches in (("BART", {}), ("HED", SWITCHES)):
         torch.manual_seed(0)
-        size = {"max_positions": options.tokens, "source_tokens": options.tokens, "attention_dropout": 0.0}
-        model: Summarizer = build_summarizer(options.preset, vocabulary_size=5000, pad=PAD, **size, **switches)
-        objectives[name] = TokenObjective(model.to(options.device).train(), batch_tokens=0)
-        step(objectives[name], source, target)  # warms up
-    rounds = [{name: step(one, source, target) for name, one in objectives.items()} for _ in range(options.rounds)]
-    seconds = {name: statistics.median(found[name] for found in rounds) for name in objectives}
-    memory = {name: peak_bytes(one, source, target) for name, one in objectives.items()}
+        size = {"max_positions": tokens, "source_tokens": tokens, "attention_dropout": 0.0}
+        model: Summarizer = build_summarizer(preset, vocabulary_size=5000, pad=PAD, **size, **switches)
+        objectives[name] = TokenObjective(model.to(device).train(), batch_tokens=0)
+        step(objectives[name], source, targets)  # warms up
+    found = [{name: step(one, source, targets) for name, one in objectives.items()} for _ in range(rounds)]
+    seconds = {name: statistics.median(one[name] for one in found) for name in objectives}
+    memory = {name: peak_bytes(one, source, targets) for name, one in objectives.items()}
     print(
-        f"{options.preset}: {options.articles} articles of {options.documents} documents, {options.tokens} tokens "
-        f"together, targets of {options.target}; on {options.device}"
+        f"{preset}: {articles} articles of {documents} documents, {tokens} tokens "
+        f"together, targets of {target}; on {device}"
     )
     for name in objectives:
         print(f"{name:<5} {seconds[name]:.3f} s  {memory[name] / 1e6:,.0f} MB")
@@ -83,4 +82,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

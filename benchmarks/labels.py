@@ -8,14 +8,10 @@ Labels and clones are timed as the stages run them: each splits the texts into w
 our code alternate, and the fastest of each counts. The exit status is 1 if the bar is missed or the labels differ.
 """
 
-import argparse
-import time
-from collections.abc import Callable
-from typing import Any
-
 import pyarrow as pa
 from rouge_score import rouge_scorer
 
+from benchmarks.frame import command, fastest
 from benchmarks.synthetic import Corpus
 from storage.schemas import ARTICLES, PARAGRAPHS
 from tasks.paragraphs.clones import LeadClones
@@ -54,22 +50,8 @@ def article_tables(title: str, lead: str, paragraphs: list[str]) -> tuple[pa.Tab
     return pa.Table.from_pylist(articles, ARTICLES.schema), pa.Table.from_pylist(rows, PARAGRAPHS.schema)
 
 
-def fastest(functions: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the shortest time of each function in seconds, rounds alternating between them."""
-    best = dict.fromkeys(functions, float("inf"))
-    for _ in range(rounds):
-        for name, function in functions.items():
-            started = time.perf_counter()
-            function()
-            best[name] = min(best[name], time.perf_counter() - started)
-    return best
-
-
-def main() -> int:
+def main(rounds: int = 15) -> int:
     """Print times and ratio; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
     corpus = Corpus()
     topic = corpus.topic()
     paragraphs = corpus.texts(PARAGRAPH_COUNT, PARAGRAPH_WORDS, topic)
@@ -98,4 +80,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -9,7 +9,6 @@ process; the processor time is that of the whole, imports left out. The bar is 1
 as many hashes and bands, indexes a sample in the same run: it holds all in memory and finds near-duplicates alone.
 """
 
-import argparse
 import random
 import resource
 import tempfile
@@ -21,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from benchmarks.frame import command
 from flows.config import BuildConfig
 from flows.running.session import Session
 from flows.stages import across
@@ -144,13 +144,8 @@ def peer_seconds(sample: list[str]) -> float:
     return time.process_time() - started
 
 
-def main() -> int:
+def main(shards: int = 4, articles: int = 100) -> int:
     """Print time, memory and recall; return 1 if a bar is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shards", type=int, default=4, help="of articles, and of buckets (4)")
-    parser.add_argument("--articles", type=int, default=100, help="of 525 paragraphs in each shard (100)")
-    options = parser.parse_args()
-    shards, articles = options.shards, options.articles
     config = BuildConfig.model_validate(
         {"shards": {"articles": shards}, "across": {"near_duplicates": "corpus", "leakage": "pages"}}
     )
@@ -192,4 +187,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -13,10 +13,8 @@ what is in the way.
 --edges submits a stage of so many shards that do nothing, once after the stages that it reads and once after none.
 """
 
-import argparse
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +27,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.counting_server import CountingServer, counting_server
-from benchmarks.process import run_apart
+from benchmarks.frame import apart, command
 from benchmarks.synthetic import make_articles, make_documents
 from tasks.engine.shard import Job
 
@@ -70,13 +68,14 @@ def write_records(file: Path, articles: int) -> None:
             lines.write(json.dumps({**article, "documents": texts[lead["article_id"]]}) + "\n")
 
 
-def build(root: Path, shards: int, articles: int, workers: int) -> dict[str, Any]:
-    """Run a build in this process; return processor seconds, tasks, requests and rows."""
+def build(folder: str, shards: int, workers: int) -> dict[str, Any]:
+    """Run a build of the records in a folder in this process; return processor seconds, tasks, requests and rows."""
     from flows.build_corpus import build_corpus
     from flows.config import BuildConfig
     from flows.running.execution import PrefectExecutor
 
-    started, bodies = time.process_time(), root / "bodies"
+    started, root = time.process_time(), Path(folder)
+    bodies = root / "bodies"
     bodies.mkdir()
     config = BuildConfig.model_validate(
         {
@@ -140,7 +139,7 @@ def by_worker(logs: list[list[Any]]) -> dict[str, Any]:
     }
 
 
-def edges(root: Path, shards: int, after: bool) -> dict[str, Any]:
+def submit_edges(folder: str, shards: int, after: bool) -> dict[str, Any]:
     """Submit shards that do nothing, with or without a stage before them, on threads of this process."""
     from prefect import flow
     from prefect.client.orchestration import get_client
@@ -154,15 +153,13 @@ def edges(root: Path, shards: int, after: bool) -> dict[str, Any]:
     def submit() -> str:
         executor = PrefectExecutor(EngineSettings(kind="threads"))
         read = [show(f"input-{number}", Completed(), []) for number in range(3)] if after else []
-        job = Job(
-            root=str(root), stage="articles", version=0, shard=0, key="", function=_nothing, inputs={}, digests={}
-        )
+        job = Job(root=folder, stage="articles", version=0, shard=0, key="", function=_nothing, inputs={}, digests={})
         jobs = [replace(job, shard=shard) for shard in range(shards)]
         with executor.serving():
             executor.run(_nothing, jobs, [shown for shown in read if shown is not None])
         return str(current_flow_run())
 
-    with counting_server(root / "prefect") as server:
+    with counting_server(Path(folder) / "prefect") as server:
         before, began = server.processor_seconds(), time.process_time()
         flow_run = submit()
         _settled(server)
@@ -205,38 +202,20 @@ def show_build(made: dict[str, Any], articles: int) -> float:
     return share
 
 
-def main() -> int:
+def main(shards: int = 64, articles: int = 20, workers: int = 2, edges: int = 0) -> int:
     """Print the figures; return the exit status, 1 if the share by task is above the goal."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shards", type=int, default=64)
-    parser.add_argument("--articles", type=int, default=20, help="articles a shard (20)")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--edges", type=int, default=0, metavar="SHARDS", help="measure edges instead")
-    parser.add_argument("--one", help=argparse.SUPPRESS)  # a measurement's own process: its folder
-    options = parser.parse_args()
-    if options.one:
-        root = Path(options.one)
-        task = json.load(sys.stdin)
-        print(json.dumps(edges(root, **task) if options.edges else build(root, **task)))
-        return 0
-    if options.edges:
+    if edges:
         for after in (False, True):
             with tempfile.TemporaryDirectory() as folder:
-                task = {"shards": options.edges, "after": after}
-                made = run_apart("benchmarks.orchestration", "--edges", "1", "--one", folder, task=task)
-            each = ", ".join(
-                f"{process} {1000 * made[process] / options.edges:.1f} ms" for process in ("flow", "server")
-            )
-            print(
-                f"{options.edges:,} shards, {made['edges']:,} edges: a task {each}; its graph in {made['graph']:.2f} s"
-            )
+                made = apart(submit_edges, folder, edges, after)
+            each = ", ".join(f"{process} {1000 * made[process] / edges:.1f} ms" for process in ("flow", "server"))
+            print(f"{edges:,} shards, {made['edges']:,} edges: a task {each}; its graph in {made['graph']:.2f} s")
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        write_records(Path(folder) / "articles.jsonl", options.shards * options.articles)
-        task = {"shards": options.shards, "articles": options.articles, "workers": options.workers}
-        made = run_apart("benchmarks.orchestration", "--one", folder, task=task)
-    return 0 if show_build(made, options.articles) <= BAR else 1
+        write_records(Path(folder) / "articles.jsonl", shards * articles)
+        made = apart(build, folder, shards, workers)
+    return 0 if show_build(made, articles) <= BAR else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -27,7 +27,6 @@ paragraph, of all their paragraphs; they teach too, and are judged by models tha
 with the model, and how long the model takes.
 """
 
-import argparse
 import csv
 import gzip
 import hashlib
@@ -50,6 +49,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.frame import command
 from models.sentences import split_sentences
 from storage.builds import latest_build
 from storage.store import Store
@@ -296,7 +296,7 @@ def table(labels: Labelled, rows: Mapping[str, np.ndarray]) -> str:
     return "\n".join([head, *(line(name, labels, junk) for name, junk in rows.items())])
 
 
-def funnel(root: str, thresholds: Sequence[float | None]) -> str:
+def corpus_funnel(root: str, thresholds: Sequence[float | None]) -> str:
     """Return what the paragraphs stage keeps and refuses of the corpus at each threshold."""
     articles = pa.concat_tables(_shards(root, "articles")).sort_by("article_id")
     documents = pa.concat_tables(_shards(root, "documents"))
@@ -336,21 +336,17 @@ def _shards(root: str, stage: str) -> list[pa.Table]:
     return [pq.read_table(store.path(path), filesystem=store.filesystem) for path in build.stages[stage].values()]
 
 
-def main() -> None:
+def main(
+    root: str, write: bool = False, funnel: bool = False, leads: str = "../shared/data/freshwiki_lead.jsonl.gz"
+) -> None:
     """Print the tables, and with --write fit the weights."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("root")
-    parser.add_argument("--write", action="store_true", help="write the weights fitted on the part `fit`")
-    parser.add_argument("--funnel", action="store_true", help="count what the corpus keeps, without and with the model")
-    parser.add_argument("--leads", default="../shared/data/freshwiki_lead.jsonl.gz", help="the leads of FreshWiki")
-    arguments = parser.parse_args()
-    parts, leads = read_labels(LABELS, arguments.root), read_leads(arguments.leads)
-    fit, good = parts["fit"], [page for pages in leads.values() for page in pages]
-    if arguments.write:
+    parts, lead_pages = read_labels(LABELS, root), read_leads(leads)
+    fit, good = parts["fit"], [page for pages in lead_pages.values() for page in pages]
+    if write:
         write_weights(fitted(linear(), fit, good), Path(quality.__file__).with_name("quality_weights.toml"))
     models = {"linear": linear, "boosted trees": boosted}
     trained = {name: fitted(make(), fit, good) for name, make in models.items()}
-    print(lead_table(linear, fit, leads))
+    print(lead_table(linear, fit, lead_pages))
     for title, labels, found in (
         (
             f"fit: {_FOLDS} folds by site",
@@ -374,9 +370,9 @@ def main() -> None:
             rows |= {f"{name} >= {threshold}": values >= threshold for threshold in THRESHOLDS}
         print(table(labels, rows))
         print(size_table(labels, found["linear"] >= _THRESHOLD))
-    if arguments.funnel:
-        print("\n" + funnel(arguments.root, (None, 0.7)))
+    if funnel:
+        print("\n" + corpus_funnel(root, (None, 0.7)))
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

@@ -8,11 +8,7 @@ transformers library's `from_pretrained`. Peaks are of resident memory, without 
 weight was read. The exit status is 1 if the first way takes more than 1.3 times the file's size.
 """
 
-import argparse
 import importlib.util
-import json
-import resource
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,7 +16,7 @@ from pathlib import Path
 import psutil
 import torch
 
-from benchmarks.process import run_apart
+from benchmarks.frame import apart, command, peak_bytes
 from models.bart import Bart
 from models.pretrained import load_pretrained, save_pretrained
 from models.registry import build_summarizer
@@ -38,7 +34,12 @@ def model_of(preset: str, device: str) -> Bart:
     return model
 
 
-def measure(way: str, preset: str, folder: Path) -> dict[str, float]:
+def write(preset: str, folder: str) -> None:
+    """Write a folder of random weights."""
+    save_pretrained(model_of(preset, "cpu"), folder)
+
+
+def measure(way: str, preset: str, folder: str) -> dict[str, float]:
     """Load once; return seconds and the growth of the peak in bytes."""
     if way == "peer":
         from transformers import BartForConditionalGeneration
@@ -52,38 +53,23 @@ def measure(way: str, preset: str, folder: Path) -> dict[str, float]:
     for parameter in loaded.parameters():  # a mapped file takes time and memory only once it is read
         parameter.detach().sum()
     seconds = time.perf_counter() - begin
-    return {"seconds": seconds, "bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before}
+    return {"seconds": seconds, "bytes": peak_bytes() - before}
 
 
-def main() -> int:
+def main(preset: str = "bart-large", keep: Path | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description="memory of loading a pretrained BART")
-    parser.add_argument("--preset", default="bart-large")
-    parser.add_argument("--keep", type=Path, help="where the folder is written and looked for")
-    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--measure", nargs=2, metavar=("WAY", "FOLDER"), help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.make is not None:
-        save_pretrained(model_of(options.preset, "cpu"), options.make)
-        sys.stdout.write("{}\n")
-        return 0
-    if options.measure is not None:
-        way, folder = options.measure
-        sys.stdout.write(json.dumps(measure(way, options.preset, Path(folder))) + "\n")
-        return 0
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or Path(temporary)
+        folder = keep or Path(temporary)
         if not (folder / SAFETENSORS).exists():
-            run_apart("benchmarks.pretrained_loading", "--preset", options.preset, "--make", str(folder))
+            apart(write, preset, str(folder))
         size = (folder / SAFETENSORS).stat().st_size
-        print(f"{options.preset}: {size / 1e6:,.0f} MB")
+        print(f"{preset}: {size / 1e6:,.0f} MB")
         within = True
         for way, name in WAYS.items():
             if way == "peer" and importlib.util.find_spec("transformers") is None:
                 print(f"{name:<36} not installed")
                 continue
-            call = ("--preset", options.preset, "--measure", way, str(folder))
-            found = run_apart("benchmarks.pretrained_loading", *call)
+            found = apart(measure, way, preset, str(folder))
             ratio = found["bytes"] / size
             within = within and (way != "meta" or ratio <= BAR)
             print(f"{name:<36} {found['bytes'] / 1e6:>6,.0f} MB  {ratio:.2f} x  {found['seconds']:.1f} s")
@@ -91,4 +77,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

@@ -5,16 +5,15 @@
 One small BART with copying is pre-trained on paragraphs of other mini webs and, with --real, of scientific papers
 (ScisummNet, Yasunaga et al. 2019); it is then fine-tuned on articles of a mini web that it has not seen, beside the
 same BART with fresh weights. Both have the same vocabulary, examples, steps and search, so they differ in their first
-weights alone; `benchmarks.pretraining_picture` draws it. Paragraphs are read as they are found, from the pages that an
+weights alone; FOLDER/curve-METRIC.png draws it. Paragraphs are read as they are found, from the pages that an
 article cites; no web is crawled and no ranker trained. One thread. FOLDER keeps what is done, and the same command
 continues.
 """
 
-import argparse
 import gzip
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -23,15 +22,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from benchmarks.pretraining_picture import CURVE, NLL
+from benchmarks.frame import command
 from benchmarks.scisummnet import records
 from models.vocabulary import Vocabulary
 from storage.schemas import ARTICLES, PARAGRAPHS, RANKED
+from tasks.evaluation.registry import metric_name
 from tasks.evaluation.scoring import score_predictions
 from tasks.evaluation.settings import ScoringSettings
 from tasks.pretraining.passages import build_passages
 from tasks.pretraining.settings import PretrainingSettings
 from tasks.pretraining.training import pretrain
+from tasks.reporting.curves import Curve
+from tasks.reporting.plots import curve_picture
 from tasks.sources.miniweb.links import Links
 from tasks.sources.miniweb.pages import Pages
 from tasks.sources.miniweb.settings import MiniwebSettings
@@ -52,6 +54,7 @@ from tasks.text.vocabulary import read_vocabulary
 PAGES, READ = 3, 6  # pages of an article, and paragraphs read of them
 VALID, TEST = 30, 50  # articles
 OTHER_WORLDS, WORLD = (11, 12), 1
+CURVE, NLL = "curve.json", "validation_nll"
 METRICS = ("values-input", "values-right", "values-recalled", "facts-right", "rouge1", "rouge2", "rougeL")
 SUMMARIZER = SummarizerSettings(
     preset="bart-small",
@@ -233,21 +236,38 @@ def compare(folder: Path, words: Vocabulary, sizes: Sequence[int], steps: int) -
             (folder / CURVE).write_text(json.dumps(curve, indent=1))
 
 
-def main() -> None:
+def curves(found: Sequence[Mapping[str, Any]]) -> list[Curve]:
+    """Return a curve for each figure of the benchmark's rows, which have `articles`, `start` and `figures`, by name."""
+    drawn = []
+    for name in dict.fromkeys(name for row in found for name in row["figures"]):
+        label = "validation nll (nats per token)" if name == NLL else f"{metric_name(name)} (%)"
+        factor = 1 if name == NLL else 100
+        series: dict[str, list[tuple[float, float]]] = {}
+        for row in found:
+            # Undefined where no summary has what it counts.
+            if row["figures"].get(name) is not None:
+                series.setdefault(row["start"], []).append((row["articles"], factor * row["figures"][name]))
+        if series:
+            drawn.append(Curve(f"curve-{name}", "Worth of pre-training", label, series, "training articles"))
+    return drawn
+
+
+def main(
+    folder: Path,
+    real: Path | None = None,
+    topics: int = 150,
+    steps: int = 200,
+    tuning_steps: int = 60,
+    sizes: str = "50,200,800",
+) -> None:
     """Pre-train, then draw the curve."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="for checkpoints and summaries")
-    parser.add_argument("--real", type=Path, help="scisummnet_mds.jsonl.gz, whose papers are pre-trained on too")
-    parser.add_argument("--topics", type=int, default=150, help="of each of the two other worlds")
-    parser.add_argument("--steps", type=int, default=200, help="of pre-training")
-    parser.add_argument("--tuning-steps", type=int, default=60, help="of each fine-tuning")
-    parser.add_argument("--sizes", default="50,200,800", help="training articles")
-    options = parser.parse_args()
     began = time.process_time()
-    words = checkpoint(options.folder, options.topics, options.real, options.steps)
-    compare(options.folder, words, [int(size) for size in options.sizes.split(",")], options.tuning_steps)
+    words = checkpoint(folder, topics, real, steps)
+    compare(folder, words, [int(size) for size in sizes.split(",")], tuning_steps)
+    for curve in curves(json.loads((folder / CURVE).read_text())):
+        (folder / f"{curve.name}.png").write_bytes(curve_picture(curve))
     print(f"{time.process_time() - began:.0f} s of processor time in all")
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

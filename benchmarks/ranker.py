@@ -9,7 +9,6 @@ Texts are random token ids; lengths are log-normal about a median of 60 tokens, 
   all, with a title for every paragraph; its scores must be the same
 """
 
-import argparse
 import time
 from collections.abc import Callable
 
@@ -18,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 
+from benchmarks.frame import command
 from models.ranker import ParagraphRanker, RankerConfig
 from models.training.distributed import find_device
 from tasks.engine.draws import draws
@@ -52,25 +52,24 @@ def seconds(work: Callable[[], None], device: torch.device) -> float:
     return time.perf_counter() - started
 
 
-def main() -> None:
+def main(
+    paragraphs: int = 4_000,
+    embedding: int = 256,
+    hidden: int = 256,
+    batch: int = 128,
+    batch_tokens: int = 16_384,
+    threads: int = 0,
+    device: str = "auto",
+) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--paragraphs", type=int, default=4_000)
-    parser.add_argument("--embedding", type=int, default=256)
-    parser.add_argument("--hidden", type=int, default=256)
-    parser.add_argument("--batch", type=int, default=128, help="paragraphs per training step")
-    parser.add_argument("--batch-tokens", type=int, default=16_384, help="paragraph tokens scored at a time")
-    parser.add_argument("--threads", type=int, default=0, help="threads of PyTorch; 0 = its own choice")
-    parser.add_argument("--device", default="auto")
-    given = parser.parse_args()
-    if given.threads:
-        torch.set_num_threads(given.threads)
-    device = find_device(given.device)
+    if threads:
+        torch.set_num_threads(threads)
+    place = find_device(device)
     torch.manual_seed(0)
-    model = ParagraphRanker(RankerConfig(VOCABULARY, PAD, given.embedding, given.hidden)).to(device)
-    texts = random_texts(given.paragraphs, 60, LONGEST, 1)
-    titles = random_texts(-(-given.paragraphs // PER_ARTICLE), 4, 6, 2)
-    article = np.arange(given.paragraphs) // PER_ARTICLE
+    model = ParagraphRanker(RankerConfig(VOCABULARY, PAD, embedding, hidden)).to(place)
+    texts = random_texts(paragraphs, 60, LONGEST, 1)
+    titles = random_texts(-(-paragraphs // PER_ARTICLE), 4, 6, 2)
+    article = np.arange(paragraphs) // PER_ARTICLE
     lengths = np.array([len(text) for text in texts])
     optimizer = torch.optim.Adagrad(model.parameters(), lr=0.01)
 
@@ -78,50 +77,50 @@ def main() -> None:
         model.train()
         for indices in batches:
             its_articles, its_title = np.unique(article[indices], return_inverse=True)
-            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                vectors = model.encode_titles(padded(titles, its_articles).to(device))
-                logits = model(padded(texts, indices).to(device), vectors[torch.from_numpy(its_title).to(device)])
+            with torch.autocast(place.type, torch.bfloat16, enabled=place.type == "cuda"):
+                vectors = model.encode_titles(padded(titles, its_articles).to(place))
+                logits = model(padded(texts, indices).to(place), vectors[torch.from_numpy(its_title).to(place)])
             loss = F.binary_cross_entropy_with_logits(logits, torch.full_like(logits, 0.02))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
             optimizer.step()
 
-    ours, peers = np.zeros(given.paragraphs), np.zeros(given.paragraphs)
-    own_batches = list(batches_by_length(lengths, given.batch_tokens))
-    size = -(-given.paragraphs // len(own_batches))
+    ours, peers = np.zeros(paragraphs), np.zeros(paragraphs)
+    own_batches = list(batches_by_length(lengths, batch_tokens))
+    size = -(-paragraphs // len(own_batches))
 
     @torch.inference_mode()
     def score() -> None:
-        vectors = model.encode_titles(padded(titles, np.arange(len(titles))).to(device))
+        vectors = model.encode_titles(padded(titles, np.arange(len(titles))).to(place))
         for indices in own_batches:
-            logits = model(padded(texts, indices).to(device), vectors[torch.from_numpy(article[indices]).to(device)])
+            logits = model(padded(texts, indices).to(place), vectors[torch.from_numpy(article[indices]).to(place)])
             ours[indices] = torch.sigmoid(logits).cpu().numpy()
 
     @torch.inference_mode()
     def score_as_they_come() -> None:
-        for start in range(0, given.paragraphs, size):
-            indices = np.arange(start, min(start + size, given.paragraphs))
-            vectors = model.encode_titles(padded(titles, article[indices]).to(device))
-            logits = model(padded(texts, indices, width=LONGEST).to(device), vectors)
+        for start in range(0, paragraphs, size):
+            indices = np.arange(start, min(start + size, paragraphs))
+            vectors = model.encode_titles(padded(titles, article[indices]).to(place))
+            logits = model(padded(texts, indices, width=LONGEST).to(place), vectors)
             peers[indices] = torch.sigmoid(logits).cpu().numpy()
 
-    batches = shuffled_batches(lengths, draws(1, np.arange(given.paragraphs)), given.batch)
+    batches = shuffled_batches(lengths, draws(1, np.arange(paragraphs)), batch)
     train(batches[:2])
-    trained = seconds(lambda: train(batches), device)
+    trained = seconds(lambda: train(batches), place)
     model.eval()
     score()
-    times = [(seconds(score, device), seconds(score_as_they_come, device)) for _ in range(3)]
+    times = [(seconds(score, place), seconds(score_as_they_come, place)) for _ in range(3)]
     own, peer = (min(each) for each in zip(*times, strict=True))
     assert np.abs(ours - peers).max() < 1e-4, "the peer's scores differ"
     print(
-        f"{given.paragraphs:,} paragraphs, {lengths.mean():.1f} tokens each, E={given.embedding} H={given.hidden}, "
-        f"{device}, {torch.get_num_threads()} threads"
+        f"{paragraphs:,} paragraphs, {lengths.mean():.1f} tokens each, E={embedding} H={hidden}, "
+        f"{place}, {torch.get_num_threads()} threads"
     )
     for name, duration in (("training", trained), ("scoring", own), ("scoring in order (peer)", peer)):
-        print(f"{name:28} {given.paragraphs / duration:10,.0f} paragraphs/s {lengths.sum() / duration:12,.0f} tokens/s")
+        print(f"{name:28} {paragraphs / duration:10,.0f} paragraphs/s {lengths.sum() / duration:12,.0f} tokens/s")
     print(f"scoring / peer: {peer / own:.2f} x as fast")
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

@@ -11,13 +11,9 @@ much for a small page as for a large one. The exit status is 1 if the unchanged 
 more, or an unchanged web changes the digest of the pages.
 """
 
-import argparse
 import contextlib
-import json
 import random
-import resource
 import socket
-import sys
 import tempfile
 import threading
 import time
@@ -30,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.fs import LocalFileSystem
 
-from benchmarks.process import run_apart
+from benchmarks.frame import apart, command, peak_bytes
 from storage.schemas import FRONTIER, PAGES
 from storage.store import Store
 from tasks.articles.articles import merge_articles, read_articles
@@ -231,8 +227,7 @@ def crawl(root: str, web: Web, refresh: str, left_out: int) -> dict[str, Any]:
     asked = sorted(set(kept))[: -left_out or None]
     frontier = web.frontier.filter(pc.is_in(web.frontier.column("url"), pa.array(asked)))
     Store(root).write_bytes("frontier.arrow", _ipc(frontier))
-    task = {"root": root, "address": web.proxy.address, "refresh": refresh}
-    figures = run_apart("benchmarks.recrawl", "--one", task=task)
+    figures = apart(crawl_once, root, web.proxy.address, refresh)
     return {**figures, "bytes": web.proxy.moved, "requests": web.requests()}
 
 
@@ -243,10 +238,9 @@ def _ipc(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def run_one() -> None:
-    """Run the crawl described on standard input and print its figures as JSON."""
-    task = json.load(sys.stdin)
-    store = Store(task["root"])
+def crawl_once(root: str, address: str, refresh: str) -> dict[str, Any]:
+    """Crawl in this process; return its figures."""
+    store = Store(root)
     table = pa.ipc.open_file(store.read_bytes("frontier.arrow")).read_all()
     urls = sorted({row["url"] for row in table.to_pylist() if row["drop_reason"] is None})
     run = Run(store, InlineExecutor())
@@ -256,9 +250,7 @@ def run_one() -> None:
         Recipe(
             PAGES,
             crawl_shard,
-            settings=CrawlSettings(
-                refresh=task["refresh"], host_delay_seconds=0, host_concurrency=4, backoff_seconds=0.1
-            ),
+            settings=CrawlSettings(refresh=refresh, host_delay_seconds=0, host_concurrency=4, backoff_seconds=0.1),
             arguments={"host_shards": 1},
             per_shard={"shard": range(1)},
         ),
@@ -266,20 +258,19 @@ def run_one() -> None:
         inputs={"frontier": gathered(frontier)},
         context={
             "root": store.root,
-            "connect_to": {"*.test": task["address"]},
+            "connect_to": {"*.test": address},
             "progress": lambda _: None,
         },
         scratch="scratch",
     )
     record = pages.records[0]
-    figures = {
+    return {
         "seconds": time.perf_counter() - started,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_bytes(),
         "rows": record.written.rows,
         "drops": record.drops,
         "digest": record.written.digest,
     }
-    print(json.dumps(figures))
 
 
 def measure(name: str, serve: Callable[[int], contextlib.AbstractContextManager[Web]]) -> tuple[float, bool]:
@@ -306,26 +297,17 @@ def measure(name: str, serve: Callable[[int], contextlib.AbstractContextManager[
     return share, found["unchanged"]["digest"] == found["one URL more"]["digest"]
 
 
-def main() -> int:
+def main(pages: int = 2_000, size: int = 30_000, topics: int = 60) -> int:
     """Print the figures of each crawl and its share of the first; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=int, default=2_000)
-    parser.add_argument("--size", type=int, default=30_000, help="bytes of a plain page")
-    parser.add_argument("--topics", type=int, default=60, help="articles of the mini web")
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        run_one()
-        return 0
     share, same = measure(
-        f"{options.pages} plain pages of {options.size} bytes",
-        lambda version: plain_web(options.pages, options.size, version),
+        f"{pages} plain pages of {size} bytes",
+        lambda version: plain_web(pages, size, version),
     )
-    _, mini_same = measure(f"mini web of {options.topics} topics", lambda version: mini_web(options.topics, version))
+    _, mini_same = measure(f"mini web of {topics} topics", lambda version: mini_web(topics, version))
     digests = "the same" if same and mini_same else "changed"
     print(f"unchanged / first {share:.2%} of the bytes   bar {BAR:.0%};  digests {digests}")
     return 0 if share < BAR and same and mini_same else 1
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -12,20 +12,19 @@ Precision and recall of licences, on small pages whose licence a person has writ
     python -m benchmarks.rights tests/tasks/rights/claim_cases.json
 """
 
-import argparse
 import gzip
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from warcio.archiveiterator import ArchiveIterator
 
+from benchmarks.frame import command
 from tasks.engine.hashing import unit_interval
 from tasks.extraction.charset import decode
 from tasks.extraction.engines import Extracted, extract
@@ -43,7 +42,7 @@ _SETTINGS = ExtractSettings()
 _AROUND = 40  # characters shown around a hit
 
 
-def pages(source: Path) -> Iterator[tuple[str, bytes]]:
+def read_pages(source: Path) -> Iterator[tuple[str, bytes]]:
     """Yield address and body of every page of a WARC file, or of a folder of HTML files."""
     if source.is_dir():
         for file in sorted(source.iterdir()):
@@ -79,7 +78,7 @@ def measure(source: Path, most: int, half: int | None) -> tuple[int, Counter[str
     timer = Timer()
     number = 0
     language_of(["The first call loads the model of languages, which takes a second."])
-    for url, body in islice((page for page in pages(source) if in_half(page[0], half)), most):
+    for url, body in islice((page for page in read_pages(source) if in_half(page[0], half)), most):
         text = decode(body, "utf-8")
         tree = parse(text)
         if tree is None:
@@ -96,12 +95,12 @@ def measure(source: Path, most: int, half: int | None) -> tuple[int, Counter[str
     return number, timer.seconds
 
 
-def show(source: Path, most: int, half: int | None) -> None:
+def show_hits(source: Path, most: int, half: int | None) -> None:
     """Print hits of every kind, at most one of a kind a site and `most` of a kind, to be read by eye."""
     shown: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
     quick = ExtractSettings(engine="density")
-    for url, body in pages(source):
+    for url, body in read_pages(source):
         if not in_half(url, half):
             continue
         found = extract(body, "text/html", "utf-8", quick)
@@ -139,21 +138,15 @@ def score(cases: Path) -> None:
         )
 
 
-def main() -> int:
+def main(source: Path, pages: int = 200, half: Literal[0, 1] | None = None, show: int = 0) -> int:
     """Print the cost, hits, or how many licences of small pages are found; 1 if the cost passes the goal."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.rights", description=__doc__)
-    parser.add_argument("source", type=Path, help="WARC file, folder of HTML files, or JSON of small pages")
-    parser.add_argument("--pages", type=int, default=200, help="pages measured")
-    parser.add_argument("--half", type=int, choices=(0, 1), help="only the sites of this half")
-    parser.add_argument("--show", type=int, default=0, help="hits of a kind to print instead of measuring")
-    given = parser.parse_args()
-    if given.source.suffix == ".json":
-        score(given.source)
+    if source.suffix == ".json":
+        score(source)
         return 0
-    if given.show:
-        show(given.source, given.show, given.half)
+    if show:
+        show_hits(source, show, half)
         return 0
-    number, seconds = measure(given.source, given.pages, given.half)
+    number, seconds = measure(source, pages, half)
     ours = seconds["licence"] + seconds["reservations"] + seconds["columns"]
     # `extract` looks for licence and reservations itself: its own share is what is left.
     extraction = seconds["extraction"] - seconds["licence"] - seconds["reservations"]
@@ -166,4 +159,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

@@ -15,9 +15,7 @@ a process of its own. What a thousand shards add to a reader's own part is in be
 marked as reached or missed; the exit status is 1 if one was missed, or if a byte differs.
 """
 
-import argparse
 import hashlib
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +29,7 @@ from typing import Any
 from prefect import flow
 
 from benchmarks import crawl_memory
+from benchmarks.frame import OptionError, command
 from benchmarks.orchestration import write_records
 from benchmarks.rehearsal.measuring import MeasuringExecutor, Taken, read_measured
 from flows import dag
@@ -199,36 +198,31 @@ def show_growth(unit: str, units: Sequence[int], processor: Sequence[float], pea
     return passed
 
 
-def main() -> int:
+def main(articles: int = 20, workers: int = 2, crawled: int = 1_000) -> int:
     """Print ratios and growth; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--articles", type=int, default=20, help="articles a shard (20)")
-    parser.add_argument("--workers", type=int, default=2, help="compared with one (2)")
-    parser.add_argument("--crawled", type=int, default=1_000, help="URLs at the smallest size (1000); 0 = no crawl")
-    options = parser.parse_args()
-    if options.workers < 2 or options.articles < 1:
-        parser.error("expected --workers of at least 2 and --articles of at least 1")
+    if workers < 2 or articles < 1:
+        raise OptionError("expected --workers of at least 2 and --articles of at least 1")
     use_prefect_api()
     walked: dict[str, dict[int, Walked]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        write_records(folder / "warm.jsonl", _WARM_SHARDS * options.workers)
+        write_records(folder / "warm.jsonl", _WARM_SHARDS * workers)
         for size in SIZES:
-            write_records(folder / f"{size}.jsonl", size * options.articles)
+            write_records(folder / f"{size}.jsonl", size * articles)
         for kind in ("plain", *GOALS):
             walked[kind] = {}
-            for workers in (1, options.workers):
-                grows = (kind, workers) == ("processes", 1)
-                found = run(folder, kind, workers, SIZES if grows else SIZES[-1:])
-                walked[kind][workers] = found[-1]
+            for count in (1, workers):
+                grows = (kind, count) == ("processes", 1)
+                found = run(folder, kind, count, SIZES if grows else SIZES[-1:])
+                walked[kind][count] = found[-1]
                 if grows:
                     growing = found
-    passed = show_scaling(walked, options.workers)
-    articles = [size * options.articles for size in SIZES]
+    passed = show_scaling(walked, workers)
+    articles = [size * articles for size in SIZES]
     figures = [one.processor for one in growing], [one.peak_bytes for one in growing]
     passed &= show_growth("articles", articles, *figures)
-    if options.crawled:
-        urls = [size * options.crawled for size in SIZES]
+    if crawled:
+        urls = [size * crawled for size in SIZES]
         crawls = [crawl_memory.measure("good", count, hosts=50) for count in urls]
         figures = [one["seconds"] for one in crawls], [one["peak"] for one in crawls]
         passed &= show_growth("URLs", urls, *figures)
@@ -236,4 +230,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command(main, __doc__)

@@ -9,15 +9,13 @@ size; they are shown below it. Peers are measured where the column says. The cra
 The exit status is 1 if the sum exceeds the goal.
 """
 
-import argparse
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks.frame import command, processor_seconds
 from benchmarks.labels import CORPUS_ARTICLES
 from benchmarks.stage_memory import STAGES, Stage, make, needed, record_of
 from benchmarks.synthetic import PAGES_PER_ARTICLE
@@ -48,13 +46,9 @@ BY_SIMILARITY = replace(
 def seconds_of(work: Callable[[], Any]) -> float:
     """Return the processor seconds of a function in this process and in processes that it starts and ends."""
 
-    def used() -> float:
-        children = getrusage(RUSAGE_CHILDREN)
-        return time.process_time() + children.ru_utime + children.ru_stime
-
-    started = used()
+    started = processor_seconds()
     work()
-    return used() - started
+    return processor_seconds() - started
 
 
 def stage_seconds(stages: Mapping[str, Stage], root: str, articles: int) -> dict[str, float]:
@@ -98,11 +92,8 @@ def show(seconds: Mapping[str, float], entities: float, articles: int) -> float:
     return total
 
 
-def main() -> int:
+def main(articles: int = 60) -> int:
     """Print the cost of each stage; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--articles", type=int, default=60)
-    articles = parser.parse_args().articles
     for count in (WARM_ARTICLES, articles):
         with tempfile.TemporaryDirectory() as root:
             seconds = stage_seconds({"ranked": BY_SIMILARITY}, root, count)
@@ -111,4 +102,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -9,10 +9,7 @@ started. A stage's inputs are made first, in their own processes, including synt
 measure another stage, add its line to STAGES.
 """
 
-import argparse
-import json
 import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -21,6 +18,7 @@ from functools import partial
 from pkgutil import resolve_name
 from typing import Any
 
+from benchmarks.frame import OptionError, apart, command
 from storage.directories import find_directory
 from storage.recipes import ShardRecord, find_record
 from storage.store import Store
@@ -97,7 +95,7 @@ STAGES = {
         arguments={"seed": 1, "lead_characters": 1, "paragraph_characters": 50_000_000},
     ),
     RANKER: Stage(
-        "benchmarks.untrained_ranker:make_ranker",
+        "benchmarks.synthetic:make_ranker",
         {"vocabulary": (only, ("vocabulary",))},
         arguments={"size": 32},  # LSTMs of 256 take fifteen times as long and need 0.1 GB more
         measured=False,
@@ -196,9 +194,7 @@ def measure(names: list[str], root: str, articles: int) -> bool:
     for name in needed(names):
         if name not in names and is_made(root, name):
             continue
-        call = [sys.executable, "-m", "benchmarks.stage_memory", name, "--articles", str(articles), "--root", root]
-        answer = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
-        made = json.loads(answer.splitlines()[-1])
+        made = apart(make, name, root, articles)
         over = STAGES[name].measured and made["peak"] > BAR_BYTES
         missed |= over
         note = " OVER" if over else "" if STAGES[name].measured else " (input)"
@@ -209,25 +205,16 @@ def measure(names: list[str], root: str, articles: int) -> bool:
     return missed
 
 
-def main() -> int:
+def main(stages: tuple[str, ...] = (), articles: int = 1000, keep: str | None = None) -> int:
     """Print the peak of each stage; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     measured = [name for name, stage in STAGES.items() if stage.measured]
-    parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"default: {' '.join(measured)}")
-    parser.add_argument("--articles", type=int, default=1000, help="three pages each in the host shard (1000)")
-    parser.add_argument("--keep", metavar="DIRECTORY", help="make the data here and leave them")
-    parser.add_argument("--root", help=argparse.SUPPRESS)  # set where a stage's own process is meant
-    options = parser.parse_args()
-    if unknown := set(options.stages) - set(STAGES):
-        parser.error(f"unknown stages {sorted(unknown)}: expected some of {measured}")
-    if options.root:
-        print(json.dumps(make(options.stages[0], options.root, options.articles)))
-        return 0
+    if unknown := set(stages) - set(STAGES):
+        raise OptionError(f"unknown stages {sorted(unknown)}: expected some of {measured}")
     with tempfile.TemporaryDirectory() as temporary:
-        missed = measure(options.stages or measured, options.keep or temporary, options.articles)
-    print(f"bar {BAR_BYTES / 1e9} GB at {options.articles} articles a shard")
+        missed = measure(stages or measured, keep or temporary, articles)
+    print(f"bar {BAR_BYTES / 1e9} GB at {articles} articles a shard")
     return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    command(main, __doc__)

@@ -8,13 +8,13 @@ processes included, which other work on the machine changes less. There is no pe
 ranks, summarizes and cites.
 """
 
-import argparse
 import statistics
 import time
 
 import psutil
 import requests
 
+from benchmarks.frame import command
 from benchmarks.synthetic import make_pages
 from storage.store import Store
 from tasks.explorer.article import read_article, read_page
@@ -79,16 +79,12 @@ def once(page: str, title: str, bodies: list[bytes]) -> tuple[float, float, floa
     return first or total, total, processor_seconds() - used, system
 
 
-def main() -> None:
+def main(model: str | None = None, rounds: int = 5) -> None:
     """Print the medians of several rounds; the first one, which loads libraries, is shown apart."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="root of a build; default: synthetic pages, extractive")
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    title, bodies = synthetic() if options.model is None else of_corpus(options.model)
+    title, bodies = synthetic() if model is None else of_corpus(model)
     print(f"{len(bodies)} pages, {sum(map(len, bodies)) / 1e3:,.0f} kB, title {title!r}")
-    with page_server(model=options.model, settings=SETTINGS) as page:
-        rounds = [once(page, title, bodies) for _ in range(options.rounds + 1)]
+    with page_server(model=model, settings=SETTINGS) as page:
+        rounds = [once(page, title, bodies) for _ in range(rounds + 1)]
     print(f"system {rounds[0][3]}; the first of all summaries took {rounds[0][1]:.2f} s")
     for name, column in (("first progress", 0), ("summary", 1), ("processor time", 2)):
         values = [one[column] for one in rounds[1:]]
@@ -96,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

@@ -1,5 +1,8 @@
 """Text whose word statistics are like those of real pages, for benchmarks: Zipf's law, topics, punctuation."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
@@ -155,3 +158,23 @@ def make_pages(articles: int, paragraphs: int = 40, words: int = 70, page_bytes:
         }
         batches += pa.Table.from_pylist([row], schema=PAGES.schema).to_batches()
     return pa.Table.from_batches(batches, schema=PAGES.schema)
+
+
+def make_ranker(vocabulary: pa.Table, directory: Path, size: int) -> dict[str, Any]:
+    """Write a ranker of random weights, on whose values memory and speed do not depend, into `directory`.
+
+    `size` is that of its embeddings and LSTMs.
+    """
+    import torch  # here, because the other stages' processes need none
+
+    from models.ranker import ParagraphRanker, RankerConfig
+    from models.training.weights import save_weights
+    from tasks.ranking.directory import CONFIG, VOCABULARY, WEIGHTS, describe_ranker
+    from tasks.text.vocabulary import read_vocabulary
+
+    pieces = read_vocabulary(vocabulary)
+    config = RankerConfig(vocabulary=pieces.size, pad=pieces.pad, embedding=size, hidden=size)
+    torch.manual_seed(0)
+    save_weights(ParagraphRanker(config), directory / WEIGHTS)
+    describe_ranker(directory, config, pieces, title_tokens=32, paragraph_tokens=100)
+    return {"published": [WEIGHTS, CONFIG, VOCABULARY]}

@@ -14,11 +14,6 @@ pieces); on the CPU it is small, on one thread, and seconds are processor time, 
 not matter.
 """
 
-import argparse
-import json
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -28,6 +23,7 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
+from benchmarks.frame import apart, command, peak_bytes
 from benchmarks.peers.released_ht import ReleasedHT
 from models.contract import SourceBatch
 from models.hierarchical import HierarchicalTransformer
@@ -92,8 +88,9 @@ class ReleasedObjective(TokenObjective):
         return loss, loss.detach(), loss.detach(), loss.new_zeros(())
 
 
-def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
+def measure(side: str, device_name: str, steps: int) -> dict[str, float]:
     """Train for some steps and return tokens per second, share of padding and peak memory in MB."""
+    device = find_device(device_name)
     cuda = device.type == "cuda"
     clock = time.perf_counter if cuda else time.process_time
     if not cuda:
@@ -118,7 +115,7 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
     updater = Updater(objective, TrainerSettings(steps=steps), Ranks(device))
     schedule = noam(factor=3, model_size=256, warmup=8000)
     chosen = list(islice(batches, steps + 2))
-    before = 0 if cuda else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = 0 if cuda else peak_bytes() / 2**20
     for step, batch in enumerate(chosen, start=1):
         if step == 3:  # the first two warm up
             _finish(device)
@@ -133,7 +130,7 @@ def measure(side: str, device: torch.device, steps: int) -> dict[str, float]:
         "tokens_per_second": real / seconds,
         "padding": 1 - real / padded,
         "examples_per_second": sum(batch.examples for batch in timed) / seconds,
-        "peak_mb": peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before,
+        "peak_mb": peak or peak_bytes() / 2**20 - before,
     }
 
 
@@ -143,27 +140,17 @@ def _finish(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def main() -> None:
+def main(device: str = "auto", steps: int | None = None) -> None:
     """Print one line per side and the ratios."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--steps", type=int, default=None, help="updates per round; 10 on the CPU, 60 on CUDA")
-    parser.add_argument("--side", choices=SIDES, help="measure one side and print JSON")
-    options = parser.parse_args()
-    device = find_device(options.device)
-    steps = options.steps or (60 if device.type == "cuda" else 10)
-    if options.side:
-        print(json.dumps(measure(options.side, device, steps)))
-        return
+    cuda = find_device(device).type == "cuda"
+    steps = steps or (60 if cuda else 10)
     best: dict[str, dict[str, float]] = {}
     for _ in range(ROUNDS):
         for side in SIDES:
-            command = [sys.executable, "-m", "benchmarks.training", "--side", side, "--steps", str(steps)]
-            done = subprocess.run([*command, "--device", options.device], check=True, capture_output=True, text=True)
-            figures = json.loads(done.stdout)
+            figures = apart(measure, side, device, steps)
             if side not in best or figures["tokens_per_second"] > best[side]["tokens_per_second"]:
                 best[side] = figures
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU, one thread"
+    name = torch.cuda.get_device_name(device) if cuda else "CPU, one thread"
     print(f"{name}, {steps} updates, best of {ROUNDS} rounds")
     for side, figures in best.items():
         print(
@@ -179,4 +166,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

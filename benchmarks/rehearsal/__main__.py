@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from benchmarks import full_size_plan
+from benchmarks.frame import apart
 from benchmarks.rehearsal.execution import End, execute
 from benchmarks.rehearsal.extrapolation import Extrapolation, Prices
 from benchmarks.rehearsal.fan_in import measure
@@ -55,9 +56,9 @@ def part(folder: Path, name: str, make: Callable[[], dict[str, Any]]) -> dict[st
 def plans(folder: Path, shards: int, urls: int) -> dict[str, Any]:
     """Plan an empty root, and the finished and the changed one; return what each took."""
     root = str(folder / "planned")
-    made = {"empty": full_size_plan.in_a_process("empty", str(folder / "unplanned"), shards)}
+    made = {"empty": apart(full_size_plan.plan, "empty", str(folder / "unplanned"), shards)}
     full_size_plan.record_build(root, shards, urls)
-    return made | {kind: full_size_plan.in_a_process(kind, root, shards) for kind in ("finished", "changed")}
+    return made | {kind: apart(full_size_plan.plan, kind, root, shards) for kind in ("finished", "changed")}
 
 
 def machine() -> str:

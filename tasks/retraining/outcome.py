@@ -64,7 +64,8 @@ def finish_retraining(
     store = run.store
     scores = {split: _table(store, part) for split, part in splits.apart(challenger.scores).items()}
     number = max(version_numbers(store), default=0) + 1
-    verdict, challenges = first_verdict(), {}
+    verdict = first_verdict()
+    challenges: dict[str, Challenge] = {}
     if champion is not None:
         sides = Contested(champion[0].version.number, champion[1], number, challenger)
         verdict, challenges = _contest(store, sides, scores, splits, settings, seed)

@@ -1,7 +1,7 @@
 """How many small faults the tests notice: mutants of the code, drawn by chance, each against the tests that cover it.
 
-    python -m benchmarks.mutants                      # 60 of models, 40 of storage, 30 of the stage engine
-    python -m benchmarks.mutants --group storage --draw 10 --seed 3
+    python -m tests.mutants                      # 60 of models, 40 of storage, 30 of the stage engine
+    python -m tests.mutants --group storage --draw 10 --seed 3
 
 The mutants are cosmic-ray's (`pip install .[mutants]`). Positions are drawn first and then one change of each, because
 otherwise a single sum of many numbers would be most of the sample. Types, imports and `dataclass(frozen=True)` are not
@@ -9,7 +9,6 @@ changed. Each mutant changes one file in a copy of the tree, runs in a separate 
 outcome.
 """
 
-import argparse
 import ast
 import difflib
 import math
@@ -29,6 +28,8 @@ from pathlib import Path
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+
+from benchmarks.frame import command
 
 ROOT = Path(__file__).resolve().parents[1]
 # Group -> modules (a file, or a folder and all below it) -> the test files that cover them, quick ones first.
@@ -253,31 +254,24 @@ def wilson(hits: int, draws: int) -> tuple[float, float]:
     return (centre - half) / weight, (centre + half) / weight
 
 
-def main() -> None:
+def main(group: tuple[str, ...] = (), draw: int | None = None, seed: int = 0, module: str | None = None) -> None:
     """Draw and try mutants, and print those that survived."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--group", choices=tuple(COVERED), action="append", help="all of them unless given")
-    parser.add_argument("--draw", type=int, help="mutants of each group")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--module", help="only mutants of this module")
-    arguments = parser.parse_args()
     import pyarrow.parquet  # noqa: F401 - what every mutant's tests import, once
     import torch
 
     torch.set_num_threads(1)
-    for group in arguments.group or COVERED:
-        count = arguments.draw or DRAW[group]
-        chosen = drawn(group, count, arguments.seed)
-        if arguments.module:
-            chosen = [mutant for mutant in chosen if mutant.module == arguments.module]
+    for name in group or COVERED:
+        chosen = drawn(name, draw or DRAW[name], seed)
+        if module:
+            chosen = [mutant for mutant in chosen if mutant.module == module]
         killed = 0
         for mutant, difference, verdict in verdicts(chosen):
             killed += verdict.outcome != "survived"
             print(f"{verdict.outcome:9} {mutant.module}:{mutant.line} {mutant.operator}\n          {difference}")
             print(f"          {verdict.noticed_by}", flush=True)
         low, high = wilson(killed, len(chosen))
-        print(f"{group}: {killed} of {len(chosen)} killed, {killed / len(chosen):.0%} (95 %: {low:.0%}-{high:.0%})")
+        print(f"{name}: {killed} of {len(chosen)} killed, {killed / len(chosen):.0%} (95 %: {low:.0%}-{high:.0%})")
 
 
 if __name__ == "__main__":
-    main()
+    command(main, __doc__)

@@ -1,6 +1,6 @@
 """The curve of pre-training, from the benchmark's rows."""
 
-from benchmarks.pretraining_picture import curves
+from benchmarks.pretraining_curve import curves
 from tasks.reporting.plots import curve_picture
 
 ROWS = [
