@@ -30,10 +30,10 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@touch $@
 
 build-wikisum: $(VENV)/.runtime ## build the corpus, train and evaluate; settings in ARGS='--source.miniweb.topics 1000'
-	$(BIN)/python -m flows.build_wikisum $(ARGS)
+	$(BIN)/wikisum build $(ARGS)
 
 serve: $(VENV)/.runtime ## Prefect server, deployments, a worker, a page for summaries; ARGS='--port 4300', DATABASE_URL for PostgreSQL
-	@exec $(BIN)/python -m flows.serve $(ARGS)
+	@exec $(BIN)/wikisum serve $(ARGS)
 
 docs: $(VENV)/.dev ## the reference pages and the site, in build/site
 	$(BIN)/python -m docs.reference

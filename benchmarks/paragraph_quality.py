@@ -1,6 +1,6 @@
 """Junk among kept paragraphs: rules against classifiers on sites that nothing was fitted on, and the corpus's funnel.
 
-    python -m flows.build_corpus --preset records --root data/wikigraph \\
+    wikisum corpus --preset records --root data/wikigraph \\
         --source.records.paths ../shared/data/wikigraph/articles.jsonl \\
         --crawl.archive ../shared/data/wikigraph/pages.warc.gz
     python -m benchmarks.paragraph_quality data/wikigraph [--write] [--funnel] [--leads LEADS]

@@ -9,7 +9,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cyclopts import App, Argument
+
 from flows.config import BuildConfig
+from flows.running.command_line import OWN
+from flows.running.commands import BUILDS, app
 from flows.running.help import choices_of, dashed, options, preset_settings, shown_value
 from models.__main__ import count_parameters, describe
 from models.presets import PRESETS, check_library
@@ -20,28 +24,8 @@ from tasks.reporting.reasons import REPORTED_STAGES
 PROJECT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_suffix("")
 _NOTE = "<!-- Written from the code by `python -m docs.reference`: change the code. -->"
-# What people start, in the order in which they meet it.
-_COMMANDS = (
-    "flows.build_wikisum",
-    "flows.build_corpus",
-    "flows.train",
-    "flows.evaluate",
-    "flows.summarize",
-    "flows.serve",
-    "flows.reproduce_tables",
-    "flows.human_evaluation",
-    "flows.pretrain",
-    "flows.export",
-    "flows.retrain",
-    "flows.promote",
-    "flows.prune",
-    "flows.verify",
-    "flows.republish",
-    "models",
-    "tasks.crawl.warc_export",
-    "tasks.exchange.ranked_wikisum",
-    "tasks.sources.miniweb",
-)
+# What else people start.
+_MODULES = ("models", "tasks.crawl.warc_export", "tasks.exchange.ranked_wikisum", "tasks.sources.miniweb")
 
 
 def pages() -> dict[str, str]:
@@ -134,14 +118,44 @@ def _summarizers() -> Iterator[str]:
 
 
 def _commands() -> Iterator[str]:
-    yield "Each is `python -m NAME`; `--help` lists its options."
-    for name in _COMMANDS:
+    yield "`wikisum COMMAND --help` shows the same. `wikisum --install-completion` completes all of it in the shell."
+    yield "`python -m flows.NAME` is the same as `wikisum COMMAND`, where only the code is at hand and not the command."
+    yield from _command(app, ("wikisum",))
+    for name in _MODULES:
         path = PROJECT / name.replace(".", "/")
         source = (path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__main__.py").read_text()
         yield ""
-        yield f"## {name}"
+        yield f"## python -m {name}"
         yield ""
         yield (ast.get_docstring(ast.parse(source)) or "").replace("\n    ", "\n        ")
+
+
+def _command(command: App, words: tuple[str, ...]) -> Iterator[str]:
+    """Describe a command, or the commands below it."""
+    if command.default_command is None:
+        for name, below in command.resolved_commands().items():
+            if not name.startswith("-"):
+                yield from _command(below, (*words, name))
+        return
+    yield ""
+    yield f"## {' '.join(words)}"
+    yield ""
+    yield command.help
+    arguments = [one for one in command.assemble_argument_collection() if one.show]
+    if words[1] in BUILDS:
+        yield ""
+        yield "Its options are all [settings](settings.md), and:"
+        arguments = [one for one in arguments if not one.keys or one.keys[0] in OWN]
+    rows = [(f"`{one.name}`", _default(one), one.parameter.help or "") for one in arguments]
+    yield ""
+    yield from _table(("option", "default", "meaning"), rows)
+
+
+def _default(argument: Argument) -> str:
+    value = argument.field_info.default
+    if argument.required or value in (None, False, "", (), argument.field_info.empty):
+        return "required" if argument.required else ""
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

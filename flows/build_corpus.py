@@ -1,17 +1,14 @@
 """The corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained."""
 
-import sys
-
-from flows.running.options import read_command
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.build_corpus")
+    from flows.running.commands import main
+
+    main("corpus")
 
 from prefect import flow
 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from storage.parts import whole
@@ -45,7 +42,3 @@ def build(session: Session) -> str:
     store = session.run.store
     statistics = corpus_statistics(tuple(whole(record).read(store) for record in shard) for shard in sampled)
     return describe_corpus(build, statistics, session.config.root)
-
-
-if __name__ == "__main__":
-    sys.exit(main(command, build_corpus, build))

@@ -1,18 +1,15 @@
 """A whole build: articles -> pages -> paragraphs -> labels -> ranker -> graphs -> summarizer -> scores -> report."""
 
-import sys
-
-from flows.running.options import read_command
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.build_wikisum")
+    from flows.running.commands import main
+
+    main("build")
 
 from prefect import flow
 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
 from flows.evaluate import evaluate, published
-from flows.running.command_line import main
 from flows.running.graph import run_within
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
@@ -50,7 +47,3 @@ def build(session: Session) -> str:
     text = session.once(published)
     session.publish_overview(run.record_build(config.manifest(), dag.report(session).record))
     return text
-
-
-if __name__ == "__main__":
-    sys.exit(main(command, build_wikisum, build))

@@ -1,17 +1,14 @@
 """Summarize the test split with every system, score the summaries, and write the report (Liu & Lapata 2019, sec. 5)."""
 
-import sys
-
-from flows.running.options import read_command
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.evaluate")
+    from flows.running.commands import main
+
+    main("evaluate")
 
 from prefect import flow
 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits
@@ -35,7 +32,3 @@ def published(session: Session) -> str:
         return ""
     session.keep_results(report.record)
     return session.publish_report(report)
-
-
-if __name__ == "__main__":
-    sys.exit(main(command, evaluate, published))

@@ -1,40 +1,12 @@
 """Human evaluation (Liu & Lapata 2019, sec. 5): prepare a blinded study of a build's summaries, score its answers."""
 
-import argparse
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from flows.running.root_command import ROOT, options_of, read_action_options, run_on_root, settings_from
-from tasks.human_evaluation.settings import StudySettings
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    options = read_action_options(
-        "python -m flows.human_evaluation",
-        __doc__,
-        {
-            "prepare": (
-                "Draw test articles of a build and write a form for each rater, with the key in a separate file.",
-                {
-                    **ROOT,
-                    "--build": {"help": "name of a finished build (default: the latest)"},
-                    "--to": {"type": Path, "required": True, "metavar": "FOLDER", "help": "folder of the study"},
-                    **options_of(StudySettings),
-                },
-            ),
-            "score": (
-                "Score the answers of raters, and write a report and an artifact.",
-                {
-                    "--study": {"type": Path, "required": True, "metavar": "FOLDER", "help": "a prepared study"},
-                    "answers": {
-                        "nargs": "+",
-                        "type": Path,
-                        "metavar": "ANSWERS",
-                        "help": "answers of forms (.json), results of a crowd platform (.csv), folders of Potato",
-                    },
-                },
-            ),
-        },
-    )
+    from flows.running.commands import main
+
+    main("judge")
 
 from prefect import flow
 
@@ -48,6 +20,7 @@ from tasks.engine.failure_logs import log_expected_failures_in_one_line
 from tasks.engine.finished import finished_build
 from tasks.human_evaluation.preparing import prepare_study
 from tasks.human_evaluation.results import read_folder, score_study
+from tasks.human_evaluation.settings import StudySettings
 from tasks.reporting.publishing import publish_page
 
 
@@ -70,19 +43,16 @@ def human_evaluation(study: str, answers: list[str]) -> str:
     return results.text
 
 
-def _act(options: argparse.Namespace) -> int:
-    if options.action == "prepare":
-        settings = settings_from(StudySettings, options)
-        store = Store(options.root)
-        check_root(store)
-        build = finished_build(store, options.build)
-        print(prepare_study(store, build, name_of(build.config, options.root), settings, options.to))
-    else:
-        read_folder(options.study, options.answers)  # mistakes are answered before a server is started
-        use_prefect_api()
-        print(human_evaluation(str(options.study), [str(file) for file in options.answers]))
-    return 0
+def prepare(root: str, build: str | None, settings: StudySettings, to: Path) -> None:
+    """Prepare a study of a build (None = the latest) in the folder `to`, and print what is in it."""
+    store = Store(root)
+    check_root(store)
+    found = finished_build(store, build)
+    print(prepare_study(store, found, name_of(found.config, root), settings, to))
 
 
-if __name__ == "__main__":
-    sys.exit(run_on_root(options, _act))
+def score(study: Path, answers: Sequence[Path]) -> None:
+    """Score the answers, and print what they say; mistakes are answered before a server is started."""
+    read_folder(study, list(answers))
+    use_prefect_api()
+    print(human_evaluation(str(study), [str(file) for file in answers]))

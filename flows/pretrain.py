@@ -4,18 +4,16 @@ The stages up to the passages are those of any build, and the result is a folder
 """
 
 import json
-import sys
-
-from flows.running.options import read_command
 
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.pretrain")
+    from flows.running.commands import main
+
+    main("pretrain")
 
 from prefect import flow
 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.pretraining import passages, pretrained
@@ -53,7 +51,3 @@ def build(session: Session) -> str:
         f"{metrics['validation_nll']} nats a token\n"
         f"--summarizer.preset {config.summarizer.preset} --summarizer.pretrained {folder}{shape}"
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main(command, pretrain, build))

@@ -1,16 +1,9 @@
 """Make a version of the models the champion by hand: to roll back, or to use one that the test refused."""
 
-import argparse
-import sys
-
-from flows.running.root_command import read_root_options, run_on_root
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    options = read_root_options(
-        "python -m flows.promote",
-        __doc__,
-        {"--to": {"type": int, "required": True, "metavar": "VERSION", "help": "number of the version"}},
-    )
+    from flows.running.commands import main
+
+    main("promote")
 
 from prefect import flow
 
@@ -38,14 +31,10 @@ def promote(root: str, to: int) -> str:
         return promote_by_hand(store, to)
 
 
-def _act(options: argparse.Namespace) -> int:
-    store = Store(options.root)
+def run(root: str, to: int) -> None:
+    """Promote, and print what happened; mistakes are answered before a server is started."""
+    store = Store(root)
     store.check_exists()
-    check_usable(store, options.to)  # mistakes are answered before a server is started
+    check_usable(store, to)
     use_prefect_api()
-    print(promote(options.root, options.to))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_on_root(options, _act))
+    print(promote(root, to))

@@ -1,26 +1,11 @@
 """Delete shards, models and leftovers that no kept build and no kept model version needs."""
 
-import argparse
-import sys
 from collections.abc import Sequence
 
-from flows.running.root_command import read_root_options, run_on_root
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    options = read_root_options(
-        "python -m flows.prune",
-        __doc__,
-        {
-            "--keep": {
-                "type": int,
-                "default": 3,
-                "help": "newest distinct builds, and model versions, to keep (default: 3)",
-            },
-            "--dry-run": {"action": "store_true", "help": "only say what would be deleted"},
-            "--pin": {"action": "append", "default": [], "metavar": "BUILD", "help": "keep this build from now on"},
-            "--unpin": {"action": "append", "default": [], "metavar": "BUILD", "help": "no longer keep a pinned build"},
-        },
-    )
+    from flows.running.commands import main
+
+    main("prune")
 
 from prefect import flow
 
@@ -70,14 +55,9 @@ def prune_root(root: str, keep: int, *, dry_run: bool, pin: Sequence[str] = (), 
     )
 
 
-def _act(options: argparse.Namespace) -> int:
-    if options.dry_run:
-        print(prune_root(options.root, options.keep, dry_run=True, pin=options.pin, unpin=options.unpin))
-    else:
+def run(root: str, keep: int, *, dry_run: bool, pin: Sequence[str], unpin: Sequence[str]) -> None:
+    """Prune, and print what happened; a dry run needs no Prefect server."""
+    check_root(Store(root))  # before a server is started
+    if not dry_run:
         use_prefect_api()
-        print(prune(options.root, options.keep, pin=options.pin, unpin=options.unpin))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_on_root(options, _act))
+    print((prune_root if dry_run else prune)(root, keep, dry_run=dry_run, pin=pin, unpin=unpin))

@@ -1,17 +1,14 @@
 """The papers' tables: train and evaluate every system with the same trainer, search and evaluator."""
 
-import sys
-
-from flows.running.options import read_command
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.reproduce_tables")
+    from flows.running.commands import main
+
+    main("tables")
 
 from prefect import flow
 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages.intake import check_splits
@@ -85,7 +82,3 @@ def tables(session: Session) -> DirectoryResult:
             "attention": every(dag.articles(session), dag.ranked(session), dag.baselines(session), *looked_at),
         },
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main(command, reproduce_tables, publish))

@@ -1,16 +1,9 @@
 """Publish a build's artifacts again from its records, for a new server or after a server has deleted old runs."""
 
-import argparse
-import sys
-
-from flows.running.root_command import read_root_options, run_on_root
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    options = read_root_options(
-        "python -m flows.republish",
-        __doc__,
-        {"--build": {"help": "name of a finished build (default: the latest)"}},
-    )
+    from flows.running.commands import main
+
+    main("republish")
 
 from prefect import flow
 
@@ -65,14 +58,10 @@ def _directory(store: Store, build: Build, name: str) -> DirectoryRecord:
     return record
 
 
-def _act(options: argparse.Namespace) -> int:
-    store = Store(options.root)
+def run(root: str, build: str | None) -> None:
+    """Publish, and print what was published; mistakes are answered before a server is started."""
+    store = Store(root)
     check_root(store)
-    build = finished_build(store, options.build)  # mistakes are answered before a server is started
+    found = finished_build(store, build)
     use_prefect_api()
-    print(republish(options.root, build.name))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_on_root(options, _act))
+    print(republish(root, found.name))

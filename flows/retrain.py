@@ -1,18 +1,16 @@
 """Retrain every week: update the corpus, train both models further from the last ones, and keep the better version."""
 
-import sys
 import time
 
-from flows.running.options import read_command
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.retrain")
+    from flows.running.commands import main
+
+    main("retrain")
 
 from prefect import flow
 
 from flows.config import DEFAULT, BuildConfig
 from flows.dag import find_paragraphs
-from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from flows.stages import intake, texts
@@ -89,7 +87,3 @@ def updated_corpus(session: Session, start: VersionModels | None) -> Corpus:
     features = texts.features(session, articles, paragraphs)
     vocabulary = texts.vocabulary(session, articles, paragraphs) if start is None else VocabularyTable(start.vocabulary)
     return Corpus(articles, paragraphs, features, vocabulary)
-
-
-if __name__ == "__main__":
-    sys.exit(main(command, retrain, challenge, only_stages=False))

@@ -1,4 +1,4 @@
-"""`make serve`: Prefect server, work pool, deployments, a worker and the page for summaries, until Ctrl-C."""
+"""`wikisum serve`: Prefect server, work pool, deployments, a worker and the page for summaries, until Ctrl-C."""
 
 import os
 import signal
@@ -7,15 +7,20 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from types import FrameType
+from pathlib import Path
+
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    from flows.running.commands import main
+
+    main("serve")
 
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from rich.console import Console
-from rich.markup import escape
 
 from flows.running.child_processes import how_it_ended, start, stop, wait_for_api
+from flows.running.command_line import Stopped
 from flows.running.prefect_setup import create_work_pool, create_zombie_automation, deploy
-from flows.running.serve_options import Options, environment_of, read_options
+from flows.running.serve_options import Options, environment_of, options_of
 
 _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
@@ -24,21 +29,22 @@ _POLL_SECONDS = 0.5
 _PREFECT = (sys.executable, "-m", "prefect")
 
 
-def main() -> int:
-    """Serve until a signal comes; return the exit code."""
+def serve(host: str, port: int, pool: str) -> int:
+    """Serve until a signal comes; return the exit code.
+
+    Raises:
+        Stopped: a process did not start, or ended.
+        ValueError: host, port, database or password are wrong, or the pool is of another kind.
+    """
     console = Console(stderr=True, soft_wrap=True, highlight=False)
-    for number in (signal.SIGINT, signal.SIGTERM):  # a shell makes background processes ignore SIGINT
-        signal.signal(number, _interrupt)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell makes background processes ignore it
     try:
-        options = read_options(sys.argv[1:], os.environ)
+        options = options_of(host, port, pool, os.environ)
         with serving(options, console) as children:
             while not (ended := [name for name, child in children.items() if child.poll() is not None]):
                 time.sleep(_POLL_SECONDS)
             how = how_it_ended(children[ended[0]].returncode)  # now: the others are stopped where the block ends
-        raise RuntimeError(f"the {ended[0]} {how}; its output is above")
-    except (ValueError, RuntimeError) as error:
-        console.print(f"[red]make serve stopped[/red]: {escape(str(error))}")
-        return 1
+        raise Stopped(f"the {ended[0]} {how}; its output is above")
     except KeyboardInterrupt:
         console.print("stopped; finished shards are kept")
         return 0
@@ -49,7 +55,7 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
     """Run server, worker and page until the block ends, then stop the worker and its runs before the server.
 
     Raises:
-        RuntimeError: one of them does not start, or a deployment is rejected.
+        Stopped: one of them does not start, or a deployment is rejected.
         ValueError: the work pool exists with another kind.
     """
     environment = environment_of(options)
@@ -59,7 +65,7 @@ def serving(options: Options, console: Console) -> Iterator[dict[str, "subproces
         server = start([*_PREFECT, "server", "start", *listen], environment, quiet=True)
         stack.callback(stop, server, _STOP_SECONDS)
         if not wait_for_api(options.api, server, _START_SECONDS):
-            raise RuntimeError(f"the Prefect server did not start within {_START_SECONDS:.0f} s; its log is above")
+            raise Stopped(f"the Prefect server did not start within {_START_SECONDS:.0f} s; its log is above")
         with temporary_settings({PREFECT_API_URL: options.api, PREFECT_API_AUTH_STRING: options.auth}):
             create_work_pool(options.pool, "process")
             create_zombie_automation()
@@ -83,15 +89,9 @@ def _directions(options: Options) -> str:
     if options.auth:
         lines.append(f"sign in with   {options.auth}    (shown once; PREFECT_SERVER_API_AUTH_STRING sets it)")
         shell.append("export PREFECT_API_AUTH_STRING='user:password from above'")
-    shell.append(".venv/bin/prefect deployment run build-wikisum/build-wikisum --watch")
+    prefect = Path(sys.executable).with_name("prefect")
+    shown = prefect.relative_to(Path.cwd()) if prefect.is_relative_to(Path.cwd()) else prefect
+    shell.append(f"{shown} deployment run build-wikisum/build-wikisum --watch")
     return "\n".join(
         [*lines, "start a run    in another shell:", *(f"    {line}" for line in shell), "stop           Ctrl-C"]
     )
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,12 +6,10 @@ The command needs no Prefect server, whose start would take longer than the summ
 
 import sys
 
-if __name__ == "__main__":
-    try:
-        from flows.summary.command import main
-    except KeyboardInterrupt:  # people may think better of it before anything is loaded
-        sys.exit(130)
-    sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
+    from flows.running.commands import main
+
+    main("summarize")
 
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_markdown_artifact

@@ -1,17 +1,14 @@
 """Train the ranker (Liu & Lapata 2019, sec. 3.1), the summarizer (sec. 3.2), or both: the default."""
 
-import sys
-
-from flows.running.options import read_command
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    command = read_command("python -m flows.train", words=("ranker", "summarizer"))
+    from flows.running.commands import main
+
+    main("train")
 
 from prefect import flow
 
 from flows import dag
 from flows.config import DEFAULT, BuildConfig
-from flows.running.command_line import main
 from flows.running.notification import notify
 from flows.running.session import Session, walk_flow
 from tasks.engine.inputs import DirectoryResult
@@ -62,9 +59,3 @@ def _kept(session: Session, model: DirectoryResult) -> str:
     validation = [f"{name.replace('_', ' ')} {value}" for name, value in metrics.items() if "validation" in name]
     figures = ", ".join([f"{metrics['parameters']:,} parameters", *validation])
     return f"{session.run.store.path(model.record.path)}: {figures}"
-
-
-if __name__ == "__main__":
-    # The summarizer's walk trains the ranker on its way, as far as it is missing.
-    alone = command.words == ("ranker",)
-    sys.exit(main(command, *((train_ranker, trained_ranker) if alone else (train_summarizer, trained_summarizer))))

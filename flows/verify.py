@@ -1,16 +1,11 @@
 """Read every file below the root and compare it with its record; a build that needs a damaged one computes it again."""
 
-import argparse
 import sys
 
-from flows.running.root_command import read_root_options, run_on_root
-
 if __name__ == "__main__":  # help and mistakes are answered before the imports below, which take seconds
-    options = read_root_options(
-        "python -m flows.verify",
-        __doc__,
-        {"--dry-run": {"action": "store_true", "help": "only report damaged files, set none aside"}},
-    )
+    from flows.running.commands import main
+
+    main("verify")
 
 from prefect import flow
 
@@ -73,15 +68,13 @@ def _outcome(result: Verification, *, dry_run: bool) -> str:
     return f"{len(result.damaged)} damaged" + ("" if dry_run or not computed else aside)
 
 
-def _act(options: argparse.Namespace) -> int:
-    if options.dry_run:
-        damaged, summary = verify_root(options.root, dry_run=True)
+def run(root: str, *, dry_run: bool) -> int:
+    """Verify, and print what was found; return the exit code. A dry run needs no Prefect server."""
+    if dry_run:
+        damaged, summary = verify_root(root, dry_run=True)
         print(summary)
         return 1 if damaged else 0
+    check_root(Store(root))  # before a server is started
     use_prefect_api()
-    verify(options.root)
+    verify(root)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_on_root(options, _act))

@@ -167,7 +167,7 @@ def read_summarizer(
 
 
 def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> ExportedSummarizer:
-    """Load a summarizer that `python -m flows.export --model` wrote.
+    """Load a summarizer that `wikisum export --model` wrote.
 
     Raises:
         ValueError: the folder has no exported summarizer, or one of its files is damaged.

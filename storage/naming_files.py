@@ -110,7 +110,7 @@ def _pins(store: Store) -> Iterator[tuple[str, Finding]]:
     """Yield pins that are damaged, or whose build is gone."""
     builds = set(build_names(store))
     for name in pinned_builds(store):
-        again = f"pin it again: python -m flows.prune --pin {name}"
+        again = f"pin it again: wikisum prune --pin {name}"
         try:
             pinned = unseal(store.read_bytes(pin_path(name))).get("build")
         except ValueError as error:
@@ -119,7 +119,7 @@ def _pins(store: Store) -> Iterator[tuple[str, Finding]]:
         if pinned != name:
             yield pin_path(name), Finding(f"it is the pin of {pinned}", again)
         elif name not in builds:
-            yield pin_path(name), Finding("there is no such build", f"unpin it: python -m flows.prune --unpin {name}")
+            yield pin_path(name), Finding("there is no such build", f"unpin it: wikisum prune --unpin {name}")
 
 
 def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, Finding]]:
@@ -136,7 +136,7 @@ def _registry(store: Store, listing: Mapping[str, int]) -> Iterator[tuple[str, F
                 CHAMPION,
                 Finding(
                     f"version {champion.version}, the champion, lacks {missing[0]} ({len(missing)} in all)",
-                    "restore it from a backup, or promote another version: python -m flows.promote --to NUMBER",
+                    "restore it from a backup, or promote another version: wikisum promote --to NUMBER",
                 ),
             )
     except StorageError as error:

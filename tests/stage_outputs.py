@@ -32,7 +32,6 @@ import pyarrow.parquet as pq
 from flows import dag
 from flows.config import BuildConfig
 from flows.pretrain import build as pretrain
-from flows.running.options import Command, parse
 from flows.running.session import Session
 from flows.stages.held_out import freeze
 from storage.directories import DirectoryRecord
@@ -42,6 +41,7 @@ from storage.store import Store
 from tasks.engine.shard import Job
 from tasks.engine.stage import InlineExecutor, Run
 from tasks.sources.choice import running_web
+from tests.flows.command_line import settings_of
 
 TABLE = Path(__file__).with_suffix(".json")
 TOLERANCE = 1e-3  # of a mean; rounding differs between processors by some 1e-6 after three steps
@@ -185,8 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _walk(root: Path, executor: Watching, more: Sequence[str], wiring: Callable[[Session], Any]) -> None:
-    program = "python -m flows.build_wikisum"
-    config: BuildConfig = Command(program, parse(program, [f"--root={root}", f"--config={_CORPUS}", *more])).config
+    config: BuildConfig = settings_of(f"--root={root}", f"--config={_CORPUS}", *more).build
     with running_web(config.source) as connect_to:
         session = Session(config, executor, Run(Store(config.root), executor), connect_to)  # type: ignore[arg-type]
         session.once(wiring)

@@ -6,28 +6,17 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from flows.running.options import parse
+from tests.flows.command_line import understood
 from tests.test_stage_outputs import PROJECT
 
 PAGES = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md"), PROJECT / "benchmarks" / "README.md"])
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _SHELL = re.compile(r"^```sh$(.*?)^```$", re.MULTILINE | re.DOTALL)
-_WORDS = {"flows.train": ("ranker", "summarizer")}  # that stand before the options
-# Whose options are the settings of a build; the others have options of their own.
-_BUILDS = {
-    "flows.build_wikisum",
-    "flows.build_corpus",
-    "flows.train",
-    "flows.evaluate",
-    "flows.reproduce_tables",
-    "flows.pretrain",
-    "flows.retrain",
-}
+_INLINE = re.compile(r"(?<!`)`(wikisum [a-z-][^`]*)`(?!`)")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
@@ -76,49 +65,22 @@ def headings(page: Path) -> set[str]:
 
 
 def commands() -> list[tuple[str, list[str]]]:
-    """Page and words of every command that starts a module of this project."""
+    """Page and words of every command `wikisum` that a page shows, in a block of shell or within a sentence."""
     found = []
     for page in PAGES:
-        for block in _SHELL.findall(page.read_text(encoding="utf-8")):
-            for line in block.replace("\\\n", " ").splitlines():
-                match = re.match(r"\s*(?:\.venv/bin/)?python -m ((?:flows|tasks|models)\b.*)", line)
-                if match is not None:
-                    found.append((page.name, shlex.split(match[1], comments=True)))
-    assert len(found) > 30
+        text = page.read_text(encoding="utf-8")
+        lines = [line for block in _SHELL.findall(text) for line in block.replace("\\\n", " ").splitlines()]
+        for line in (*lines, *_INLINE.findall(text)):
+            match = re.match(r"\s*(?:\.venv/bin/)?wikisum (.*)", line, re.DOTALL)
+            if match is not None:
+                found.append((page.name, shlex.split(match[1], comments=True)))
+    assert len(found) > 40
     return found
 
 
-@pytest.mark.parametrize(("page", "command"), commands(), ids=lambda part: part if isinstance(part, str) else part[0])
-def test_commands_that_pages_show_are_understood(page: str, command: list[str], tmp_path: Path) -> None:
-    module, *arguments = command
-    if module in _BUILDS and "--help" not in arguments:
-        empty = tmp_path / "settings.yaml"
-        empty.write_text("")
-        words = _WORDS.get(module, ())
-        given = [str(empty) if one.endswith(".yaml") else one for one in arguments if one not in words]
-        parse(f"python -m {module}", given, words)
-        return
-    known = help_of(module)
-    unknown = [one for one in arguments if one.startswith("--") and one.partition("=")[0] not in known]
-    assert unknown == []
-
-
-@cache
-def help_of(module: str) -> str:
-    """What a command says of its options, those of its actions included."""
-    said = _help(module)
-    actions = re.search(r"\{([a-z,-]+)\}|ACTION", said)
-    names = re.findall(r"^    ([a-z]+)\b", said, re.MULTILINE) if actions else []
-    return said + "".join(_help(module, name) for name in names)
-
-
-def _help(module: str, *action: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", module, *action, "--help"],
-        cwd=PROJECT,
-        env={**os.environ, "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+@pytest.mark.parametrize(("page", "words"), commands())
+def test_commands_that_pages_show_are_understood(page: str, words: list[str], tmp_path: Path) -> None:
+    empty = tmp_path / "settings.yaml"
+    empty.write_text("")
+    named_alone = [] if any(one.startswith("-") for one in words) else ["--help"]
+    understood(*(str(empty) if one.endswith(".yaml") else one for one in words), *named_alone)

@@ -1,10 +1,10 @@
-"""`--help`: one screen of common options, `--help SECTION` and `--help all` for the rest; and unknown options."""
+"""`--help` of a build: one screen of common options, `--help SECTION` and `--help all` for the rest."""
 
 import difflib
 import re
 import typing
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -32,9 +32,7 @@ _EXAMPLES = (
 _ALL = "all"
 
 
-def print_help(
-    program: str, settings: type[Settings], asked: Sequence[str], console: Console, *, usage: str | None = None
-) -> None:
+def print_help(program: str, settings: type[Settings], asked: Sequence[str], console: Console) -> None:
     """Print the first screen, or the help of the requested sections.
 
     Args:
@@ -42,14 +40,13 @@ def print_help(
         settings: every option.
         asked: sections, single settings, or `all`; none = the first screen.
         console: prints it.
-        usage: the command with what may stand before its options; None = nothing may.
 
     Raises:
         ValueError: there is no such section or setting; the message lists similar names.
     """
     fields, presets = dict(options(settings)), preset_settings(settings)
     if not asked:
-        _print_first_screen(program, usage or program, fields, presets, console)
+        _print_first_screen(program, fields, presets, console)
         return
     for name in asked:
         wanted = name.removeprefix("--").replace("-", "_")
@@ -59,7 +56,7 @@ def print_help(
             if wanted == _ALL or candidate == wanted or candidate.startswith(f"{wanted}.")
         ]
         if not matches:
-            raise ValueError(f"--help {name}: no such section or setting{_similar_names(wanted, _sections(fields))}")
+            raise ValueError(f"--help {name}: no such section or setting{similar(wanted, _with_sections(fields))}")
         for candidate in matches:
             _print_setting(candidate, fields[candidate], presets, console)
 
@@ -74,26 +71,6 @@ def options(settings: type[Settings], above: str = "") -> Iterator[tuple[str, Fi
             yield from options(section, f"{above}{name}.")
 
 
-def check_names(settings: type[Settings], arguments: Sequence[str]) -> None:
-    """Check that every option exists.
-
-    Raises:
-        ValueError: one does not; the message lists similar names.
-    """
-    sections = set(_sections(name for name, _ in options(settings)))
-    for argument in arguments:
-        if not argument.startswith("--") or argument == "--":
-            continue
-        name = argument[2:].partition("=")[0].replace("-", "_")
-        if name not in sections and name.removeprefix("no_") not in sections:
-            raise ValueError(f"{argument.partition('=')[0]}: no such setting{_similar_names(name, sections)}")
-
-
-def similar_options(settings: type[Settings], word: str) -> str:
-    """Return a hint with the options that a word on the command line may stand for."""
-    return _similar_names(word.lstrip("-").partition("=")[0].replace("-", "_"), _sections(dict(options(settings))))
-
-
 def _section(annotation: Any) -> type[Settings] | None:
     for candidate in (annotation, *typing.get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, Settings):
@@ -101,26 +78,28 @@ def _section(annotation: Any) -> type[Settings] | None:
     return None
 
 
-def _sections(names: Iterable[str]) -> list[str]:
-    """Return settings and the sections around them, in the order of the pipeline."""
+def _with_sections(names: Iterable[str]) -> list[str]:
+    """Return settings and the sections around them, as options, in the order of the pipeline."""
     ends = ((name, end) for name in names for end in (*[m.start() for m in re.finditer(r"\.", name)], len(name)))
-    return list(dict.fromkeys(name[:end] for name, end in ends))
+    return list(dict.fromkeys(f"--{dashed(name[:end])}" for name, end in ends))
 
 
-def _similar_names(name: str, names: typing.Collection[str]) -> str:
-    """Return a hint with names that are similar, or that end in the same word."""
-    last = name.rpartition(".")[2]
-    same_end = [candidate for candidate in sorted(names, key=_rank) if candidate.rpartition(".")[2] == last]
-    similar = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(name, names, n=3)]))
-    return (
-        f"; similar: {', '.join('--' + dashed(candidate) for candidate in similar)}"
-        if similar
-        else "; --help lists them"
-    )
+def similar(name: str, names: Collection[str]) -> str:
+    """Return a hint with the options that end in the same word as a name, common ones first, or that look like it."""
+    wanted = f"--{dashed(name.lstrip('-'))}"
+    last = _last_word(wanted)
+    same_end = sorted((one for one in names if _last_word(one) == last), key=_rank)
+    found = list(dict.fromkeys([*same_end[:3], *difflib.get_close_matches(wanted, names, n=3)]))
+    return f"; similar: {', '.join(found)}" if found else "; --help lists them"
 
 
-def _rank(name: str) -> tuple[bool, str]:
-    """Sort settings of the first screen before the others."""
+def _last_word(option: str) -> str:
+    return option.lstrip("-").rpartition(".")[2]
+
+
+def _rank(option: str) -> tuple[bool, str]:
+    """Sort options of the first screen before the others."""
+    name = option.lstrip("-").replace("-", "_")
     return not any(name in names for names in _FIRST.values()), name
 
 
@@ -132,9 +111,9 @@ def preset_settings(settings: type[Settings]) -> dict[str, Settings]:
 
 
 def _print_first_screen(
-    program: str, usage: str, fields: dict[str, FieldInfo], presets: dict[str, Settings], console: Console
+    program: str, fields: dict[str, FieldInfo], presets: dict[str, Settings], console: Console
 ) -> None:
-    console.print(f"usage: {escape(usage)} \\[--SETTING VALUE ...]\n", highlight=False)
+    console.print(f"usage: {escape(program)} \\[--SETTING VALUE ...]\n", highlight=False)
     preset = next(iter(presets))
     for title, names in _FIRST.items():
         console.print(f"[bold]{title}[/bold]", highlight=False)

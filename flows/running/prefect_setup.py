@@ -15,7 +15,9 @@ from prefect.events.schemas.automations import EventTrigger, Posture
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 
-PROJECT = Path(__file__).parents[2]
+from flows.running.command_line import Stopped
+
+DEPLOYMENTS = Path(__file__).parents[1] / "prefect.yaml"
 ZOMBIES = "Mark runs that went silent as crashed"
 HEARTBEAT_SECONDS = 30  # the shortest interval that Prefect allows
 _LAPSE = timedelta(seconds=120)  # a process that swaps or pickles a large table can miss two
@@ -38,15 +40,17 @@ def create_work_pool(name: str, kind: str) -> None:
 
 
 def deploy(environment: Mapping[str, str]) -> None:
-    """Create or renew every deployment of prefect.yaml.
+    """Create or renew every deployment of prefect.yaml; runs work in the present folder, where relative roots are.
 
     Raises:
-        RuntimeError: Prefect rejects one; the message has its output.
+        Stopped: Prefect rejects one; the message has its output.
     """
-    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
-    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(DEPLOYMENTS)]
+    done = subprocess.run(
+        command, env={**environment, "PWD": str(Path.cwd())}, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise RuntimeError(f"`prefect deploy --all` failed:\n{(done.stdout + done.stderr)[-4000:]}")
+        raise Stopped(f"`prefect deploy --all` failed:\n{(done.stdout + done.stderr)[-4000:]}")
 
 
 def create_zombie_automation() -> None:

@@ -1,4 +1,4 @@
-"""Options of `make serve`: from the command line, secrets from the environment."""
+"""How `wikisum serve` serves: options of the command line, and secrets of the environment."""
 
 import os
 import secrets
@@ -7,17 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 
-from flows.running import root_command
 from flows.running.child_processes import free_port
 from flows.running.prefect_setup import HEARTBEAT_SECONDS
 
-_OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "--host": {"default": "127.0.0.1", "help": "address to listen on (default: this machine only)"},
-    "--port": {"type": int, "default": 4200, "help": "port; if it is taken, a free one is used"},
-    "--pool": {"default": "wikisum", "help": "work pool, as named in prefect.yaml"},
-}
 _LEAST_PASSWORD = 8
 _PAGE_PORT = 4300
 _ROOT = "data"  # of the deployments in prefect.yaml
@@ -51,12 +44,12 @@ class Options:
     @property
     def ui(self) -> str:
         """URL of the UI on this machine; other machines need its host name instead of a loopback address."""
-        return self._address(self.port)
+        return web_address(self.host, self.port)
 
     @property
     def page(self) -> str:
         """URL of the page for summaries on this machine."""
-        return self._address(self.page_port)
+        return web_address(self.host, self.page_port)
 
     @property
     def page_command(self) -> list[str]:
@@ -65,27 +58,28 @@ class Options:
         model = ["--model", _ROOT] if (Path(_ROOT) / "builds").is_dir() else []
         return [sys.executable, "-m", "flows.summarize", *listen, *model]
 
-    def _address(self, port: int) -> str:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+def web_address(host: str, port: int) -> str:
+    """Return the URL on this machine of what listens there."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def read_options(arguments: list[str], environment: Mapping[str, str]) -> Options:
-    """Read the command line and the environment.
+def options_of(host: str, port: int, pool: str, environment: Mapping[str, str]) -> Options:
+    """Return how to serve there, with the first free ports and the secrets of the environment.
 
     Raises:
         ValueError: a database that is not PostgreSQL, an invalid password, or an invalid host.
     """
-    values = root_command.read_options("python -m flows.serve", __doc__, _OPTIONS, arguments)
     database = environment.get("DATABASE_URL") or None
-    port = free_port(values.host, values.port)
+    port = free_port(host, port)
     return Options(
-        values.host,
+        host,
         port,
-        values.pool,
+        pool,
         database and database_url(database),
-        authentication(values.host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
-        free_port(values.host, _PAGE_PORT, besides=[port]),
+        authentication(host, environment.get("PREFECT_SERVER_API_AUTH_STRING")),
+        free_port(host, _PAGE_PORT, besides=[port]),
     )
 
 

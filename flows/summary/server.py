@@ -1,53 +1,50 @@
 """Serve the page: paste addresses or drop files, read a cited summary, explore a corpus."""
 
-import argparse
 import os
 import sys
 
 import uvicorn
 
 from flows.running.child_processes import free_port
-from flows.running.serve_options import authentication
+from flows.running.serve_options import authentication, web_address
 from flows.summary.app import create_app
 from flows.summary.processes import Processes
-from storage.errors import StorageError
 from storage.store import Store
 from tasks.explorer.corpus import Corpus
 from tasks.summary.jobs import Jobs
+from tasks.summary.settings import SummarySettings
 from tasks.summary.systems import find_system
 
 _CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"  # those of the Prefect server beside it
 
 
-def serve(options: argparse.Namespace) -> int:
-    """Serve until Ctrl-C, with the options of `flows.summary.options`; return the exit code.
+def serve(model: str | None, explore: str | None, host: str, port: int, at_once: int, settings: SummarySettings) -> int:
+    """Serve until Ctrl-C; return the exit code.
+
+    Args:
+        model: root of a build, its registry, or a model's folder; None = only the extractive system.
+        explore: root whose corpus is shown; None = the model's, if it has one.
+        host: address to listen on.
+        port: port to listen on; if it is taken, a free one is used.
+        at_once: summaries made at the same time; others wait.
+        settings: limits and lengths.
 
     Raises:
-        ValueError: the model or the corpus cannot be used, or host, port or password are wrong.
+        StorageError: the model or the corpus cannot be used.
+        ValueError: host, port or password are wrong.
     """
-    try:
-        find_system(options.model)  # its faults are shown now, not with the first summary
-        corpus = _corpus(options)
-    except StorageError as error:
-        raise ValueError(error) from error
+    find_system(model)  # its faults are shown now, not with the first summary
+    if explore is not None:
+        corpus: Corpus | None = Corpus(Store(explore))
+    else:
+        corpus = None if model is None else Corpus.beside(model)
     given = os.environ.get(_CREDENTIALS)
-    credentials = authentication(options.host, given)
-    port = free_port(options.host, options.port)
-    with (
-        Processes(options.model, options.settings, options.jobs) as processes,
-        Jobs(processes, options.jobs) as jobs,
-    ):
-        app = create_app(jobs, options.settings, corpus, has_model=options.model is not None, credentials=credentials)
-        host = f"[{options.host}]" if ":" in options.host else options.host
-        print(f"summaries      http://{host}:{port}   (Ctrl-C stops)", file=sys.stderr)
+    credentials = authentication(host, given)
+    port = free_port(host, port)
+    with Processes(model, settings, at_once) as processes, Jobs(processes, at_once) as jobs:
+        app = create_app(jobs, settings, corpus, has_model=model is not None, credentials=credentials)
+        print(f"summaries      {web_address(host, port)}   (Ctrl-C stops)", file=sys.stderr)
         if credentials is not None and not given:
             print(f"sign in with   {credentials}    (shown once; {_CREDENTIALS} sets it)", file=sys.stderr)
-        uvicorn.run(app, host=options.host, port=port, log_level="warning", server_header=False, access_log=False)
+        uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False, access_log=False)
     return 0
-
-
-def _corpus(options: argparse.Namespace) -> Corpus | None:
-    """Return the corpus to explore: the one asked for, or that of the model's root if it has one."""
-    if options.explore is not None:
-        return Corpus(Store(options.explore))
-    return None if options.model is None else Corpus.beside(options.model)

@@ -73,7 +73,7 @@ def describe(study: Study, folder: Path) -> str:
         f"{folder / FORMS}: a form for each rater, which opens in any browser and ends with a file of answers\n"
         f"{folder / 'platforms'}: the same for Potato and for crowd platforms\n"
         f"{folder / KEY}: which system wrote which text; do not give it to raters\n"
-        f"then: python -m flows.human_evaluation score --study {folder} ANSWERS ...\n"
+        f"then: wikisum judge score --study {folder} ANSWERS ...\n"
         "ANSWERS: downloaded from forms (.json), results of a crowd platform (.csv), folders of Potato's projects"
     )
 

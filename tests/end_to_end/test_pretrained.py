@@ -33,7 +33,7 @@ SMALL = [
     "--shards.hosts=1",
     "--vocabulary.pieces=400",
     "--summarizer.preset=hed-small",
-    "--no-summarizer.copying",
+    "--summarizer.no-copying",
     f"--summarizer.overrides={SHAPE}",
     "--summarizer.max-target-tokens=60",
     "--training.batch-tokens=1000",

@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from flows.running.prefect_setup import ZOMBIES
-from flows.running.serve_options import authentication, database_url, read_options
+from flows.running.serve_options import authentication, database_url, options_of
 from tests.end_to_end.faults import PROJECT, TINY
 from tests.patience import PATIENCE, wait_until
 from tests.storage.object_store import free_port
@@ -57,12 +57,12 @@ def test_only_postgresql_is_taken_and_no_password_shown() -> None:
 def test_a_port_that_is_taken_is_passed_over_and_a_host_that_is_none_is_named() -> None:
     taken = free_port()
     with pytest.raises(ValueError, match=r"host '192\.0\.2\.1' is not an address of this machine"):
-        read_options(["--host", "192.0.2.1"], {})
-    assert read_options(["--port", str(taken)], {}).port == taken
+        options_of("192.0.2.1", 4200, "wikisum", {})
+    assert options_of("127.0.0.1", taken, "wikisum", {}).port == taken
     server = subprocess.Popen([sys.executable, "-m", "http.server", str(taken), "--bind", "127.0.0.1"])
     try:
         wait_until(lambda: is_open(taken), f"a server on port {taken}")
-        assert read_options(["--port", str(taken)], {}).port != taken
+        assert options_of("127.0.0.1", taken, "wikisum", {}).port != taken
     finally:
         server.kill()
         server.wait()

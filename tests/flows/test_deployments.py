@@ -12,18 +12,20 @@ import yaml
 from prefect import Flow
 from prefect.server import api
 
+from flows.running.prefect_setup import DEPLOYMENTS
+
 PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
-    return yaml.safe_load((PROJECT / "prefect.yaml").read_text())
+    return yaml.safe_load(DEPLOYMENTS.read_text())
 
 
 def test_every_deployment_bears_the_name_of_its_flow(written: dict[str, Any]) -> None:
     for deployment in written["deployments"]:
-        file, _, name = deployment["entrypoint"].partition(":")
-        flow = getattr(importlib.import_module(file.removesuffix(".py").replace("/", ".")), name)
+        module, _, name = deployment["entrypoint"].rpartition(".")
+        flow = getattr(importlib.import_module(module), name)
         assert isinstance(flow, Flow)
         assert flow.name == deployment["name"]
         assert flow.on_failure_hooks, f"{name} tells nobody that it failed"

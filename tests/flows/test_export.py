@@ -39,7 +39,7 @@ def test_the_command_stops_with_one_line(root: Path, tmp_path: Path) -> None:
     done = command("--root", str(root), "--to", str(root), "--dry-run")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        f"python -m flows.export stopped: {root} holds 'articles' and no export: expected an empty or new folder"
+        f"wikisum export stopped: {root} holds 'articles' and no export: expected an empty or new folder"
     )
 
 

@@ -29,7 +29,7 @@ def test_a_version_that_is_not_there_is_named_before_a_server_is_started(tmp_pat
     )
     assert done.returncode == 1
     (line,) = done.stderr.strip().splitlines()
-    assert line.startswith("python -m flows.promote stopped: no version 3 below ")
+    assert line.startswith("wikisum promote stopped: no version 3 below ")
 
 
 def test_a_deployment_says_so_in_one_line(

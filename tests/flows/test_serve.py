@@ -1,4 +1,4 @@
-"""What `make serve` says when one of its processes ends, and which ports it gives them."""
+"""What `wikisum serve` says when one of its processes ends, and which ports it gives them."""
 
 import signal
 import subprocess
@@ -12,6 +12,7 @@ import pytest
 from flows import serve
 from flows.running import serve_options
 from flows.running.child_processes import free_port, start, stop
+from tests.flows.command_line import commands_in_this_process
 
 KILLED = "was killed by signal 9 (Killed)"
 
@@ -19,7 +20,8 @@ KILLED = "was killed by signal 9 (Killed)"
 @pytest.mark.parametrize("port", [4300, 4200])
 def test_the_page_never_gets_the_port_of_the_server(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve_options, "_PAGE_PORT", wanted := free_port("127.0.0.1"))
-    options = serve_options.read_options(["--port", str(wanted if port == 4300 else free_port("127.0.0.1"))], {})
+    given = wanted if port == 4300 else free_port("127.0.0.1")
+    options = serve_options.options_of("127.0.0.1", given, "wikisum", {})
     assert (options.port == wanted) == (port == 4300)
     assert options.page_port != options.port
     assert options.page != options.ui
@@ -34,7 +36,7 @@ def test_a_port_that_is_given_away_is_not_given_again() -> None:
 @pytest.mark.parametrize("ending", ["server", "worker", "page"])
 @pytest.mark.parametrize("killed", [True, False])
 def test_the_process_that_ended_is_named(
-    ending: str, killed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ending: str, killed: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     ends = "import os; os.kill(os.getpid(), 9)" if killed else "raise SystemExit(3)"
@@ -51,11 +53,12 @@ def test_the_process_that_ended_is_named(
                 stop(child, 10)
 
     monkeypatch.setattr(serve, "serving", serving)
-    monkeypatch.setattr(sys, "argv", ["serve"])
     try:
-        assert serve.main() == 1
+        with commands_in_this_process(monkeypatch, capfd) as run:
+            done = run("serve")
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     how = KILLED if killed else "ended unexpectedly with exit code 3"
-    assert f"make serve stopped: the {ending} {how}; its output is above" in capsys.readouterr().err
+    assert done.returncode == 1
+    assert f"wikisum serve stopped: the {ending} {how}; its output is above" in done.stderr

@@ -255,7 +255,7 @@ def test_damage_in_the_registry_is_told_with_what_to_do(tmp_path: Path) -> None:
     found = verify(store, repair=True)
     assert found.damaged[FROZEN] == "it names articles/gone, which is missing (1 in all)"
     assert found.damaged[pin_path("20250101-000001-abcdef")] == "there is no such build"
-    assert found.advice[pin_path(BUILD)] == f"pin it again: python -m flows.prune --pin {BUILD}"
+    assert found.advice[pin_path(BUILD)] == f"pin it again: wikisum prune --pin {BUILD}"
     assert found.damaged["registry/versions/000002.json"].endswith("is the file of version 1")
     assert found.damaged.keys() == found.advice.keys()
     assert len(found.damaged) == 4

@@ -12,7 +12,7 @@
   number -> sentence, and `_critic_consensus`. It has no splits.
 * hed (github.com/DAMO-NLP-SG/HierEncDec, github.com/Shen-Chenhui/MReD): columns `text` and `summary`; `<REVBREAK>`
   separates documents, `<sep>` paragraphs. MReD, MReD+ and the four domains of Wikipedia are published like this.
-* wikisum (`python -m flows.export`): `data/train-*.parquet` and so on, with `id`, `title`, `licence`, `group`,
+* wikisum (`wikisum export`): `data/train-*.parquet` and so on, with `id`, `title`, `licence`, `group`,
   `summary` and `documents`, objects of `url`, `title` and `text`, whose lines are paragraphs; null = left out.
 """
 

@@ -19,7 +19,7 @@ class CollectionSettings(Settings):
         description="columns: any JSONL, JSON, CSV or Parquet with the columns named below; multi-news: train.src and "
         "train.tgt; wcep-10: train.jsonl.gz; multi-xscience: train.json.gz; rotten-tomatoes: rottentomatoes.json; hed: "
         "the files of Shen et al. 2023, such as mred/train.csv or Film/train.csv; wikisum: data/*.parquet of "
-        "`python -m flows.export`",
+        "`wikisum export`",
     )
     paths: tuple[str, ...] = Field(
         (), description="files, text also gzip (.gz); a path may hold *, ? or [ ]; of parallel files the .src ones"

@@ -1,60 +1,39 @@
 import re
-import signal
 import socket
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from flows.build_wikisum import build, build_wikisum
 from flows.config import BuildConfig
 from flows.promote import promote
 from flows.prune import prune_root
-from flows.running.command_line import main
+from flows.running.command_line import CommandLine
 from flows.running.help import options
 from flows.running.machine import check_machine
-from flows.running.options import CommandLine, parse, read_command
 from storage.errors import RootBusyError, StorageError
 from storage.lock import root_lock
 from storage.store import Store
 from tasks.sources.mediawiki import MediaWikiSource
 from tasks.sources.mediawiki_api import PATIENCE
+from tests.flows.command_line import Done, commands_in_this_process, settings_of
 
 pytestmark = pytest.mark.integration
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Done]]:
-    """Run the command line in this process: starting Python and loading every library again takes seconds."""
-    handler = signal.getsignal(signal.SIGTERM)
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["build_wikisum", *arguments])
-        monkeypatch.setenv("COLUMNS", "200")
-        try:
-            code = main(read_command("build-wikisum"), build_wikisum, build)
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Done(code, *capfd.readouterr())
-
-    yield run
-    signal.signal(signal.SIGTERM, handler)
+    """`wikisum build` with these options."""
+    with commands_in_this_process(monkeypatch, capfd) as run:
+        yield lambda *options: run("build", *options)
 
 
 def test_options_win_over_the_file_and_the_file_over_the_preset(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text("seed: 5\nvocabulary: {pieces: 700}\nranker: {hidden: 32}\n")
-    options = parse("build", ["--config", str(file), "--ranker.hidden", "64", "--dry-run"])
+    options = settings_of("--config", str(file), "--ranker.hidden", "64", "--dry-run")
     assert (options.seed, options.vocabulary.pieces, options.ranker.hidden, options.dry_run) == (5, 700, 64, True)
     assert options.search.provider == "searxng"
 
@@ -64,8 +43,8 @@ def test_null_is_the_word_for_no_value_on_the_command_line_and_in_files(source: 
     file = tmp_path / "settings.yaml"
     file.write_text("crawl: {budget_pages: null}\npreset: records\n")
     given = ["--config", str(file)] if source == "file" else ["--preset", "records", "--crawl.budget-pages", "null"]
-    assert parse("build", given).crawl.budget_pages is None
-    assert "crawl" in parse("build", given).model_fields_set
+    assert settings_of(*given).crawl.budget_pages is None
+    assert "crawl" in settings_of(*given).model_fields_set
 
 
 def test_help_is_one_screen_of_what_people_change(command: Callable[..., Done]) -> None:
@@ -99,7 +78,7 @@ def test_help_of_a_section_of_a_setting_and_of_all(command: Callable[..., Done])
     [
         ("--summarizer.presett", "similar: --summarizer.preset"),
         ("--steps=3", "similar: --training.steps"),
-        ("--bogus", "no such setting; --help lists them"),
+        ("--bogus", "no such option; --help lists them"),
     ],
 )
 def test_an_option_that_is_none_is_answered_with_those_near_it(
@@ -113,16 +92,16 @@ def test_an_option_that_is_none_is_answered_with_those_near_it(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--bogus", "1"], "--bogus: no such setting"),
+        (["--bogus", "1"], "--bogus: no such option"),
         (["--ranker.hidden", "many"], "ranker.hidden: Input should be a valid integer"),
         (["--preset", "wikipedia"], "preset: Input should be 'miniweb', 'records' or 'paper' (given: 'wikipedia')"),
         (["--preset", "[/red]"], "(given: '[/red]')"),
         (["--config", "missing.yaml"], "--config missing.yaml: no such file"),
         (["--config", "."], "--config .: expected a file that can be read, but Is a directory"),
         (["--root", "~no-such-user/x"], "root '~no-such-user/x' cannot be opened: Could not determine home directory"),
-        (["-root", "x"], "-root x: expected --SETTING VALUE; similar: --root"),
-        (["seed", "4"], "seed 4: expected --SETTING VALUE; similar: --seed"),
-        (["--seed"], "argument --seed: expected one argument"),
+        (["-root", "x"], "-root: no such option; similar: --root"),
+        (["seed", "4"], "seed 4: expected --OPTION VALUE; similar: --seed"),
+        (["--seed"], "parameter --seed requires an argument"),
         (["--training.learning-rate", "inf"], "training.learning_rate: Input should be a finite number (given: 'inf')"),
         (["--source.kind", "records", "--source.records.paths", "of[all].jsonl"], "of[all].jsonl"),
     ],
@@ -170,7 +149,7 @@ def test_a_dry_run_writes_nothing_and_lists_every_stage(command: Callable[..., D
 
 def test_explain_names_setting_value_and_expectation() -> None:
     with pytest.raises(ValueError, match="shards") as error:
-        parse("build", ["--shards.articles", "0"])
+        settings_of("--shards.articles", "0")
     assert str(error.value) == "shards.articles: Input should be greater than or equal to 1 (given: '0')"
 
 
@@ -290,7 +269,7 @@ def test_a_bad_setting_is_named_before_any_work(
 ) -> None:
     arguments, complaint = BAD[name]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("flows.running.command_line.use_prefect_api", lambda: pytest.fail("work has begun"))
+    monkeypatch.setattr("flows.running.building.use_prefect_api", lambda: pytest.fail("work has begun"))
     done = command("--root", "data", *arguments)
     assert done.returncode in (1, 2)
     assert complaint in done.stderr
@@ -342,7 +321,7 @@ def test_a_file_means_what_it_says(tmp_path: Path) -> None:
         "seed: 010\nparagraphs: {filter: {language: no}}\ncrawl: {refresh: 2026-11-23}\n"
         "training: {learning_rate: 1e-4}\n"
     )
-    read = parse("build", ["--config", str(file)])
+    read = settings_of("--config", str(file))
     said = (read.seed, read.paragraphs.filter.language, read.crawl.refresh, read.training.learning_rate)
     assert said == (10, "no", "2026-11-23", 1e-4)
 
@@ -351,7 +330,7 @@ def test_a_mistake_of_the_command_line_is_not_laid_to_the_file(tmp_path: Path) -
     file = tmp_path / "settings.yaml"
     file.write_text("seed: 5\nshards: {hosts: 0}\n")
     with pytest.raises(ValueError, match="seed") as error:
-        parse("build", ["--config", str(file), "--seed", "x"])
+        settings_of("--config", str(file), "--seed", "x")
     seed, hosts = str(error.value).splitlines()
     assert seed.endswith("(given: 'x')")
     assert hosts.endswith(f"(given: 0, {file}, line 2)")
@@ -359,7 +338,7 @@ def test_a_mistake_of_the_command_line_is_not_laid_to_the_file(tmp_path: Path) -
 
 def test_an_empty_file_of_settings_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "settings.yaml").write_text("# nothing\n")
-    assert parse("build", ["--config", str(tmp_path / "settings.yaml")]).seed == 1
+    assert settings_of("--config", str(tmp_path / "settings.yaml")).seed == 1
 
 
 def test_a_file_without_articles_is_named_before_anything_starts(command: Callable[..., Done], tmp_path: Path) -> None:
@@ -457,7 +436,7 @@ def test_a_wiki_that_cannot_be_reached_is_named_before_anything_starts(
         api,
     )
     assert done.returncode == 1
-    assert f"build-wikisum stopped: {api}: connect_error: " in done.stderr
+    assert f"wikisum build stopped: {api}: connect_error: " in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
 
 
@@ -465,7 +444,7 @@ def test_the_root_is_held_from_the_check_to_the_end(
     command: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the Prefect server starts, too: a second run would pass its own check then, and wait for hours."""
-    monkeypatch.setattr("flows.running.command_line.use_prefect_api", lambda: _another_run(tmp_path))
+    monkeypatch.setattr("flows.running.building.use_prefect_api", lambda: _another_run(tmp_path))
     done = command("--root", str(tmp_path))
     assert done.returncode == 1
     assert "another run was refused" in done.stderr

@@ -1,17 +1,16 @@
-"""`python -m flows.summarize` as people call it, and its options."""
+"""`wikisum summarize` as people call it, and its options."""
 
 import io
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from flows.summary.command import main
-from flows.summary.options import read_options
+from tests.flows.command_line import commands_in_this_process, understood
 from tests.patience import PATIENCE, output_of, wait_until
 from tests.tasks.summary.topic import GERMAN, HISTORY, TITLE, page_of
 
@@ -32,14 +31,17 @@ def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Here:
+def here(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Here]:
     """The command in this process, which has its libraries already: exit code, output, errors."""
 
-    def call(*arguments: str, stdin: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        return main(list(arguments)), *capfd.readouterr()
+    with commands_in_this_process(monkeypatch, capfd) as run:
 
-    return call
+        def call(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            done = run("summarize", *arguments)
+            return done.returncode, done.stdout, done.stderr
+
+        yield call
 
 
 @pytest.mark.integration
@@ -105,43 +107,36 @@ def test_ctrl_c_ends_everything_and_writes_nothing(tmp_path: Path) -> None:
     )
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to every process of the command
     _, errors = output_of(process)
-    assert errors.splitlines()[-1] == "python -m flows.summarize interrupted: nothing was written"
+    assert errors.splitlines()[-1] == "wikisum summarize interrupted; nothing was written"
     assert "Traceback" not in errors
     assert process.returncode == 130
     assert list(tmp_path.iterdir()) == [large]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "code", "said"),
     [
-        (["--words", "5", "x"], "words: Input should be greater than or equal to 20 (given: '5')"),
-        (["--language", "English", "x"], "language: 'English' is no language that can be told"),
-        (["--jobs", "0", "--serve"], "--jobs is 0: expected at least 1"),
-        (["--serve", "x"], "--serve takes sources and title on the page"),
+        (["--words", "5", "x"], 2, "words: Input should be greater than or equal to 20 (given: '5')"),
+        (["--language", "English", "x"], 2, "language: 'English' is no language that can be told"),
+        (["--jobs", "0", "--serve"], 2, 'Invalid value "0" for --jobs. Must be >= 1'),
+        (["--format", "docx", "x"], 2, 'Invalid value "docx" for --format. Choose from: "txt", "md"'),
+        (["--titel", "x"], 2, "--titel: no such option; similar: --title"),
+        (["--serve", "x"], 1, "--serve takes sources and title on the page"),
     ],
 )
-def test_a_wrong_value_is_answered_before_anything_is_loaded(arguments, said, capsys) -> None:
-    assert main(arguments) == 1
-    errors = capsys.readouterr().err
-    assert errors.startswith("python -m flows.summarize stopped: ")
+def test_a_wrong_value_is_answered_before_anything_is_loaded(
+    arguments: list[str], code: int, said: str, here: Here
+) -> None:
+    returned, _, errors = here(*arguments)
+    assert returned == code
     assert said in errors
+    assert len(errors.splitlines()) <= 2
     assert "loading" not in errors
-
-
-def test_an_option_that_does_not_exist_ends_the_process(capsys) -> None:
-    with pytest.raises(SystemExit) as ended:
-        read_options(["--format", "docx", "x"])
-    assert ended.value.code == 2
-    assert "invalid choice: 'docx'" in capsys.readouterr().err
 
 
 def test_options_become_settings() -> None:
     given = ["--words", "80", "--language", "null", "--allowed-hosts", "a.lan,b.lan"]
-    options = read_options(["--title", "T", *given, "a", "b"])
-    assert (options.sources, options.title) == (["a", "b"], "T")
-    assert (options.settings.words, options.settings.language, options.settings.allowed_hosts) == (
-        80,
-        None,
-        ("a.lan", "b.lan"),
-    )
-    assert (options.model, options.host, options.serve) == (None, "127.0.0.1", False)
+    read = understood("summarize", "--title", "T", *given, "a", "b")
+    settings = read.arguments["settings"]
+    assert (read.args, read.arguments["title"]) == (("a", "b"), "T")
+    assert (settings.words, settings.language, settings.allowed_hosts) == (80, None, ("a.lan", "b.lan"))

@@ -1,0 +1,296 @@
+"""The command `wikisum`: what people start. Help and mistakes are answered before torch or Prefect are imported."""
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Literal, NoReturn
+
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
+from rich.console import Console
+from rich.markup import escape
+
+from flows.running.command_line import NOTHING_GIVEN, CommandLine, Given, Section, Stopped, new_app
+from flows.running.help import print_help
+from storage.errors import StorageError
+from tasks.human_evaluation.settings import StudySettings
+from tasks.summary.settings import Choice, SummarySettings
+
+_NOT_UNDERSTOOD, _INTERRUPTED = 2, 130
+# Their options are the settings of a build, too many for the library's help.
+BUILDS = ("build", "corpus", "train", "evaluate", "tables", "retrain", "pretrain")
+
+Root = Annotated[str, Parameter(help="folder or URI that everything is written below")]
+Build = Annotated[str | None, Parameter(help="name of a finished build; default: the latest")]
+DryRun = Annotated[bool, Parameter(negative="", help="only say what would be done")]
+Host = Annotated[str, Parameter(help="address to listen on; the default is reached from this machine only")]
+Port = Annotated[int, Parameter(help="port; if it is taken, a free one is used")]
+Names = Annotated[list[str] | None, Parameter(negative="")]
+
+app = new_app()
+judge = App(name="judge", help="Human evaluation (Liu & Lapata 2019, sec. 5): a blinded study of a build's summaries.")
+app.register_install_completion_command()
+
+
+@app.command
+def build(*, given: Given = NOTHING_GIVEN) -> int:
+    """Build the corpus, train ranker and summarizer, decode, score and report."""
+    from flows.build_wikisum import build, build_wikisum
+    from flows.running.building import run_build
+
+    return run_build(given, build_wikisum, build)
+
+
+@app.command
+def corpus(*, given: Given = NOTHING_GIVEN) -> int:
+    """Build the corpus alone, from articles to labelled paragraphs and the vocabulary: nothing is trained."""
+    from flows.build_corpus import build, build_corpus
+    from flows.running.building import run_build
+
+    return run_build(given, build_corpus, build)
+
+
+@app.command
+def train(
+    model: Annotated[Literal["ranker", "summarizer"], Parameter(help="what is trained")] = "summarizer",
+    /,
+    *,
+    given: Given = NOTHING_GIVEN,
+) -> int:
+    """Train the paragraph ranker, or the summarizer and before it the ranker that it needs."""
+    from flows.running.building import run_build
+    from flows.train import train_ranker, train_summarizer, trained_ranker, trained_summarizer
+
+    if model == "ranker":
+        return run_build(given, train_ranker, trained_ranker)
+    return run_build(given, train_summarizer, trained_summarizer)
+
+
+@app.command
+def evaluate(*, given: Given = NOTHING_GIVEN) -> int:
+    """Summarize the test split with every system, score the summaries, and write the report."""
+    from flows.evaluate import evaluate, published
+    from flows.running.building import run_build
+
+    return run_build(given, evaluate, published)
+
+
+@app.command
+def tables(*, given: Given = NOTHING_GIVEN) -> int:
+    """Train and evaluate the systems of the papers' tables with the same trainer, search and evaluator."""
+    from flows.reproduce_tables import publish, reproduce_tables
+    from flows.running.building import run_build
+
+    return run_build(given, reproduce_tables, publish)
+
+
+@app.command
+def retrain(*, given: Given = NOTHING_GIVEN) -> int:
+    """Update the corpus, train both models further, and promote them if they beat the champion; once a period."""
+    from flows.retrain import challenge, retrain
+    from flows.running.building import run_build
+
+    return run_build(given, retrain, challenge, only_stages=False)
+
+
+@app.command
+def pretrain(*, given: Given = NOTHING_GIVEN) -> int:
+    """Pre-train a BART on the paragraphs of a corpus (Lewis et al. 2020), for `--summarizer.pretrained`."""
+    from flows.pretrain import build, pretrain
+    from flows.running.building import run_build
+
+    return run_build(given, pretrain, build)
+
+
+@app.command
+def summarize(
+    *sources: Annotated[str, Parameter(help="URLs, files (HTML, PDF, text, Markdown), folders; - = standard input")],
+    title: Annotated[str, Parameter(help="topic of the summary in a few words; sources are ranked by it")] = "",
+    model: Annotated[
+        str | None, Parameter(help="root of a build, its registry, or a model; default: extractive")
+    ] = None,
+    system: Annotated[
+        Choice, Parameter(help="who writes: the model if it suits the sources, the model whatever it writes, no model")
+    ] = "suitable",
+    form: Annotated[
+        Literal["txt", "md", "json", "html"], Parameter(name="--format", help="format of the result")
+    ] = "txt",
+    output: Annotated[Path | None, Parameter(help="file to write the result to; default: the terminal")] = None,
+    serve: Annotated[bool, Parameter(negative="", help="serve the page instead: paste, drop, read, explore")] = False,
+    explore: Annotated[str | None, Parameter(help="root whose corpus the page shows; default: that of --model")] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 4300,
+    jobs: Annotated[int, Parameter(validator=Number(gte=1), help="summaries made at once; others wait")] = 2,
+    settings: Section[SummarySettings] = SummarySettings(),  # noqa: B008 - it is frozen
+) -> int:
+    """Write a cited summary of web pages and files, in the terminal or on a local page."""
+    if serve and (sources or title):
+        raise ValueError("--serve takes sources and title on the page: expected none on the command line")
+    if serve:
+        from flows.summary.server import serve as serve_page
+
+        return serve_page(model, explore, host, port, jobs, settings)
+    print("loading ...", file=sys.stderr)  # the imports below take seconds
+    from flows.summary.terminal import summarize
+
+    return summarize(title, sources, model, system, settings, form, output)
+
+
+@app.command
+def serve(
+    *,
+    host: Host = "127.0.0.1",
+    port: Port = 4200,
+    pool: Annotated[str, Parameter(help="work pool, as named in prefect.yaml")] = "wikisum",
+) -> int:
+    """Serve Prefect with all deployments, a worker, and the page for summaries, until Ctrl-C.
+
+    DATABASE_URL names a PostgreSQL database, PREFECT_SERVER_API_AUTH_STRING the user:password to ask for.
+    """
+    from flows.serve import serve
+
+    return serve(host, port, pool)
+
+
+@app.command
+def export(
+    *,
+    to: Annotated[str, Parameter(help="new or empty folder or URI")],
+    root: Root = "data",
+    build: Build = None,
+    columns: Annotated[
+        str | None,
+        Parameter(help="some of summary, urls, documents, labels, ranked, graphs; default: all that the build has"),
+    ] = None,
+    page_text: Annotated[
+        Literal["licensed", "free", "all", "none"],
+        Parameter(help="documents whose text is exported: of a licence without ND, of a free one, all, none"),
+    ] = "licensed",
+    model: Annotated[
+        str | None, Parameter(help="export its summarizer instead: a version, champion, a build, latest")
+    ] = None,
+    push: Annotated[str | None, Parameter(help="then upload it to this repository (ORG/NAME) of Hugging Face")] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Export a corpus, or with --model a summarizer, as a folder that other people's tools read; resumable."""
+    from flows.export import run
+    from tasks.exchange.sharing import Sharing
+
+    run(Sharing(root, to, build, columns, page_text, model, push), dry_run=dry_run)
+
+
+app.command(judge)
+
+
+@judge.command
+def prepare(
+    *,
+    to: Annotated[Path, Parameter(help="folder of the study")],
+    root: Root = "data",
+    build: Build = None,
+    settings: Section[StudySettings] = StudySettings(),  # noqa: B008 - it is frozen
+) -> None:
+    """Draw test articles of a build and write a form for each rater, with the key in a separate file."""
+    from flows.human_evaluation import prepare
+
+    prepare(root, build, settings, to)
+
+
+@judge.command
+def score(
+    answers: Annotated[
+        list[Path],
+        Parameter(help="answers of forms (.json), results of a crowd platform (.csv), folders of Potato"),
+    ],
+    /,
+    *,
+    study: Annotated[Path, Parameter(help="folder of a prepared study")],
+) -> None:
+    """Score the answers of raters, and write a report and an artifact."""
+    from flows.human_evaluation import score
+
+    score(study, answers)
+
+
+@app.command
+def promote(*, to: Annotated[int, Parameter(help="number of the version")], root: Root = "data") -> None:
+    """Make a version of the models the champion by hand: to roll back, or to use one that the test refused."""
+    from flows.promote import run
+
+    run(root, to)
+
+
+@app.command
+def prune(
+    *,
+    root: Root = "data",
+    keep: Annotated[int, Parameter(help="newest distinct builds, and model versions, to keep")] = 3,
+    pin: Annotated[Names, Parameter(help="keep this build from now on")] = None,
+    unpin: Annotated[Names, Parameter(help="no longer keep a pinned build")] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Delete shards, models and leftovers that no kept build and no kept model version needs."""
+    from flows.prune import run
+
+    run(root, keep, dry_run=dry_run, pin=pin or (), unpin=unpin or ())
+
+
+@app.command
+def verify(*, root: Root = "data", dry_run: DryRun = False) -> int:
+    """Read every file below the root and set damaged ones aside; a build that needs one computes it again."""
+    from flows.verify import run
+
+    return run(root, dry_run=dry_run)
+
+
+@app.command
+def republish(*, root: Root = "data", build: Build = None) -> None:
+    """Publish a build's artifacts again, for a new server or after a server has deleted old runs."""
+    from flows.republish import run
+
+    run(root, build)
+
+
+for place, name in enumerate(app.resolved_commands()):
+    if not name.startswith("-"):
+        app[name].sort_key = place  # in the help, which has the others sorted behind these
+
+
+def main(*words: str) -> NoReturn:
+    """Do what the command line asks for, after the given words, and end the process.
+
+    Raises:
+        SystemExit: always: 0, 1 after an error, 2 for a command line that is not understood, 130 after a Ctrl-C.
+    """
+    tokens = [*words, *sys.argv[1:]]
+    program, errors = " ".join(["wikisum", *tokens[:1]]), Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        signal.signal(signal.SIGTERM, _stop)
+        sys.exit(_answer(program, tokens))
+    except (StorageError, Stopped, ValueError, OSError) as error:
+        errors.print(f"[red]{program} stopped[/red]: {escape(str(error))}")
+        sys.exit(1)
+    except KeyboardInterrupt as end:
+        kept = str(end) or "what is finished is kept: run the same command again to continue"
+        errors.print(f"{program} interrupted; {kept}")
+        sys.exit(_INTERRUPTED)
+
+
+def _answer(program: str, tokens: list[str]) -> int:
+    if tokens and tokens[0] in BUILDS and not {"-h", "--help"}.isdisjoint(tokens):
+        topics = [one for one in tokens[1:] if one not in ("-h", "--help", "ranker", "summarizer")]
+        try:
+            print_help(program, CommandLine, topics, Console())
+        except ValueError as error:
+            print(f"{program}: {error}", file=sys.stderr)
+            return _NOT_UNDERSTOOD
+        return 0
+    if "-" in tokens:  # standard input, which the library takes for an option unless it stands behind a `--`
+        tokens = [*(one for one in tokens if one not in ("-", "--")), "--", "-"]
+    return app(tokens) or 0
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Turn SIGTERM into an orderly end: running jobs are stopped, locks and servers released."""
+    raise KeyboardInterrupt
