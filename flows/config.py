@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from flows.running.settings import EngineSettings, NotificationSettings
 from flows.running.settings_file import read_settings
-from models.generation_config import length_penalty
+from models.json_file import length_penalty
 from models.presets import PRESETS as SUMMARIZERS
 from models.presets import Recipe, check_predictable, find_preset
 from tasks.across.settings import AcrossSettings

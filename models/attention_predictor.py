@@ -25,38 +25,24 @@ from models.layers.precision import widened
 
 @runtime_checkable
 class ParagraphMemory(Protocol):
-    """A memory that holds an embedding of each paragraph, as those of PHT and GraphSum do.
+    """A memory that holds an embedding of each paragraph, as those of PHT and GraphSum do."""
 
-    Attributes:
-        paragraphs: [B, P, D].
-        paragraph_mask: [B, P] bool, True where there is a paragraph.
-    """
-
-    paragraphs: Tensor
-    paragraph_mask: Tensor
+    paragraphs: Tensor  # [B, P, D]
+    paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
 
 
 @dataclass(frozen=True)
 class AttentionPredictorConfig:
-    """The size of the attention predictor; the defaults are those of Ma & Zong 2022, sec. 5.2.
-
-    Attributes:
-        model_size: D, that of the summarizer's paragraph embeddings.
-        feed_forward_size: hidden size of feed-forward layers.
-        heads: attention heads.
-        layers: encoder layers (Ma & Zong 2022, sec. 5.2: 2).
-        dropout: of sub-layer outputs and inner feed-forward layers (Ma & Zong 2022, sec. 5.2: .5).
-        norm_epsilon: that of every LayerNorm.
-    """
+    """The size of the attention predictor; the defaults are those of Ma & Zong 2022, sec. 5.2."""
 
     norm: ClassVar[Norm] = "post"
 
-    model_size: int = 256
-    feed_forward_size: int = 1024
-    heads: int = 4
-    layers: int = 2
-    dropout: float = 0.5
-    norm_epsilon: float = 1e-6
+    model_size: int = 256  # D, that of the summarizer's paragraph embeddings
+    feed_forward_size: int = 1024  # hidden size of feed-forward layers
+    heads: int = 4  # attention heads
+    layers: int = 2  # encoder layers (Ma & Zong 2022, sec. 5.2: 2)
+    dropout: float = 0.5  # of sub-layer outputs and inner feed-forward layers (Ma & Zong 2022, sec. 5.2: .5)
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
 
     def __post_init__(self) -> None:
         check_heads(self.heads, self.model_size)
@@ -67,7 +53,6 @@ class AttentionPredictor(nn.Module):
     """Two Transformer encoder layers over paragraphs, one linear unit for each, a softmax over those that exist."""
 
     def __init__(self, config: AttentionPredictorConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))

@@ -39,8 +39,7 @@ from models.layers.copying import CopyableMemory, CopyHead, CopyMemory
 from models.layers.decoder import TokenMemory, mean_of, with_copies
 from models.layers.dropout import Dropout
 from models.layers.paragraphs import FlatTokens, ParagraphRows
-from models.layers.patterns import OwnDocument, Pattern, WatchedPattern, WholeSequence, WordsAndSentences
-from models.layers.source_attention import Watch
+from models.layers.patterns import OwnDocument, Pattern, Watch, WatchedPattern, WholeSequence, WordsAndSentences
 from models.layers.words import attend_paragraphs
 
 POSITION_OFFSET = 2  # Lewis et al.'s released code keeps the first two rows of the positions unused
@@ -48,55 +47,33 @@ POSITION_OFFSET = 2  # Lewis et al.'s released code keeps the first two rows of 
 
 @dataclass(frozen=True)
 class BartConfig(TransformerConfig):
-    """The size of BART and its switches; the defaults are those of bart-large.
+    """The size of BART and its switches; the defaults are those of bart-large."""
 
-    Attributes:
-        begin: id from which the decoder starts.
-        end: id that ends a summary and a source.
-        source_begin: id with which a source, a document (HED) and the text of a target begin.
-        model_size: D.
-        feed_forward_size: hidden size of feed-forward layers.
-        heads: attention heads.
-        encoder_layers: layers of the encoder.
-        decoder_layers: layers of the decoder.
-        max_positions: learned positions of encoder and decoder, in tokens.
-        source_tokens: maximum number of tokens read of an article, best documents first.
-        dropout: of embeddings and sub-layer outputs.
-        attention_dropout: of attention weights; above 0, CPUs cannot train with the fused attention kernel.
-        activation_dropout: of the inner feed-forward layers.
-        document_begin: whether each document begins with `source_begin`, not only the article
-            (Shen et al. 2023, sec. 4.1).
-        hae: hierarchical attention of the encoder (Shen et al. 2023, sec. 4.1). Needs `document_begin`.
-        had: hierarchical attention of the decoder (Shen et al. 2023, sec. 4.2). Needs `hae`.
-        position_restart: whether positions begin again in each document (Shen et al. 2023, sec. 4.1).
-        sentence_heads: how many of the encoder's heads see sentences (Akiyama et al. 2021, sec. 3.3).
-        sentence_begin: id of the token before each sentence; None = the last of the vocabulary, where a token that is
-            added to a published one is.
-        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
-        gradient_checkpointing: whether training computes each layer again in the backward pass instead of keeping what
-            is inside it: less memory, a third more time.
-    """
-
-    begin: int = 2
-    end: int = 2
-    source_begin: int = 0
-    model_size: int = 1024
+    begin: int = 2  # id from which the decoder starts
+    end: int = 2  # id that ends a summary and a source
+    source_begin: int = 0  # id with which a source, a document (HED) and the text of a target begin
+    model_size: int = 1024  # Lewis et al. 2020, sec. 2, and its published configuration; so what follows
     feed_forward_size: int = 4096
     heads: int = 16
     encoder_layers: int = 12
     decoder_layers: int = 12
-    max_positions: int = 1024
-    source_tokens: int = 1024
-    dropout: float = 0.1
-    attention_dropout: float = 0.1
-    activation_dropout: float = 0.1
+    max_positions: int = 1024  # learned positions of encoder and decoder, in tokens
+    source_tokens: int = 1024  # maximum number of tokens read of an article, best documents first
+    dropout: float = 0.1  # of embeddings and sub-layer outputs
+    attention_dropout: float = 0.1  # of attention weights; above 0, CPUs cannot train with the fused attention kernel
+    activation_dropout: float = 0.1  # of the inner feed-forward layers
+    # whether each document begins with `source_begin`, not only the article (Shen et al. 2023, sec. 4.1)
     document_begin: bool = False
-    hae: bool = False
-    had: bool = False
-    position_restart: bool = False
-    sentence_heads: int = 0
+    hae: bool = False  # hierarchical attention of the encoder (Shen et al. 2023, sec. 4.1). Needs `document_begin`.
+    had: bool = False  # hierarchical attention of the decoder (Shen et al. 2023, sec. 4.2). Needs `hae`.
+    position_restart: bool = False  # whether positions begin again in each document (Shen et al. 2023, sec. 4.1)
+    sentence_heads: int = 0  # how many of the encoder's heads see sentences (Akiyama et al. 2021, sec. 3.3).
+    # id of the token before each sentence; None = the last of the vocabulary, where a token that is added to a
+    # published one is
     sentence_begin: int | None = None
-    copying: bool = False
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers.
+    # whether training computes each layer again in the backward pass instead of keeping what is inside it: less memory,
+    # a third more time
     gradient_checkpointing: bool = False
 
     def __post_init__(self) -> None:
@@ -124,19 +101,12 @@ class BartConfig(TransformerConfig):
 
 @dataclass(frozen=True)
 class DocumentMemory(CopyableMemory):
-    """Keys and values of an article's documents for each decoder layer.
+    """Keys and values of an article's documents for each decoder layer."""
 
-    Attributes:
-        keys: one [B, P, H, L, E] a layer.
-        values: one [B, P, H, L, E] a layer.
-        mask: [B, P, L] bool, True where there is a token.
-        copies: the positions that may be copied, if the summarizer copies.
-    """
-
-    keys: tuple[Tensor, ...]
-    values: tuple[Tensor, ...]
-    mask: Tensor
-    copies: CopyMemory | None = None
+    keys: tuple[Tensor, ...]  # one [B, P, H, L, E] a layer
+    values: tuple[Tensor, ...]  # one [B, P, H, L, E] a layer
+    mask: Tensor  # [B, P, L] bool, True where there is a token
+    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
 SourceMemory = TokenMemory | DocumentMemory
@@ -146,7 +116,6 @@ class Attention(nn.Module):
     """The projections of one multi-head attention; its kinds differ in what they do between them."""
 
     def __init__(self, config: BartConfig) -> None:
-        """Make projections of one size."""
         super().__init__()
         size = config.model_size
         self.heads, self.dropout = config.heads, config.attention_dropout
@@ -251,7 +220,6 @@ class Layer(nn.Module):
     """What layers of encoder and decoder share: self-attention's norm, and the feed-forward layer with its own."""
 
     def __init__(self, config: BartConfig) -> None:
-        """Make the shared parts of one layer."""
         super().__init__()
         self.self_attn_layer_norm = nn.LayerNorm(config.model_size)
         self.fc1 = nn.Linear(config.model_size, config.feed_forward_size)
@@ -271,7 +239,6 @@ class EncoderLayer(Layer):
     """Self-attention and feed-forward, a LayerNorm after each."""
 
     def __init__(self, config: BartConfig) -> None:
-        """Make one layer."""
         super().__init__(config)
         self.self_attn = EncoderAttention(config)
 
@@ -284,7 +251,6 @@ class DecoderLayer(Layer):
     """Causal self-attention, cross-attention and feed-forward, a LayerNorm after each."""
 
     def __init__(self, config: BartConfig) -> None:
-        """Make one layer."""
         super().__init__(config)
         self.self_attn = CausalAttention(config)
         self.encoder_attn = CrossAttention(config)
@@ -303,7 +269,6 @@ class Stack(nn.Module):
     """Layers above words with learned positions: the encoder or the decoder."""
 
     def __init__(self, config: BartConfig, layers: Iterable[Layer]) -> None:
-        """Make the positions."""
         super().__init__()
         self.embed_positions = nn.Embedding(config.max_positions + POSITION_OFFSET, config.model_size)
         self.layernorm_embedding = nn.LayerNorm(config.model_size)
@@ -337,7 +302,6 @@ class Backbone(nn.Module):
     """The embeddings, the encoder and the decoder."""
 
     def __init__(self, config: BartConfig) -> None:
-        """Make all layers."""
         super().__init__()
         self.shared = nn.Embedding(config.vocabulary_size, config.model_size)
         nn.init.normal_(self.shared.weight, std=config.model_size**-0.5)
@@ -351,7 +315,6 @@ class Bart(Summarizer):
     final_logits_bias: Tensor
 
     def __init__(self, config: BartConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator as this project's others are."""
         super().__init__()
         self.config = config
         self.model = Backbone(config)

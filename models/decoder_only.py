@@ -27,25 +27,15 @@ from models.layers.prefix import next_tokens, share_of_paragraphs
 
 @dataclass(frozen=True)
 class DecoderOnlyConfig(TransformerConfig):
-    """What T-DMCA and Transformer-XL have in common; the defaults are those of Ma & Zong's (2020) comparison.
+    """What T-DMCA and Transformer-XL have in common; the defaults are those of Ma & Zong's (2020) comparison."""
 
-    Attributes:
-        layers: layers of the stack (Ma & Zong 2020, sec. 4.3: 3; T-DMCA of Liu & Lapata 2019, sec. 4: 5).
-        source_tokens: maximum number of tokens read of an article, best paragraphs first (both: 3,000).
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        norm: LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post").
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D).
-        loss_over_input: whether training also predicts the source, as Liu et al. (2018) do.
-    """
-
-    layers: int = 3
-    source_tokens: int = 3000
-    dropout: float = 0.1
-    norm: Norm = "post"
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
-    loss_over_input: bool = True
+    layers: int = 3  # layers of the stack (Ma & Zong 2020, sec. 4.3: 3; T-DMCA of Liu & Lapata 2019, sec. 4: 5)
+    source_tokens: int = 3000  # maximum number of tokens read of an article, best paragraphs first (both: 3,000)
+    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
+    norm: Norm = "post"  # LayerNorm before each sub-layer ("pre", plus one at the end) or after it ("post")
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
+    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D)
+    loss_over_input: bool = True  # whether training also predicts the source, as Liu et al. (2018) do
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,23 +44,14 @@ class DecoderOnlyConfig(TransformerConfig):
 
 @dataclass(frozen=True)
 class PrefixMemory(Memory):
-    """What the summary reads of its source.
+    """What the summary reads of its source."""
 
-    Attributes:
-        keys_values: a pair of [B, H, M, E] for each layer that keeps any.
-        mask: [B, M] bool, True where a key comes from at least one token.
-        member: [B, M, P] float32, the share of each key that comes from each paragraph.
-        lengths: [B] int64, source tokens.
-        hidden: [B, S, D] last hidden states of the source.
-        tokens: the source itself.
-    """
-
-    keys_values: tuple[tuple[Tensor, Tensor], ...]
-    mask: Tensor
-    member: Tensor
-    lengths: Tensor
-    hidden: Tensor
-    tokens: FlatTokens
+    keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, H, M, E] for each layer that keeps any
+    mask: Tensor  # [B, M] bool, True where a key comes from at least one token
+    member: Tensor  # [B, M, P] float32, the share of each key that comes from each paragraph
+    lengths: Tensor  # [B] int64, source tokens
+    hidden: Tensor  # [B, S, D] last hidden states of the source
+    tokens: FlatTokens  # the source itself
 
 
 class PrefixAttention(SelfAttention, ABC):

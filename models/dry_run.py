@@ -19,19 +19,12 @@ _FP32, _ADAM = 4, 16  # bytes of a weight; and with its gradient and both moment
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a forward pass found.
+    """What a forward pass found."""
 
-    Attributes:
-        logits: shape of the logits, [1, T, V].
-        attention: shape of the attention to documents, [1, T, P].
-        parameters: number of weights.
-        kept: bytes that the forward pass of a training step keeps for its backward pass.
-    """
-
-    logits: tuple[int, ...]
-    attention: tuple[int, ...]
-    parameters: int
-    kept: int
+    logits: tuple[int, ...]  # shape of the logits, [1, T, V]
+    attention: tuple[int, ...]  # shape of the attention to documents, [1, T, P]
+    parameters: int  # number of weights
+    kept: int  # bytes that the forward pass of a training step keeps for its backward pass
 
     def __str__(self) -> str:
         return (

@@ -34,21 +34,13 @@ _ROW = pa.schema([("title", _TOKENS), ("source", pa.list_(_TOKENS)), ("target", 
 
 @dataclass(frozen=True)
 class TrainedSummarizer:
-    """A summarizer and how to prepare its input.
+    """A summarizer and how to prepare its input."""
 
-    Attributes:
-        model: on its device, in evaluation mode.
-        vocabulary: of its texts.
-        layout: what it was trained to read of an article.
-        graph: the paragraph graph it reads.
-        preset: the preset it was built from.
-    """
-
-    model: Summarizer
-    vocabulary: Vocabulary
-    layout: Layout
-    graph: Literal["none", "similarity", "discourse"]
-    preset: str
+    model: Summarizer  # on its device, in evaluation mode
+    vocabulary: Vocabulary  # of its texts
+    layout: Layout  # what it was trained to read of an article
+    graph: Literal["none", "similarity", "discourse"]  # the paragraph graph it reads
+    preset: str  # the preset it was built from
 
     @property
     def name(self) -> str:
@@ -58,19 +50,12 @@ class TrainedSummarizer:
 
 @dataclass(frozen=True)
 class ExportedSummarizer(TrainedSummarizer):
-    """A summarizer that was exported, and how its summaries were searched for when it was scored.
+    """A summarizer that was exported, and how its summaries were searched for when it was scored."""
 
-    Attributes:
-        search: settings of the beam search.
-        source_values: whether it may only write names and numbers of what it reads.
-        prompt_title: whether its summaries begin with the title.
-        min_sentence_probability: 0-1; sentences to which it gives a lower one are left out. 0 = all stay.
-    """
-
-    search: SearchSettings
-    source_values: bool
-    prompt_title: bool
-    min_sentence_probability: float
+    search: SearchSettings  # settings of the beam search
+    source_values: bool  # whether it may only write names and numbers of what it reads
+    prompt_title: bool  # whether its summaries begin with the title
+    min_sentence_probability: float  # 0-1; sentences to which it gives a lower one are left out. 0 = all stay.
 
     def summarize(
         self,
@@ -182,7 +167,7 @@ def load_exported(folder: str | Path, *, device: torch.device | str = "cpu") -> 
             search=search,
             source_values=fields["source_values"],
             prompt_title=fields["prompt_title"],
-            min_sentence_probability=fields.get("min_sentence_probability", 0.0),  # earlier exports lack it
+            min_sentence_probability=fields["min_sentence_probability"],
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{folder / SEARCH} does not say how summaries are searched for: {error}") from error

@@ -22,29 +22,18 @@ from models.layers.positions import row_positions
 
 @dataclass(frozen=True)
 class FlatConfig(TransformerConfig):
-    """The size of FT; the defaults are those of Ma & Zong's (2022) comparison (3 layers, 1,600 tokens).
+    """The size of FT; the defaults are those of Ma & Zong's (2022) comparison (3 layers, 1,600 tokens)."""
 
-    Attributes:
-        encoder_layers: layers of the encoder.
-        decoder_layers: layers of the decoder.
-        source_tokens: maximum number of tokens read of an article, best paragraphs first.
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        attention_dropout: of attention weights; above 0, CPUs cannot use the fused attention kernel.
-        norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D) before positions are added.
-        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
-    """
-
-    encoder_layers: int = 3
-    decoder_layers: int = 3
-    source_tokens: int = 1600
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
+    encoder_layers: int = 3  # layers of the encoder
+    decoder_layers: int = 3  # layers of the decoder
+    source_tokens: int = 1600  # maximum number of tokens read of an article, best paragraphs first
+    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
+    attention_dropout: float = 0.0  # of attention weights; above 0, CPUs cannot use the fused attention kernel
+    # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
     norm: Norm = "post"
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
-    copying: bool = False
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
+    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D) before positions are added
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,7 +44,6 @@ class FlatTransformer(Summarizer):
     """FT: the Transformer of Vaswani et al. over the tokens of all paragraphs, cut at a fixed length."""
 
     def __init__(self, config: FlatConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.embedding = TiedEmbedding(

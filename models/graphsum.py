@@ -44,33 +44,20 @@ Graph = Literal["similarity", "discourse"]
 
 @dataclass(frozen=True)
 class GraphSumConfig(TransformerConfig):
-    """The size of GraphSum; the defaults are those of its authors' WikiSum run.
+    """The size of GraphSum; the defaults are those of its authors' WikiSum run."""
 
-    Attributes:
-        heads: attention and pooling heads (8 in the published runs).
-        word_layers: layers over the tokens of a paragraph (6 in the published runs).
-        graph_layers: layers over paragraphs (2 in the published runs).
-        decoder_layers: layers of the decoder (8 in the published runs).
-        graph: which graph the batch must contain.
-        sigma: width of the penalty -(1 - G)^2 / (2 sigma^2) on the logits of paragraph attention.
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D).
-        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
-    """
-
-    heads: int = 8
-    word_layers: int = 6
-    graph_layers: int = 2
-    decoder_layers: int = 8
-    graph: Graph = "similarity"
-    sigma: float = 2.0
-    dropout: float = 0.1
+    heads: int = 8  # attention and pooling heads (8 in the published runs)
+    word_layers: int = 6  # layers over the tokens of a paragraph (6 in the published runs)
+    graph_layers: int = 2  # layers over paragraphs (2 in the published runs)
+    decoder_layers: int = 8  # layers of the decoder (8 in the published runs)
+    graph: Graph = "similarity"  # which graph the batch must contain
+    sigma: float = 2.0  # width of the penalty -(1 - G)^2 / (2 sigma^2) on the logits of paragraph attention
+    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers
+    # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
     norm: Norm = "pre"
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
-    copying: bool = False
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
+    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D)
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,7 +87,6 @@ class GraphDecoderLayer(nn.Module):
     """Masked self-attention, attention to paragraphs and to words within them head by head, feed-forward."""
 
     def __init__(self, config: GraphSumConfig) -> None:
-        """Make one layer."""
         super().__init__()
         size = config.model_size
         self.self_attention = SelfAttention(size, config.heads)
@@ -144,7 +130,6 @@ class GraphSum(Summarizer):
     """GraphSum: word layers, graph layers over paragraphs, a decoder that attends to both."""
 
     def __init__(self, config: GraphSumConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.embedding = TiedEmbedding(

@@ -34,49 +34,32 @@ Graph = Literal["none", "similarity", "discourse"]
 
 @dataclass(frozen=True)
 class HierarchicalConfig(TransformerConfig):
-    """The size and the switches of HT; the defaults are the released README's.
+    """The size and the switches of HT; the defaults are the released README's."""
 
-    Attributes:
-        heads: attention heads of local layers, global layers and decoder.
-        local_layers: Transformer layers within paragraphs.
-        global_layers: layers across paragraphs, on top of the local ones. 0 is the ablation "w/o GT".
-        decoder_layers: layers of the decoder.
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers.
-        attention_dropout: of attention weights; costs the fused attention kernel on CPUs.
-        norm: LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post").
-        norm_epsilon: that of every LayerNorm.
-        position_order: which half of a token's embedded position is its own, which the paragraph's rank (eq. 9).
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D) before positions are added (eq. 10).
-        paragraph_positions: False is the ablation "w/o PP": positions within the paragraph only.
-        pooling_heads: heads of the global layers; None = `heads`, 1 is the ablation "w/o MP".
-        pooling_weights: "normalised" sums values with eq. 15's distribution, "raw" with its scores as eq. 16 prints.
-        pooling_projection: whether the W_c^z of eq. 16 exists.
-        inter_projections: whether the heads share one Q, K and V (eq. 17-19).
-        inter_scaled: whether inter-paragraph logits are divided by sqrt(E) (eq. 20 does not).
-        global_residual: what the feed-forward's output g is added to: the token x (eq. 23) or x + c.
-        graph: which graph replaces the last inter-paragraph head (eq. 24); the batch must contain it.
-        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
-    """
-
-    heads: int = 8
-    local_layers: int = 6
-    global_layers: int = 2
-    decoder_layers: int = 1
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
+    heads: int = 8  # of local layers, global layers and decoder; released
+    local_layers: int = 6  # Transformer layers within paragraphs; released: 8 layers, the last two global
+    global_layers: int = 2  # layers across paragraphs, on top of the local ones. 0 is the ablation "w/o GT".
+    decoder_layers: int = 1  # released README
+    dropout: float = 0.1  # of embeddings, sub-layer outputs and inner feed-forward layers; sec. 4
+    attention_dropout: float = 0.0  # of attention weights; costs the fused attention kernel on CPUs
+    # LayerNorm before each sub-layer ("pre", plus one at the end of encoder and decoder) or after it ("post")
     norm: Norm = "pre"
-    norm_epsilon: float = 1e-6
+    norm_epsilon: float = 1e-6  # released
+    # which half of a token's embedded position is its own, which the paragraph's rank (eq. 9)
     position_order: PositionOrder = "token-rank"
+    # whether word embeddings are multiplied by sqrt(D) before positions are added (eq. 10)
     scale_embeddings: bool = True
-    paragraph_positions: bool = True
-    pooling_heads: int | None = None
+    paragraph_positions: bool = True  # False is the ablation "w/o PP": positions within the paragraph only
+    pooling_heads: int | None = None  # heads of the global layers; None = `heads`, 1 is the ablation "w/o MP"
+    # "normalised" sums values with eq. 15's distribution, "raw" with its scores as eq. 16 prints
     pooling_weights: PoolingWeights = "normalised"
-    pooling_projection: bool = False
-    inter_projections: Projections = "shared"
-    inter_scaled: bool = True
+    pooling_projection: bool = False  # whether the W_c^z of eq. 16 exists
+    inter_projections: Projections = "shared"  # whether the heads share one Q, K and V (eq. 17-19)
+    inter_scaled: bool = True  # whether inter-paragraph logits are divided by sqrt(E); released, eq. 20 does not.
+    # what the feed-forward's output g is added to: the token x (eq. 23) or x + c
     global_residual: GlobalResidual = "g+(x+c)"
-    graph: Graph = "none"
-    copying: bool = False
+    graph: Graph = "none"  # which graph replaces the last inter-paragraph head (eq. 24); the batch must contain it
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,7 +89,6 @@ class InterParagraphAttention(nn.Module):
     """
 
     def __init__(self, config: HierarchicalConfig) -> None:
-        """Make the projections that `config` asks for."""
         super().__init__()
         heads = config.global_heads
         size = config.model_size // heads
@@ -146,7 +128,6 @@ class GlobalLayer(nn.Module):
     """
 
     def __init__(self, config: HierarchicalConfig) -> None:
-        """Make one layer as `config` says."""
         super().__init__()
         size, heads = config.model_size, config.global_heads
         self.pooling = MultiHeadPooling(
@@ -183,7 +164,6 @@ class HierarchicalTransformer(Summarizer):
     """HT: tokens attend within their paragraph, then paragraphs to each other; the decoder reads all tokens flat."""
 
     def __init__(self, config: HierarchicalConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.embedding = TiedEmbedding(

@@ -29,15 +29,10 @@ from models.presets import check_library
 
 
 class LibrarySummarizer(Summarizer):
-    """A summarizer around an encoder and a decoder of transformers.
+    """A summarizer around an encoder and a decoder of transformers."""
 
-    Attributes:
-        config: our configuration.
-        prefix: the attribute that holds the library's model.
-    """
-
-    config: LedConfig | T5Config
-    prefix: ClassVar[str]
+    config: LedConfig | T5Config  # our configuration
+    prefix: ClassVar[str]  # the attribute that holds the library's model
 
     @property
     def library(self) -> nn.Module:

@@ -12,47 +12,29 @@ from models.layers.places import LENGTH_STEP
 
 @dataclass(frozen=True)
 class LedConfig(TransformerConfig):
-    """The size of LED; the defaults are those of led-large-16384.
+    """The size of LED; the defaults are those of led-large-16384."""
 
-    Attributes:
-        begin: id from which the decoder starts.
-        end: id that ends a summary and a source.
-        source_begin: id with which a source and the text of a target begin; such tokens of a source attend to all
-            others and are seen by all (global attention, Beltagy et al. 2020, sec. 3.1).
-        separator: id before each document but the first, with global attention too (Xiao et al. 2022, sec. 2.1);
-            None = `source_begin`.
-        model_size: D.
-        feed_forward_size: hidden size of feed-forward layers.
-        heads: attention heads.
-        encoder_layers: layers of the encoder.
-        decoder_layers: layers of the decoder.
-        max_positions: learned positions of the decoder, in tokens.
-        max_source_positions: learned positions of the encoder, a multiple of `window` and of 32.
-        source_tokens: maximum number of tokens read of an article, best documents first.
-        window: tokens that a token without global attention sees, half on either side.
-        dropout: of embeddings and sub-layer outputs.
-        attention_dropout: of attention weights.
-        activation_dropout: of the inner feed-forward layers.
-        document_begin: whether each document is marked, not only the article (PRIMERA).
-    """
-
-    begin: int = 2
-    end: int = 2
+    begin: int = 2  # id from which the decoder starts
+    end: int = 2  # id that ends a summary and a source
+    # id with which a source and the text of a target begin; such tokens of a source attend to all others and are seen
+    # by all (global attention, Beltagy et al. 2020, sec. 3.1)
     source_begin: int = 0
+    # id before each document but the first, with global attention too (Xiao et al. 2022, sec. 2.1); None =
+    # `source_begin`
     separator: int | None = None
-    model_size: int = 1024
-    feed_forward_size: int = 4096
-    heads: int = 16
-    encoder_layers: int = 12
-    decoder_layers: int = 12
-    max_positions: int = 1024
-    max_source_positions: int = 16_384
-    source_tokens: int = 16_384
-    window: int = 1024
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
-    activation_dropout: float = 0.0
-    document_begin: bool = False
+    model_size: int = 1024  # D
+    feed_forward_size: int = 4096  # hidden size of feed-forward layers
+    heads: int = 16  # attention heads
+    encoder_layers: int = 12  # layers of the encoder
+    decoder_layers: int = 12  # layers of the decoder
+    max_positions: int = 1024  # learned positions of the decoder, in tokens
+    max_source_positions: int = 16_384  # learned positions of the encoder, a multiple of `window` and of 32
+    source_tokens: int = 16_384  # maximum number of tokens read of an article, best documents first
+    window: int = 1024  # tokens that a token without global attention sees, half on either side
+    dropout: float = 0.1  # of embeddings and sub-layer outputs
+    attention_dropout: float = 0.0  # of attention weights
+    activation_dropout: float = 0.0  # of the inner feed-forward layers
+    document_begin: bool = False  # whether each document is marked, not only the article (PRIMERA)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,37 +56,23 @@ class LedConfig(TransformerConfig):
 
 @dataclass(frozen=True)
 class T5Config(TransformerConfig):
-    """The size of T5 or, if `gated`, of T5 1.1 and Flan-T5; the defaults are those of t5-base.
+    """The size of T5 or, if `gated`, of T5 1.1 and Flan-T5; the defaults are those of t5-base."""
 
-    Attributes:
-        begin: id from which the decoder starts.
-        end: id that ends a summary and a source.
-        model_size: D.
-        feed_forward_size: hidden size of feed-forward layers.
-        heads: attention heads.
-        head_size: E.
-        encoder_layers: layers of the encoder.
-        decoder_layers: layers of the decoder.
-        source_tokens: maximum number of tokens read of an article, best documents first.
-        dropout: of embeddings, sub-layer outputs, attention weights and inner feed-forward layers.
-        gated: whether feed-forward layers are gated by GELU (Shazeer 2020) and the states before the outputs are not
-            scaled, as in T5 1.1.
-        own_outputs: whether the outputs have a matrix of their own, as in T5 1.1, and not that of the words.
-        document_begin: whether each document begins with the vocabulary's mark of a source, where it has one.
-    """
-
-    begin: int = 0
-    end: int = 1
-    model_size: int = 768
-    feed_forward_size: int = 3072
-    heads: int = 12
-    head_size: int = 64
-    encoder_layers: int = 12
-    decoder_layers: int = 12
-    source_tokens: int = 512
-    dropout: float = 0.1
+    begin: int = 0  # id from which the decoder starts
+    end: int = 1  # id that ends a summary and a source
+    model_size: int = 768  # D
+    feed_forward_size: int = 3072  # hidden size of feed-forward layers
+    heads: int = 12  # attention heads
+    head_size: int = 64  # E
+    encoder_layers: int = 12  # layers of the encoder
+    decoder_layers: int = 12  # layers of the decoder
+    source_tokens: int = 512  # maximum number of tokens read of an article, best documents first
+    dropout: float = 0.1  # of embeddings, sub-layer outputs, attention weights and inner feed-forward layers
+    # whether feed-forward layers are gated by GELU (Shazeer 2020) and the states before the outputs are not scaled, as
+    # in T5 1.1
     gated: bool = False
-    own_outputs: bool = False
+    own_outputs: bool = False  # whether the outputs have a matrix of their own, as in T5 1.1, and not that of the words
+    # whether each document begins with the vocabulary's mark of a source, where it has one
     document_begin: bool = False
 
     def __post_init__(self) -> None:
@@ -114,20 +82,13 @@ class T5Config(TransformerConfig):
 
 @dataclass(frozen=True)
 class LongT5Config(T5Config):
-    """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base.
+    """The size of LongT5 with transient global attention; the defaults are those of long-t5-tglobal-base."""
 
-    Attributes:
-        feed_forward_size: hidden size of feed-forward layers.
-        source_tokens: maximum number of tokens read of an article, best documents first.
-        radius: tokens that a token sees on either side (Guo et al. 2022, sec. 3.1.1).
-        global_block: tokens whose mean is one global token, which all tokens see (Guo et al. 2022, sec. 3.1.2).
-    """
-
-    feed_forward_size: int = 2048
-    source_tokens: int = 4096
+    feed_forward_size: int = 2048  # hidden size of feed-forward layers
+    source_tokens: int = 4096  # maximum number of tokens read of an article, best documents first
     gated: bool = True
-    radius: int = 127
-    global_block: int = 16
+    radius: int = 127  # tokens that a token sees on either side (Guo et al. 2022, sec. 3.1.1)
+    global_block: int = 16  # tokens whose mean is one global token, which all tokens see (Guo et al. 2022, sec. 3.1.2)
 
     def __post_init__(self) -> None:
         super().__post_init__()

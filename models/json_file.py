@@ -1,8 +1,12 @@
-"""A JSON file that must hold an object."""
+"""A JSON file that must hold an object, and what those of a checkpoint say of the search of its makers."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
+
+# Where it is stated, the first before the others; older folders have it in the configuration of the model.
+_GENERATION = ("generation_config.json", "config.json")
 
 
 def read_object(file: Path) -> dict[str, Any]:
@@ -20,3 +24,22 @@ def read_object(file: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{file}: expected a JSON object, got {str(value)[:80]!r}")
     return value
+
+
+def length_penalty(folder: str | Path) -> float | None:
+    """Return the exponent of the length by which the folder's makers divide a log-probability; None = unstated.
+
+    Raises:
+        ValueError: a file is no JSON object, or states something else than a number from 0.
+    """
+    for name in _GENERATION:
+        file = Path(folder) / name
+        stated = read_object(file).get("length_penalty") if file.is_file() else None
+        if stated is None:
+            continue
+        if isinstance(stated, bool) or not isinstance(stated, int | float) or not (0 <= stated < math.inf):
+            raise ValueError(
+                f"expected length_penalty in {file} to be a number from 0, got {stated!r}: set decoding.length_exponent"
+            )
+        return float(stated)
+    return None

@@ -33,15 +33,10 @@ from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 @dataclass(frozen=True)
 class MemoryCompressedConfig(DecoderOnlyConfig):
-    """The size of T-DMCA; the defaults are those of Ma & Zong's (2020) comparison.
+    """The size of T-DMCA; the defaults are those of Ma & Zong's (2020) comparison."""
 
-    Attributes:
-        block: tokens of a block of local attention (256 in the published runs).
-        window: tokens that the convolution merges into one: its kernel and its stride (3 in the published runs).
-    """
-
-    block: int = 256
-    window: int = 3
+    block: int = 256  # tokens of a block of local attention (256 in the published runs)
+    window: int = 3  # tokens that the convolution merges into one: its kernel and its stride (3 in the published runs)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,7 +49,6 @@ class CompressedCache(KeyValueCache):
     """Keys and values of the summary so far in each layer: of tokens (local) or of windows (compressed)."""
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
-        """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
         super().__init__(layers, rows, capacity)
         # Tokens of the window that is not yet full, [R, fewer than a window, D], in compressed layers.
         self.waiting: list[Tensor | None] = [None] * layers
@@ -69,7 +63,6 @@ class LocalAttention(PrefixAttention):
     """Causal attention within blocks of a fixed number of tokens."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
-        """Make the projections."""
         super().__init__(config.model_size, config.heads)
         self.block = config.block
 
@@ -178,7 +171,6 @@ class MemoryCompressedTransformer(DecoderOnly):
     """T-DMCA: alternating local and compressed layers."""
 
     def __init__(self, config: MemoryCompressedConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__(
             config, (CompressedAttention(config) if n % 2 else LocalAttention(config) for n in range(config.layers))
         )

@@ -42,30 +42,21 @@ from models.layers.words import ParallelMemory, attend_paragraphs
 
 @dataclass(frozen=True)
 class ParallelConfig(TransformerConfig):
-    """The size of PHT; the defaults are those of Ma & Zong 2020 and 2022.
-
-    Attributes:
-        encoder_layers: layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1).
-        decoder_layers: layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3).
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
-        pooling_norm: whether a LayerNorm comes before the pooling's feed-forward layer, as in the released code but
-            not in eq. 4-5.
-        pooling_scaled: whether pooling logits are divided by sqrt(E), as in the released code but not in eq. 3.
-        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
-    """
+    """The size of PHT; the defaults are those of Ma & Zong 2020 and 2022."""
 
     norm: ClassVar[Norm] = "post"
 
-    encoder_layers: int = 3
-    decoder_layers: int = 3
+    encoder_layers: int = 3  # layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1)
+    decoder_layers: int = 3  # layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
+    # of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3)
     dropout: float = 0.3
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
+    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D); the released code does
+    # whether a LayerNorm comes before the pooling's feed-forward layer, as in the released code but not in eq. 4-5
     pooling_norm: bool = True
+    # whether pooling logits are divided by sqrt(E), as in the released code but not in eq. 3
     pooling_scaled: bool = True
-    copying: bool = False
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
 
 
 class ParagraphPooling(nn.Module):
@@ -74,7 +65,6 @@ class ParagraphPooling(nn.Module):
     """
 
     def __init__(self, config: ParallelConfig) -> None:
-        """Make the pooling that all paragraphs share."""
         super().__init__()
         size = config.model_size
         self.heads = config.heads
@@ -106,7 +96,6 @@ class ParallelDecoderLayer(nn.Module):
     """Masked self-attention, paragraph and word attention side by side, feed-forward."""
 
     def __init__(self, config: ParallelConfig) -> None:
-        """Make one layer."""
         super().__init__()
         size = config.model_size
         self.self_attention = SelfAttention(size, config.heads)
@@ -147,7 +136,6 @@ class ParallelTransformer(Summarizer):
     """PHT: a purely hierarchical encoder and decoder."""
 
     def __init__(self, config: ParallelConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.embedding = TiedEmbedding(

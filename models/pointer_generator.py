@@ -30,27 +30,16 @@ from models.layers.precision import widened
 
 @dataclass(frozen=True)
 class PointerGeneratorConfig:
-    """The size of a pointer-generator; the defaults are those of See et al. 2017, sec. 5.
+    """The size of a pointer-generator; the defaults are those of See et al. 2017, sec. 5."""
 
-    Attributes:
-        vocabulary_size: V; theirs was 50,000 words, ours is of pieces.
-        pad: id of the padding token.
-        model_size: D, of the decoder's LSTM and of each direction of the encoder's.
-        embedding_size: E, of one matrix for source and target; the output layer has its own.
-        source_tokens: maximum number of tokens read of an article, best paragraphs first.
-        coverage: whether attention reads its own sum over earlier steps (eq. 10-11).
-        coverage_loss: lambda, the weight of the coverage loss (eq. 12-13); unused without coverage.
-        dropout: of embeddings and before the output layers; See et al. have none.
-    """
-
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
-    embedding_size: int = 128
-    source_tokens: int = 400
-    coverage: bool = False
-    coverage_loss: float = 1.0
-    dropout: float = 0.0
+    vocabulary_size: int  # V; theirs was 50,000 words, ours is of pieces
+    pad: int = 0  # id of the padding token
+    model_size: int = 256  # D, of the decoder's LSTM and of each direction of the encoder's
+    embedding_size: int = 128  # E, of one matrix for source and target; the output layer has its own
+    source_tokens: int = 400  # maximum number of tokens read of an article, best paragraphs first
+    coverage: bool = False  # whether attention reads its own sum over earlier steps (eq. 10-11)
+    coverage_loss: float = 1.0  # lambda, the weight of the coverage loss (eq. 12-13); unused without coverage
+    dropout: float = 0.0  # of embeddings and before the output layers; See et al. have none
 
     def __post_init__(self) -> None:
         check_positive(self, "model_size", "embedding_size", "source_tokens")
@@ -61,44 +50,26 @@ class PointerGeneratorConfig:
 
 @dataclass(frozen=True)
 class PointerMemory(ParagraphTokens, Memory):
-    """What the encoder returns for B articles.
+    """What the encoder returns for B articles."""
 
-    Attributes:
-        states: [B, S, C] h_i of eq. 1, both directions.
-        keys: [B, S, C] W_h h_i of eq. 1.
-        mask: [B, S] bool, True where there is a token.
-        tokens: [B, S] int64 token ids; padding gets no attention, so it is never copied.
-        paragraph: [B, S] int64, the paragraph each token is from.
-        paragraphs: P.
-        output: [B, D] the decoder's first output.
-        cell: [B, D] its first cell.
-    """
-
-    states: Tensor
-    keys: Tensor
-    mask: Tensor
-    tokens: Tensor
-    paragraph: Tensor
-    paragraphs: int
-    output: Tensor
-    cell: Tensor
+    states: Tensor  # [B, S, C] h_i of eq. 1, both directions
+    keys: Tensor  # [B, S, C] W_h h_i of eq. 1
+    mask: Tensor  # [B, S] bool, True where there is a token
+    tokens: Tensor  # [B, S] int64 token ids; padding gets no attention, so it is never copied
+    paragraph: Tensor  # [B, S] int64, the paragraph each token is from
+    paragraphs: int  # P
+    output: Tensor  # [B, D] the decoder's first output
+    cell: Tensor  # [B, D] its first cell
 
 
 @dataclass(frozen=True)
 class DecoderState(PerArticle):
-    """The state of the decoder after some target tokens, by row (hypothesis) instead of by article.
+    """The state of the decoder after some target tokens, by row (hypothesis) instead of by article."""
 
-    Attributes:
-        output: [R, D] of its LSTM.
-        cell: [R, D] of its LSTM.
-        context: [R, C] h*_t of eq. 3.
-        coverage: [R, S] float32, c^t of eq. 10: the attention so far.
-    """
-
-    output: Tensor
-    cell: Tensor
-    context: Tensor
-    coverage: Tensor
+    output: Tensor  # [R, D] of its LSTM
+    cell: Tensor  # [R, D] of its LSTM
+    context: Tensor  # [R, C] h*_t of eq. 3
+    coverage: Tensor  # [R, S] float32, c^t of eq. 10: the attention so far
 
     @classmethod
     def start(cls, memory: PointerMemory, hypotheses: int) -> "DecoderState":
@@ -113,7 +84,6 @@ class PointerCache(Cache):
     """The state after the target decoded so far: an LSTM needs nothing else."""
 
     def __init__(self, state: DecoderState) -> None:
-        """Start before the first token."""
         self.length = 0
         self.state = state
 
@@ -124,28 +94,19 @@ class PointerCache(Cache):
 
 @dataclass(frozen=True)
 class Step:
-    """One target position.
+    """One target position."""
 
-    Attributes:
-        state: after it.
-        hidden: [R, D] what the vocabulary's distribution is made from: V [s_t, h*_t] + b of eq. 4.
-        weights: [R, S] float32, a^t of eq. 2.
-        gate: [R] float32, the log-odds of p_gen (eq. 8).
-        repeated: [R] float32, the coverage loss of eq. 12 without its weight.
-    """
-
-    state: DecoderState
-    hidden: Tensor
-    weights: Tensor
-    gate: Tensor
-    repeated: Tensor
+    state: DecoderState  # after it
+    hidden: Tensor  # [R, D] what the vocabulary's distribution is made from: V [s_t, h*_t] + b of eq. 4
+    weights: Tensor  # [R, S] float32, a^t of eq. 2
+    gate: Tensor  # [R] float32, the log-odds of p_gen (eq. 8)
+    repeated: Tensor  # [R] float32, the coverage loss of eq. 12 without its weight
 
 
 class PointerGenerator(Summarizer):
     """An LSTM encoder both ways, and an LSTM decoder that generates or copies."""
 
     def __init__(self, config: PointerGeneratorConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         size, words, width = config.model_size, config.embedding_size, 2 * config.model_size

@@ -12,47 +12,32 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a paper trained a summarizer, where it differs from Liu & Lapata (2019).
+    """How a paper trained a summarizer, where it differs from Liu & Lapata (2019)."""
 
-    Attributes:
-        training: fields of the training settings.
-        source: number of paragraphs read and of tokens of each: fields of the summarizer settings.
-        decoding: fields of the decoding settings.
-        fine_tuning: whether it is for weights that are loaded (`summarizer.pretrained`), and not for fresh ones.
-    """
-
-    training: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)  # fields of the training settings
+    # number of paragraphs read and of tokens of each: fields of the summarizer settings
     source: Mapping[str, int] = field(default_factory=dict)
-    decoding: Mapping[str, Any] = field(default_factory=dict)
+    decoding: Mapping[str, Any] = field(default_factory=dict)  # fields of the decoding settings
+    # whether it is for weights that are loaded (`summarizer.pretrained`), and not for fresh ones
     fine_tuning: bool = False
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A summarizer of the papers, or a small one of its kind.
+    """A summarizer of the papers, or a small one of its kind."""
 
-    Attributes:
-        architecture: key of `models.registry.ARCHITECTURES`.
-        settings: fields of its configuration that differ from the defaults there.
-        paper: where it is described.
-        note: one line on what it is.
-        parameters: published number of parameters at `words` words, or its bounds if only a rounded size was published;
-            None if no size was published.
-        differences: the points in which paper and released code differ, and which side this preset takes.
-        recipe: how its paper trained it.
-        reading: how the published size compares with possible readings of the paper, if none of them gives it exactly.
-        words: size of the vocabulary at which the number of parameters is counted.
-    """
-
-    architecture: str
-    settings: Mapping[str, Any]
-    paper: str
-    note: str
+    architecture: str  # key of `models.registry.ARCHITECTURES`
+    settings: Mapping[str, Any]  # fields of its configuration that differ from the defaults there
+    paper: str  # where it is described
+    note: str  # one line on what it is
+    # published number of parameters at `words` words, or its bounds if only a rounded size was published; None if no
+    # size was published
     parameters: int | tuple[int, int] | None = None
-    differences: str = ""
+    differences: str = ""  # the points in which paper and released code differ, and which side this preset takes
+    # how the published size compares with possible readings of the paper, if none of them gives it exactly
     reading: str = ""
-    recipe: Recipe = field(default_factory=Recipe)
-    words: int = 32_000
+    recipe: Recipe = field(default_factory=Recipe)  # how its paper trained it
+    words: int = 32_000  # size of the vocabulary at which the number of parameters is counted
 
 
 def _read() -> dict[str, Preset]:

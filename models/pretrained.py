@@ -65,15 +65,10 @@ _FRESH = "copying."
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder with a BART.
+    """A folder with a BART."""
 
-    Attributes:
-        path: of the folder.
-        config: sizes, special tokens and dropouts that it states; every switch is off.
-    """
-
-    path: Path
-    config: BartConfig
+    path: Path  # of the folder
+    config: BartConfig  # sizes, special tokens and dropouts that it states; every switch is off
 
 
 def read_folder(path: str | Path) -> Folder:

@@ -20,21 +20,13 @@ from models.layers.precision import widened
 
 @dataclass(frozen=True)
 class RankerConfig:
-    """Sizes of a ranker.
+    """Sizes of a ranker."""
 
-    Attributes:
-        vocabulary: number of pieces V.
-        pad: id of the padding piece.
-        embedding: size E of word embeddings (unstated in Liu & Lapata 2019; 256 as its other models).
-        hidden: size H of both LSTMs (Liu & Lapata 2019, sec. 4).
-        dropout: probability before the linear layers (Liu & Lapata 2019, sec. 4).
-    """
-
-    vocabulary: int
-    pad: int
-    embedding: int = 256
-    hidden: int = 256
-    dropout: float = 0.2
+    vocabulary: int  # number of pieces V
+    pad: int  # id of the padding piece
+    embedding: int = 256  # size E of word embeddings (unstated in Liu & Lapata 2019; 256 as its other models)
+    hidden: int = 256  # size H of both LSTMs (Liu & Lapata 2019, sec. 4)
+    dropout: float = 0.2  # probability before the linear layers (Liu & Lapata 2019, sec. 4)
 
     def __post_init__(self) -> None:
         if not 0 <= self.pad < self.vocabulary:

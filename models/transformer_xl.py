@@ -32,15 +32,11 @@ from models.layers.prefix import attend_both, attend_both_fused, shared_logits
 
 @dataclass(frozen=True)
 class TransformerXLConfig(DecoderOnlyConfig):
-    """The size of Transformer-XL; the defaults are those of Ma & Zong's (2020) comparison.
+    """The size of Transformer-XL; the defaults are those of Ma & Zong's (2020) comparison."""
 
-    Attributes:
-        memory: tokens of the memory and of a segment (Ma & Zong 2020, sec. 4.3: 512).
-        memory_gradient: whether gradients pass through the memory. Dai et al. stop them, because their documents can be
-            of any length; here only through them does the summary's loss train the reading of the source.
-    """
-
-    memory: int = 512
+    memory: int = 512  # tokens of the memory and of a segment (Ma & Zong 2020, sec. 4.3: 512).
+    # whether gradients pass through the memory. Dai et al. stop them, because their documents can be of any length;
+    # here only through them does the summary's loss train the reading of the source.
     memory_gradient: bool = True
 
     def __post_init__(self) -> None:
@@ -52,7 +48,6 @@ class RelativeAttention(PrefixAttention):
     """Causal attention with relative positions: logit (q + u) k + (q + v) W r of their distance, over sqrt(E)."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
-        """Make the projections."""
         super().__init__(config.model_size, config.heads)
         self.memory, self.memory_gradient = config.memory, config.memory_gradient
         head_size = config.model_size // config.heads
@@ -150,7 +145,6 @@ class TransformerXL(DecoderOnly):
     """Transformer-XL: every layer attends within segments, and to the segment before."""
 
     def __init__(self, config: TransformerXLConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__(config, (RelativeAttention(config) for _ in range(config.layers)))
         self.memory = config.memory
 

@@ -89,15 +89,11 @@ OPENERS = frozenset(_OPENER_NAMES.split())
 
 @dataclass(frozen=True)
 class Value:
-    """A name, number or date; two are equal if they have the same value, however they are written.
+    """A name, number or date; two are equal if they have the same value, however they are written."""
 
-    Attributes:
-        kind: name | number | date.
-        key: case-folded words of a name, the number (a string where it has a unit: "$12", "12%"), or (year, month, day)
-            of a date, whose day may be missing.
-    """
-
-    kind: Kind
+    kind: Kind  # name | number | date
+    # case-folded words of a name, the number (a string where it has a unit: "$12", "12%"), or (year, month, day) of a
+    # date, whose day may be missing
     key: tuple[str, ...] | Number | Date
 
     def __str__(self) -> str:

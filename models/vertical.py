@@ -36,30 +36,21 @@ from models.layers.words import attend_paragraphs, word_keys_values
 
 @dataclass(frozen=True)
 class VerticalConfig(TransformerConfig):
-    """The size of VHT; the defaults are those of Ma & Zong 2020.
-
-    Attributes:
-        encoder_layers: layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1).
-        decoder_layers: layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
-        dropout: of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3).
-        norm_epsilon: that of every LayerNorm.
-        scale_embeddings: whether word embeddings are multiplied by sqrt(D); the released code does.
-        ranking_norm: whether dropout and a LayerNorm follow the ranking encoding, as in the released code but not in
-            eq. 11.
-        ranking_residual: whether the query is added before that LayerNorm, as in a version of the released code.
-        copying: whether words of the source may be copied (See et al. 2017); in none of the papers.
-    """
+    """The size of VHT; the defaults are those of Ma & Zong 2020."""
 
     norm: ClassVar[Norm] = "post"
 
-    encoder_layers: int = 3
-    decoder_layers: int = 3
+    encoder_layers: int = 3  # layers over the tokens of a paragraph (Ma & Zong 2020, sec. 4.2: 3, or 1)
+    decoder_layers: int = 3  # layers of the decoder (Ma & Zong 2020, sec. 4.2: 3, or 1).
+    # of embeddings, sub-layer outputs and inner feed-forward layers (Ma & Zong 2020, sec. 4.2: .3)
     dropout: float = 0.3
-    norm_epsilon: float = 1e-6
-    scale_embeddings: bool = True
+    norm_epsilon: float = 1e-6  # that of every LayerNorm
+    scale_embeddings: bool = True  # whether word embeddings are multiplied by sqrt(D); the released code does
+    # whether dropout and a LayerNorm follow the ranking encoding, as in the released code but not in eq. 11
     ranking_norm: bool = True
+    # whether the query is added before that LayerNorm, as in a version of the released code
     ranking_residual: bool = False
-    copying: bool = False
+    copying: bool = False  # whether words of the source may be copied (See et al. 2017); in none of the papers
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,28 +60,19 @@ class VerticalConfig(TransformerConfig):
 
 @dataclass(frozen=True)
 class VerticalMemory(CopyableMemory):
-    """What a VHT decoder reads of B articles.
+    """What a VHT decoder reads of B articles."""
 
-    Attributes:
-        ranking: [B, P, D] ranking encodings (Ma & Zong 2020, eq. 11).
-        paragraph_mask: [B, P] bool, True where there is a paragraph.
-        word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
-        mask: [B, P, L] bool, True where there is a token.
-        copies: the positions that may be copied, if the summarizer copies.
-    """
-
-    ranking: Tensor
-    paragraph_mask: Tensor
-    word_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    mask: Tensor
-    copies: CopyMemory | None = None
+    ranking: Tensor  # [B, P, D] ranking encodings (Ma & Zong 2020, eq. 11)
+    paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
+    word_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, P, H, L, E] for each decoder layer
+    mask: Tensor  # [B, P, L] bool, True where there is a token
+    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
 class VerticalDecoderLayer(nn.Module):
     """Masked self-attention, word attention, paragraph attention over its result, feed-forward; all post-norm."""
 
     def __init__(self, config: VerticalConfig) -> None:
-        """Make one layer."""
         super().__init__()
         size = config.model_size
         self.self_attention = SelfAttention(size, config.heads)
@@ -149,7 +131,6 @@ class VerticalTransformer(Summarizer):
     """VHT: the encoder reads words within paragraphs; the decoder makes paragraph embeddings anew at every step."""
 
     def __init__(self, config: VerticalConfig) -> None:
-        """Make a fresh model, its weights drawn from PyTorch's default generator."""
         super().__init__()
         self.config = config
         self.embedding = TiedEmbedding(

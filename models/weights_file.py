@@ -24,15 +24,10 @@ CONFIG, SAFETENSORS, PICKLED, INDEX = "config.json", "model.safetensors", "pytor
 
 
 class WeightsFile(ABC):
-    """A file of named tensors.
+    """A file of named tensors."""
 
-    Attributes:
-        path: the file.
-        shapes: the shape of each tensor.
-    """
-
-    path: Path
-    shapes: dict[str, tuple[int, ...]]
+    path: Path  # the file
+    shapes: dict[str, tuple[int, ...]]  # the shape of each tensor
 
     @abstractmethod
     def tensor(self, name: str) -> Tensor:

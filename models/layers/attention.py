@@ -117,7 +117,6 @@ class KeyValueCache(Cache):
     """
 
     def __init__(self, layers: int, rows: int, capacity: int) -> None:
-        """Make an empty cache of `layers` for `rows` (B*K) hypotheses of at most `capacity` tokens."""
         self.length = 0
         self._keys_values = Growing(rows, capacity, 2 * layers)
         self._tokens = Growing(rows, capacity)

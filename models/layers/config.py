@@ -21,52 +21,38 @@ class LayerConfig(Protocol):
     @property
     def model_size(self) -> int:
         """D."""
-        ...
 
     @property
     def feed_forward_size(self) -> int:
         """Hidden size of feed-forward layers."""
-        ...
 
     @property
     def heads(self) -> int:
         """Attention heads."""
-        ...
 
     @property
     def dropout(self) -> float:
         """Dropout of sub-layer outputs and inner feed-forward layers."""
-        ...
 
     @property
     def norm(self) -> Norm:
         """LayerNorm before each sub-layer ("pre", plus one at the end of a stack) or after it ("post")."""
-        ...
 
     @property
     def norm_epsilon(self) -> float:
         """Epsilon of every LayerNorm."""
-        ...
 
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """The sizes of a Transformer; base class of the summarizers' configurations.
+    """The sizes of a Transformer; base class of the summarizers' configurations."""
 
-    Attributes:
-        vocabulary_size: V.
-        pad: id of the padding token.
-        model_size: D (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2: 256).
-        feed_forward_size: hidden size of feed-forward layers
-            (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2: 1,024).
-        heads: attention heads (Ma & Zong 2020, sec. 4.2: 4).
-    """
-
-    vocabulary_size: int
-    pad: int = 0
-    model_size: int = 256
+    vocabulary_size: int  # V
+    pad: int = 0  # id of the padding token
+    model_size: int = 256  # D (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2: 256).
+    # hidden size of feed-forward layers (Liu & Lapata 2019, sec. 4, Ma & Zong 2020, sec. 4.2: 1,024)
     feed_forward_size: int = 1024
-    heads: int = 4
+    heads: int = 4  # attention heads (Ma & Zong 2020, sec. 4.2: 4)
 
     def __post_init__(self) -> None:
         check_heads(self.heads, self.model_size)

@@ -22,23 +22,14 @@ from models.layers.positions import sinusoids
 
 @dataclass(frozen=True)
 class TokenMemory(ParagraphTokens, CopyableMemory):
-    """Keys and values of an article's source tokens for each decoder layer.
+    """Keys and values of an article's source tokens for each decoder layer."""
 
-    Attributes:
-        keys: one [B, H, S, E] a layer.
-        values: one [B, H, S, E] a layer.
-        mask: [B, S] bool, True where there is a token.
-        paragraph: [B, S] int64, the paragraph each token is from.
-        paragraphs: P.
-        copies: the positions that may be copied, if the summarizer copies.
-    """
-
-    keys: tuple[Tensor, ...]
-    values: tuple[Tensor, ...]
-    mask: Tensor
-    paragraph: Tensor
-    paragraphs: int
-    copies: CopyMemory | None = None
+    keys: tuple[Tensor, ...]  # one [B, H, S, E] a layer
+    values: tuple[Tensor, ...]  # one [B, H, S, E] a layer
+    mask: Tensor  # [B, S] bool, True where there is a token
+    paragraph: Tensor  # [B, S] int64, the paragraph each token is from
+    paragraphs: int  # P
+    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
 
 class DecoderLayer(nn.Module):

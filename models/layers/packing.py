@@ -13,15 +13,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Packing:
-    """Which cells of padded rows hold tokens.
+    """Which cells of padded rows hold tokens."""
 
-    Attributes:
-        mask: [R, T] bool, True where there is a token.
-        cell: [M] int64, the number of each token's cell among the R*T, ascending.
-    """
-
-    mask: Tensor
-    cell: Tensor
+    mask: Tensor  # [R, T] bool, True where there is a token
+    cell: Tensor  # [M] int64, the number of each token's cell among the R*T, ascending
 
     @classmethod
     def of(cls, mask_RT: Tensor, cell_M: Tensor | None = None) -> "Packing":

@@ -21,18 +21,12 @@ from models.layers.places import TokenPlaces
 
 @dataclass(frozen=True)
 class FlatTokens:
-    """The tokens of each article in one sequence.
+    """The tokens of each article in one sequence."""
 
-    Attributes:
-        values: [B, S, ...] the joined values.
-        mask: [B, S] bool, True where there is a token.
-        paragraph: [B, S] int64 column in the grid of the paragraph each token is from; 0 at padding.
-        cell: [M] int64, ascending, the number of each token's cell among the B*S; None = it is to be found.
-    """
-
-    values: Tensor
-    mask: Tensor
-    paragraph: Tensor
+    values: Tensor  # [B, S, ...] the joined values
+    mask: Tensor  # [B, S] bool, True where there is a token
+    paragraph: Tensor  # [B, S] int64 column in the grid of the paragraph each token is from; 0 at padding
+    # [M] int64, ascending, the number of each token's cell among the B*S; None = it is to be found
     cell: Tensor | None = None
 
     @property
@@ -43,29 +37,17 @@ class FlatTokens:
 
 @dataclass(frozen=True)
 class ParagraphRows:
-    """The paragraphs of a batch without the absent ones, one per row, by article and then by rank.
+    """The paragraphs of a batch without the absent ones, one per row, by article and then by rank."""
 
-    Attributes:
-        tokens: [N, L] int64 token ids.
-        mask: [N, L] bool, True where there is a token.
-        ranks: [N] int64.
-        article: [N] int64 article of each row.
-        column: [N] int64 its column p in the grid of the batch.
-        articles: B.
-        paragraphs: P.
-        pad: id of the padding token.
-        places: where the tokens are.
-    """
-
-    tokens: Tensor
-    mask: Tensor
-    ranks: Tensor
-    article: Tensor
-    column: Tensor
-    articles: int
-    paragraphs: int
-    pad: int
-    places: TokenPlaces
+    tokens: Tensor  # [N, L] int64 token ids
+    mask: Tensor  # [N, L] bool, True where there is a token
+    ranks: Tensor  # [N] int64
+    article: Tensor  # [N] int64 article of each row
+    column: Tensor  # [N] int64 its column p in the grid of the batch
+    articles: int  # B
+    paragraphs: int  # P
+    pad: int  # id of the padding token
+    places: TokenPlaces  # where the tokens are
 
     @classmethod
     def of(cls, source: SourceBatch, pad: int) -> "ParagraphRows":
@@ -152,15 +134,10 @@ class ParagraphRows:
 
 
 class ParagraphTokens:
-    """The tokens [B, S] of P paragraphs that a memory keeps, whose weights it sums by paragraph.
+    """The tokens [B, S] of P paragraphs that a memory keeps, whose weights it sums by paragraph."""
 
-    Attributes:
-        paragraph: [B, S] int64, the paragraph each token is from.
-        paragraphs: P.
-    """
-
-    paragraph: Tensor
-    paragraphs: int
+    paragraph: Tensor  # [B, S] int64, the paragraph each token is from
+    paragraphs: int  # P
 
     def by_paragraph(self, weights_RTS: Tensor) -> Tensor:
         """Sum weights of tokens [R, T, S] into weights of paragraphs [R, T, P]."""

@@ -2,7 +2,7 @@
 (Hie-BART).
 
 All three use the same projections, so none of them adds a parameter. Each can also say how much its tokens look at each
-document (Shen et al. 2023, sec. 6.3); `models.layers.source_attention` adds that up over layers.
+document (Shen et al. 2023, sec. 6.3); `Watch` adds that up over layers.
 
 Shapes: R rows (articles, or documents folded into the batch), B articles, N documents that exist, P documents of an
 article, L tokens a document, S tokens of an article, M sentences, T tokens of a row, H heads, E size of a head,
@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from models.layers.attention import attend, attention_weights, join_heads, masked_softmax
-from models.layers.paragraphs import ParagraphRows
+from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.precision import widened
 
 # Weights that are looked at are made for so many numbers at a time, 128 MB of them.
@@ -25,15 +25,11 @@ _CHUNK = 2**25
 
 
 class Contexts(NamedTuple):
-    """What the tokens of each row read.
+    """What the tokens of each row read."""
 
-    Attributes:
-        tokens: [R, T, D].
-        first: [R, D] in place of that of each row's first token; None = it is like the others. It is by itself
-            because in one tensor with the others all of them would be kept twice for the backward pass.
-    """
-
-    tokens: Tensor
+    tokens: Tensor  # [R, T, D]
+    # [R, D] in place of that of each row's first token; None = it is like the others. It is by itself because in one
+    # tensor with the others all of them would be kept twice for the backward pass.
     first: Tensor | None = None
 
 
@@ -42,7 +38,6 @@ class Pattern(Protocol):
 
     def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, /, *, dropout: float) -> Contexts:
         """Return the contexts of projected tokens; `dropout` is that of the attention weights."""
-        ...
 
 
 class WatchedPattern(Pattern, Protocol):
@@ -53,18 +48,36 @@ class WatchedPattern(Pattern, Protocol):
 
         `member_BSP` is 1 where a token of an article's flat sequence is of a document.
         """
-        ...
+
+
+class Watch:
+    """A pattern that adds up, over the layers that use it, how much documents look at documents."""
+
+    def __init__(self, pattern: WatchedPattern, tokens: FlatTokens, paragraphs: int) -> None:
+        """Watch a pattern on articles of at most P documents, given their flat tokens."""
+        self._pattern = pattern
+        member_BSP = F.one_hot(tokens.paragraph, paragraphs) * tokens.mask.unsqueeze(-1)
+        self._member_BSP = member_BSP.to(torch.get_default_dtype())
+        self._total_BPP = self._member_BSP.new_zeros(len(member_BSP), paragraphs, paragraphs)
+
+    def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, *, dropout: float) -> Contexts:
+        """Return the contexts of the pattern."""
+        self._total_BPP += self._pattern.looks(q_RHTE, k_RHTE, self._member_BSP)
+        return self._pattern(q_RHTE, k_RHTE, v_RHTE, dropout=dropout)
+
+    def shares(self) -> Tensor:
+        """Return [B, P, P] (float32), all numbers of an article together 1: the attention of the tokens of the first
+        document to those of the second, the mean over tokens, heads and layers.
+        """
+        total_B11 = self._total_BPP.sum(dim=(1, 2), keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
+        return (self._total_BPP / total_B11).float()
 
 
 @dataclass(frozen=True)
 class WholeSequence:
-    """Every token sees all tokens of its row.
+    """Every token sees all tokens of its row."""
 
-    Attributes:
-        mask: [R, T] bool, True where there is a token.
-    """
-
-    mask: Tensor
+    mask: Tensor  # [R, T] bool, True where there is a token
 
     def __call__(self, q_RHTE: Tensor, k_RHTE: Tensor, v_RHTE: Tensor, *, dropout: float) -> Contexts:
         """Return the contexts."""
@@ -79,12 +92,9 @@ class WholeSequence:
 class OwnDocument:
     """A token sees its document; the first token of a document, its `<s>`, also those of the article's other documents
     (Shen et al. 2023, sec. 4.1).
-
-    Attributes:
-        rows: the documents.
     """
 
-    rows: ParagraphRows
+    rows: ParagraphRows  # the documents
 
     def __call__(self, q_NHLE: Tensor, k_NHLE: Tensor, v_NHLE: Tensor, *, dropout: float) -> Contexts:
         """Return the contexts."""
@@ -126,16 +136,11 @@ class WordsAndSentences:
     (Akiyama et al. 2021, sec. 3.2-3.3).
 
     Keys and values of a mean are the means of the words' keys and values, because the projections are linear.
-
-    Attributes:
-        mask: [B, S] bool, True where there is a token.
-        means: [B, M, S], the share of each token in the mean of its sentence.
-        heads: how many heads see sentences.
     """
 
-    mask: Tensor
-    means: Tensor
-    heads: int
+    mask: Tensor  # [B, S] bool, True where there is a token
+    means: Tensor  # [B, M, S], the share of each token in the mean of its sentence
+    heads: int  # how many heads see sentences
 
     @classmethod
     def of(cls, tokens_BS: Tensor, mask_BS: Tensor, mark: int, heads: int) -> "WordsAndSentences":

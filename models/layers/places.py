@@ -18,21 +18,13 @@ LENGTH_STEP = 32
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """The tokens of N paragraphs in rows, by article and then by rank, and in one flat sequence per article.
+    """The tokens of N paragraphs in rows, by article and then by rank, and in one flat sequence per article."""
 
-    Attributes:
-        row: [M] int64, ascending, the row of each token.
-        cell: [M] int64, ascending, the number of its cell among the N*L.
-        flat: [M] int64, ascending, the number of its cell among the B*S.
-        articles: B.
-        longest: tokens of the longest article.
-    """
-
-    row: Tensor
-    cell: Tensor
-    flat: Tensor
-    articles: int
-    longest: int
+    row: Tensor  # [M] int64, ascending, the row of each token
+    cell: Tensor  # [M] int64, ascending, the number of its cell among the N*L
+    flat: Tensor  # [M] int64, ascending, the number of its cell among the B*S
+    articles: int  # B
+    longest: int  # tokens of the longest article
 
     @classmethod
     def of(cls, mask_NL: Tensor, article_N: Tensor, articles: int) -> "TokenPlaces":
@@ -77,17 +69,11 @@ class TokenPlaces:
 
 @dataclass(frozen=True)
 class ParagraphPlaces:
-    """The paragraphs that exist, by article and then by rank, and their tokens.
+    """The paragraphs that exist, by article and then by rank, and their tokens."""
 
-    Attributes:
-        article: [N] int64, ascending.
-        column: [N] int64, the column p in the grid [B, P] of the batch.
-        tokens: those of rows [N, L] in this order.
-    """
-
-    article: Tensor
-    column: Tensor
-    tokens: TokenPlaces
+    article: Tensor  # [N] int64, ascending
+    column: Tensor  # [N] int64, the column p in the grid [B, P] of the batch
+    tokens: TokenPlaces  # those of rows [N, L] in this order
 
     @classmethod
     def of(cls, tokens_BPL: Tensor, ranks_BP: Tensor, pad: int) -> "ParagraphPlaces":

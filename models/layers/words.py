@@ -45,24 +45,16 @@ def attend_paragraphs(
 
 @dataclass(frozen=True)
 class ParallelMemory(CopyableMemory):
-    """What the decoders of PHT and GraphSum read of B articles.
+    """What the decoders of PHT and GraphSum read of B articles."""
 
-    Attributes:
-        paragraphs: [B, P, D] paragraph embeddings, of PHT with the ranking encoding (Ma & Zong 2020, eq. 6); the
-            attention predictor of Ma & Zong 2022 reads these.
-        paragraph_mask: [B, P] bool, True where there is a paragraph.
-        paragraph_keys_values: a pair of [B, H, P, E] for each decoder layer.
-        word_keys_values: a pair of [B, P, H, L, E] for each decoder layer.
-        mask: [B, P, L] bool, True where there is a token.
-        copies: the positions that may be copied, if the summarizer copies.
-    """
-
+    # [B, P, D] paragraph embeddings, of PHT with the ranking encoding (Ma & Zong 2020, eq. 6); the attention predictor
+    # of Ma & Zong 2022 reads these
     paragraphs: Tensor
-    paragraph_mask: Tensor
-    paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    word_keys_values: tuple[tuple[Tensor, Tensor], ...]
-    mask: Tensor
-    copies: CopyMemory | None = None
+    paragraph_mask: Tensor  # [B, P] bool, True where there is a paragraph
+    paragraph_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, H, P, E] for each decoder layer
+    word_keys_values: tuple[tuple[Tensor, Tensor], ...]  # a pair of [B, P, H, L, E] for each decoder layer
+    mask: Tensor  # [B, P, L] bool, True where there is a token
+    copies: CopyMemory | None = None  # the positions that may be copied, if the summarizer copies
 
     @classmethod
     def of(

@@ -61,30 +61,19 @@ class Specials:
 
 
 class Tokenizer(Protocol):
-    """Turns text into ids and back.
+    """Turns text into ids and back."""
 
-    Attributes:
-        kind: what it is, in words, for people.
-        size: number of ids V.
-        specials: ids of the special pieces.
-        title_mark: id of what separates a title from text: a piece made for it, or a colon.
-        forgeable: ids of special pieces that `encode` could return for a text that spells them.
-    """
-
-    kind: str
-    size: int
-    specials: Specials
-    title_mark: int
-    forgeable: frozenset[int]
+    kind: str  # what it is, in words, for people
+    size: int  # number of ids V
+    specials: Specials  # ids of the special pieces
+    title_mark: int  # id of what separates a title from text: a piece made for it, or a colon
+    forgeable: frozenset[int]  # ids of special pieces that `encode` could return for a text that spells them
 
     def encode(self, texts: Iterable[str]) -> list[list[int]]:
         """Return the ids of each text; a word has the same pieces at a text's beginning as within it."""
-        ...
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids, none of which is a mark."""
-        ...
 
     def piece(self, id_: int) -> str:
         """Return the piece of an id: its text, spaces as U+2581, bytes of unfinished characters as <0xE2>."""
-        ...

@@ -31,14 +31,12 @@ class ExampleShards(Protocol):
 
     def __len__(self) -> int:
         """Number of shards."""
-        ...
 
     def read(self, i: int) -> pa.Table:
         """Return shard i: the columns of `examples` and, if the layout has a graph, a column `graph`.
 
         `graph` is list<struct<i: int32, j: int32, weight: float32>>: the edges between ranks of paragraphs.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -66,23 +64,14 @@ class Position:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch for a summarizer of `models.contract`.
+    """A batch for a summarizer of `models.contract`."""
 
-    Attributes:
-        source: what the encoder reads.
-        target: [B, T] int64 lead tokens, begin and end included, padded.
-        examples: number of examples, B.
-        source_tokens: source tokens that are not padding.
-        padded_tokens: source tokens with padding, B x P x L.
-        following: position of the stream once every rank has its batch.
-    """
-
-    source: SourceBatch
-    target: Tensor
-    examples: int
-    source_tokens: int
-    padded_tokens: int
-    following: Position
+    source: SourceBatch  # what the encoder reads
+    target: Tensor  # [B, T] int64 lead tokens, begin and end included, padded
+    examples: int  # number of examples, B
+    source_tokens: int  # source tokens that are not padding
+    padded_tokens: int  # source tokens with padding, B x P x L
+    following: Position  # position of the stream once every rank has its batch
 
     @cached_property
     def predicted(self) -> Tensor:

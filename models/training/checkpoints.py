@@ -36,21 +36,13 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint whose files were verified.
+    """A checkpoint whose files were verified."""
 
-    Attributes:
-        path: its directory.
-        step: optimizer steps done.
-        score: validation score, lower is better; None if the step was not validated.
-        state: the caller's state, as passed to `Checkpoints.save`.
-        optimizer: parameter groups of the optimizer and the values of its state that are not tensors.
-    """
-
-    path: Path
-    step: int
-    score: float | None
-    state: dict[str, Any]
-    optimizer: dict[str, Any]
+    path: Path  # its directory
+    step: int  # optimizer steps done
+    score: float | None  # validation score, lower is better; None if the step was not validated
+    state: dict[str, Any]  # the caller's state, as passed to `Checkpoints.save`
+    optimizer: dict[str, Any]  # parameter groups of the optimizer and the values of its state that are not tensors
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> None:
         """Load the weights into `model` and, if given, the state into `optimizer`.

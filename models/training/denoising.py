@@ -16,20 +16,14 @@ Tokens = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise that a passage gets.
+    """The noise that a passage gets."""
 
-    Attributes:
-        mask: id that stands for a hidden span, whatever its length (text infilling).
-        share: of the tokens that are hidden, 0-1 (Lewis et al. 2020, sec. 4: .3).
-        span: mean of the Poisson distribution of span lengths, in tokens (Lewis et al. 2020, sec. 2.2: 3); a span of
-            length 0 adds a mask where nothing is missing.
-        permute: whether sentences come in random order.
-    """
-
-    mask: int
-    share: float = 0.3
+    mask: int  # id that stands for a hidden span, whatever its length (text infilling)
+    share: float = 0.3  # of the tokens that are hidden, 0-1 (Lewis et al. 2020, sec. 4: .3).
+    # mean of the Poisson distribution of span lengths, in tokens (Lewis et al. 2020, sec. 2.2: 3); a span of length 0
+    # adds a mask where nothing is missing
     span: float = 3.0
-    permute: bool = True
+    permute: bool = True  # whether sentences come in random order
 
     def __call__(self, sentences: Sequence[Tokens], rng: np.random.Generator) -> Tokens:
         """Return the tokens of a passage with noise."""
@@ -61,19 +55,12 @@ class Noise:
 
 @dataclass(frozen=True)
 class Denoising:
-    """Turns passages into examples: the source is a passage with noise, the target the passage.
+    """Turns passages into examples: the source is a passage with noise, the target the passage."""
 
-    Attributes:
-        noise: see the class.
-        begin: ids with which a target begins.
-        end: id that ends it.
-        seed: of the noise, which is new in every epoch.
-    """
-
-    noise: Noise
-    begin: tuple[int, ...]
-    end: int
-    seed: int
+    noise: Noise  # see the class
+    begin: tuple[int, ...]  # ids with which a target begins
+    end: int  # id that ends it
+    seed: int  # of the noise, which is new in every epoch
 
     def __call__(self, passages: pa.Table, epoch: int, shard: int) -> pa.Table:
         """Return the columns that batches read of examples, given the column `sentences` (list<list<int32>>).

@@ -22,17 +22,11 @@ TIMEOUT = timedelta(hours=2)
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process and the number of processes that train together.
+    """This process and the number of processes that train together."""
 
-    Attributes:
-        device: where this process computes.
-        rank: number of this process; 0 writes files and reports.
-        world: number of processes.
-    """
-
-    device: torch.device
-    rank: int = 0
-    world: int = 1
+    device: torch.device  # where this process computes
+    rank: int = 0  # number of this process; 0 writes files and reports
+    world: int = 1  # number of processes
 
     def sum(self, values: Sequence[float]) -> list[float]:
         """Return the sums of each value over all processes, in float64; every process must call it."""

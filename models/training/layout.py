@@ -24,39 +24,25 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True)
 class Layout:
-    """How much of an example a summarizer reads, and how its batches are padded.
+    """How much of an example a summarizer reads, and how its batches are padded."""
 
-    Attributes:
-        pad: id of the padding token.
-        title_mark: id that ends the title; None = the title is not read.
-        max_paragraphs: best ranked paragraphs read (24 in training, Liu & Lapata 2019, sec. 4).
-        max_paragraph_tokens: tokens read of a paragraph; the title counts in the first one.
-        max_source_tokens: tokens of all paragraphs together, in order; None = no limit.
-        max_target_tokens: tokens of the lead, begin and end included. A lead that is cut gets no end token, because it
-            does not end there.
-        length_multiple: padded lengths of paragraphs and targets are rounded up to a multiple of this, so that
-            fewer shapes occur.
-        graph: whether batches carry the paragraph graph (column `graph`).
-        source_begin: id before the source, or None.
-        begins_each: whether `source_begin` is before each paragraph, not only the first.
-        separator: id before each paragraph but the first in place of `source_begin`, if `begins_each`; None = none.
-        source_end: id after the source, or None.
-        shared_limit: whether `max_source_tokens` is divided equally among an article's paragraphs, each of which is cut
-            at its end, and not the end of all of them (Shen et al. 2023, app. C).
-    """
-
-    pad: int
-    title_mark: int | None
-    max_paragraphs: int = 24
-    max_paragraph_tokens: int = 100
-    max_source_tokens: int | None = None
+    pad: int  # id of the padding token
+    title_mark: int | None  # id that ends the title; None = the title is not read
+    max_paragraphs: int = 24  # best ranked paragraphs read (24 in training, Liu & Lapata 2019, sec. 4)
+    max_paragraph_tokens: int = 100  # tokens read of a paragraph; the title counts in the first one
+    max_source_tokens: int | None = None  # tokens of all paragraphs together, in order; None = no limit
+    # tokens of the lead, begin and end included. A lead that is cut gets no end token, because it does not end there.
     max_target_tokens: int = 400
+    # padded lengths of paragraphs and targets are rounded up to a multiple of this, so that fewer shapes occur
     length_multiple: int = 8
-    graph: bool = False
-    source_begin: int | None = None
-    begins_each: bool = False
-    source_end: int | None = None
+    graph: bool = False  # whether batches carry the paragraph graph (column `graph`)
+    source_begin: int | None = None  # id before the source, or None
+    begins_each: bool = False  # whether `source_begin` is before each paragraph, not only the first
+    source_end: int | None = None  # id after the source, or None
+    # whether `max_source_tokens` is divided equally among an article's paragraphs, each of which is cut at its end, and
+    # not the end of all of them (Shen et al. 2023, app. C).
     shared_limit: bool = False
+    # id before each paragraph but the first in place of `source_begin`, if `begins_each`; None = none
     separator: int | None = None
 
     def __post_init__(self) -> None:
@@ -83,20 +69,13 @@ class Layout:
 
 @dataclass(frozen=True)
 class Example:
-    """One example, cut and with its title.
+    """One example, cut and with its title."""
 
-    Attributes:
-        paragraphs: token ids of each paragraph that has any, best first; the first begins with the title.
-        ranks: rank of each of them.
-        title: token ids of the title.
-        target: token ids of the lead.
-        edges: (i, j, weight) arrays over ranks, or None if the layout has no graph.
-    """
-
-    paragraphs: list[Numbers]
-    ranks: Numbers
-    title: Numbers
-    target: Numbers
+    paragraphs: list[Numbers]  # token ids of each paragraph that has any, best first; the first begins with the title
+    ranks: Numbers  # rank of each of them
+    title: Numbers  # token ids of the title
+    target: Numbers  # token ids of the lead
+    # (i, j, weight) arrays over ranks, or None if the layout has no graph
     edges: tuple[Numbers, Numbers, Numbers] | None
 
 

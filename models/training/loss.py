@@ -24,15 +24,10 @@ METHODS = ("auto", "plain", "chunked", "fused")
 
 @dataclass(frozen=True)
 class TokenLoss:
-    """Sums over the target tokens of a batch that are not padding.
+    """Sums over the target tokens of a batch that are not padding."""
 
-    Attributes:
-        smoothed: label-smoothed cross entropy in nats, a scalar with gradient.
-        nll: negative log likelihood in nats, a scalar without gradient.
-    """
-
-    smoothed: Tensor
-    nll: Tensor
+    smoothed: Tensor  # label-smoothed cross entropy in nats, a scalar with gradient
+    nll: Tensor  # negative log likelihood in nats, a scalar without gradient
 
 
 def positions_of(target: Tensor, pad: int) -> Tensor:

@@ -14,7 +14,6 @@ class MetricsLog:
     """The file `metrics.jsonl` of a run; every line has a `step`."""
 
     def __init__(self, path: Path) -> None:
-        """Set the file; the first line creates it."""
         self.path = path
 
     def append(self, record: Mapping[str, Any]) -> None:

@@ -21,17 +21,14 @@ class TrainingBatch(Pinnable, Protocol):
     @property
     def source_tokens(self) -> int:
         """Source tokens that are not padding."""
-        ...
 
     @property
     def padded_tokens(self) -> int:
         """Source tokens with padding."""
-        ...
 
     @property
     def following(self) -> Position:
         """Position in the data after this batch."""
-        ...
 
 
 Item = TypeVar("Item", bound=TrainingBatch)
@@ -39,29 +36,18 @@ Item = TypeVar("Item", bound=TrainingBatch)
 
 @dataclass(frozen=True)
 class Validation:
-    """The result of a validation.
+    """The result of a validation."""
 
-    Attributes:
-        score: by which checkpoints are compared; lower is better.
-        figures: JSON-able values for the metrics and for people.
-    """
-
-    score: float
-    figures: Mapping[str, Any]
+    score: float  # by which checkpoints are compared; lower is better
+    figures: Mapping[str, Any]  # JSON-able values for the metrics and for people
 
 
 class Objective(ABC, Generic[Item]):
-    """A training objective.
+    """A training objective."""
 
-    Attributes:
-        model: the weights to train.
-        measures: names of the sums that `loss` returns for reports.
-        unit: unit of their means, such as "nats a paragraph".
-    """
-
-    model: nn.Module
-    measures: tuple[str, ...]
-    unit: str
+    model: nn.Module  # the weights to train
+    measures: tuple[str, ...]  # names of the sums that `loss` returns for reports
+    unit: str  # unit of their means, such as "nats a paragraph"
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return the optimizer of the model, which is already on its device; Adam as in the released HT."""

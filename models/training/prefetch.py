@@ -16,7 +16,6 @@ class Pinnable(Protocol):
 
     def pin_memory(self) -> Self:
         """Return the batch in pinned memory."""
-        ...
 
 
 Pinned = TypeVar("Pinned", bound=Pinnable)

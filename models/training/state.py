@@ -17,39 +17,24 @@ class TrainingStopped(RuntimeError):  # noqa: N818 - nothing went wrong
 
 @dataclass(frozen=True)
 class TrainerSettings:
-    """How to train.
+    """How to train."""
 
-    Attributes:
-        steps: maximum number of updates of the weights.
-        accumulation: batches per update on each process.
-        clip_norm: maximum gradient norm; None = no clipping.
-        log_interval: steps between lines of metrics.
-        validation_interval: steps between validations, each followed by a checkpoint.
-        validate_start: whether weights are also validated, and kept, before the first update.
-        checkpoint_interval: steps between further checkpoints; None = none.
-        keep_best: how many of the best checkpoints to keep.
-        patience: validations without improvement after which training ends; None = never.
-        max_skipped: updates in a row without a finite gradient after which training gives up.
-        max_seconds: time budget of all sessions together; None = none. With it, results depend on the machine.
-        precision: "bfloat16" (autocast, the weights stay float32) or "float32"; "auto" is bfloat16 on CUDA only.
-        compile: whether to compile the model (torch.compile).
-        seed: of dropout.
-    """
-
-    steps: int
-    accumulation: int = 1
-    clip_norm: float | None = None
-    log_interval: int = 50
-    validation_interval: int = 1000
-    validate_start: bool = False
-    checkpoint_interval: int | None = None
-    keep_best: int = 5
-    patience: int | None = None
-    max_skipped: int = 10
+    steps: int  # maximum number of updates of the weights
+    accumulation: int = 1  # batches per update on each process
+    clip_norm: float | None = None  # maximum gradient norm; None = no clipping
+    log_interval: int = 50  # steps between lines of metrics
+    validation_interval: int = 1000  # steps between validations, each followed by a checkpoint
+    validate_start: bool = False  # whether weights are also validated, and kept, before the first update
+    checkpoint_interval: int | None = None  # steps between further checkpoints; None = none
+    keep_best: int = 5  # how many of the best checkpoints to keep
+    patience: int | None = None  # validations without improvement after which training ends; None = never
+    max_skipped: int = 10  # updates in a row without a finite gradient after which training gives up
+    # time budget of all sessions together; None = none. With it, results depend on the machine.
     max_seconds: float | None = None
+    # "bfloat16" (autocast, the weights stay float32) or "float32"; "auto" is bfloat16 on CUDA only
     precision: str = "auto"
-    compile: bool = False
-    seed: int = 0
+    compile: bool = False  # whether to compile the model (torch.compile)
+    seed: int = 0  # of dropout
 
     def __post_init__(self) -> None:
         least_one = ("steps", "accumulation", "log_interval", "validation_interval", "keep_best", "max_skipped")
@@ -63,39 +48,22 @@ class TrainerSettings:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """The progress of a run, for people who watch it.
+    """The progress of a run, for people who watch it."""
 
-    Attributes:
-        step: updates done.
-        steps: maximum number of updates.
-        share: done so far, 0-1; 1 when training has ended, perhaps early.
-        figures: means of the objective's measures since the last line of metrics.
-        unit: their unit.
-        learning_rate: of the last update.
-        gradient_norm: of the last update, before clipping.
-        tokens_per_second: source tokens without padding, all processes together; 0 after a validation.
-        seconds: training time, earlier sessions included.
-        validation: score of the last validation, lower is better; None = none yet.
-        best: lowest such score.
-        best_step: step of the lowest score.
-        skipped: updates skipped because the gradient was not finite.
-        scores: figures of the last validation.
-    """
-
-    step: int
-    steps: int
-    share: float
-    figures: Mapping[str, float]
-    unit: str
-    learning_rate: float
-    gradient_norm: float
-    tokens_per_second: float
-    seconds: float
-    validation: float | None
-    best: float | None
-    best_step: int
-    skipped: int
-    scores: Mapping[str, Any]
+    step: int  # updates done
+    steps: int  # maximum number of updates
+    share: float  # done so far, 0-1; 1 when training has ended, perhaps early
+    figures: Mapping[str, float]  # means of the objective's measures since the last line of metrics
+    unit: str  # their unit
+    learning_rate: float  # of the last update
+    gradient_norm: float  # of the last update, before clipping
+    tokens_per_second: float  # source tokens without padding, all processes together; 0 after a validation
+    seconds: float  # training time, earlier sessions included
+    validation: float | None  # score of the last validation, lower is better; None = none yet
+    best: float | None  # lowest such score
+    best_step: int  # step of the lowest score
+    skipped: int  # updates skipped because the gradient was not finite
+    scores: Mapping[str, Any]  # figures of the last validation
 
     def __str__(self) -> str:
         parts = [f"step {self.step:,} of {self.steps:,}"]
@@ -118,43 +86,25 @@ def _named(figures: Mapping[str, Any]) -> str:
 
 @dataclass
 class RunState:
-    """The changing state of a run, kept in checkpoints.
+    """The changing state of a run, kept in checkpoints."""
 
-    Attributes:
-        step: updates done.
-        position: position in the training data.
-        share: of the data read so far, if the data has an end.
-        seconds: training time, all sessions together.
-        skipped: updates skipped because the gradient was not finite.
-        skipped_in_a_row: the number of skipped updates since the last one applied.
-        learning_rate: of the last update.
-        gradient_norm: of the last update.
-        validated: step of the last validation; -1 = none yet.
-        validation: its score.
-        scores: its figures.
-        best: lowest score.
-        best_step: its step.
-        best_scores: its figures.
-        stale: validations since then.
-        window: sums since the last line of metrics: the measures, their units under "tokens", source tokens with and
-            without padding, and seconds of training.
-    """
-
-    step: int = 0
-    position: Position = field(default_factory=Position)
-    share: float = 0.0
-    seconds: float = 0.0
-    skipped: int = 0
-    skipped_in_a_row: int = 0
-    learning_rate: float = 0.0
-    gradient_norm: float = 0.0
-    validated: int = -1
-    validation: float | None = None
-    scores: dict[str, Any] = field(default_factory=dict)
-    best: float | None = None
-    best_step: int = 0
-    best_scores: dict[str, Any] = field(default_factory=dict)
-    stale: int = 0
+    step: int = 0  # updates done
+    position: Position = field(default_factory=Position)  # position in the training data
+    share: float = 0.0  # of the data read so far, if the data has an end
+    seconds: float = 0.0  # training time, all sessions together
+    skipped: int = 0  # updates skipped because the gradient was not finite
+    skipped_in_a_row: int = 0  # the number of skipped updates since the last one applied
+    learning_rate: float = 0.0  # of the last update
+    gradient_norm: float = 0.0  # of the last update
+    validated: int = -1  # step of the last validation; -1 = none yet
+    validation: float | None = None  # its score
+    scores: dict[str, Any] = field(default_factory=dict)  # its figures
+    best: float | None = None  # lowest score
+    best_step: int = 0  # its step
+    best_scores: dict[str, Any] = field(default_factory=dict)  # its figures
+    stale: int = 0  # validations since then
+    # sums since the last line of metrics: the measures, their units under "tokens", source tokens with and without
+    # padding, and seconds of training
     window: dict[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -165,24 +115,13 @@ class RunState:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """How a run ended.
+    """How a run ended."""
 
-    Attributes:
-        step: updates done.
-        seconds: time they took, all sessions together.
-        finished: whether nothing is left to do; False if the time budget ended the run.
-        skipped: updates skipped because the gradient was not finite.
-        best: lowest score of a validation; None without validation.
-        best_step: its step.
-        best_scores: figures of that validation.
-        scores: figures of the last one.
-    """
-
-    step: int
-    seconds: float
-    finished: bool
-    skipped: int
-    best: float | None
-    best_step: int
-    best_scores: Mapping[str, Any]
-    scores: Mapping[str, Any]
+    step: int  # updates done
+    seconds: float  # time they took, all sessions together
+    finished: bool  # whether nothing is left to do; False if the time budget ended the run
+    skipped: int  # updates skipped because the gradient was not finite
+    best: float | None  # lowest score of a validation; None without validation
+    best_step: int  # its step
+    best_scores: Mapping[str, Any]  # figures of that validation
+    scores: Mapping[str, Any]  # figures of the last one

@@ -91,9 +91,8 @@ class Trainer(Generic[Item]):
             checkpoint.restore(self.model, self.updater.optimizer)
             self.state = RunState.from_json(checkpoint.state["training"])
             self._saved = self.state.step
-            empty = self._empty_window()
-            if self.ranks.rank or self.state.window.keys() != empty.keys():  # older checkpoints had other names
-                self.state.window = empty
+            if self.ranks.rank:
+                self.state.window = self._empty_window()
         if self.ranks.rank == 0:
             self.metrics.truncate(self._saved)
             if checkpoint is not None:

@@ -20,17 +20,11 @@ from models.training.state import TrainerSettings, TrainingError
 
 @dataclass(frozen=True)
 class Update:
-    """The result of an update.
+    """The result of an update."""
 
-    Attributes:
-        gradient_norm: before clipping; if it is not finite, the weights were not changed.
-        sums: the objective's measures, summed over this process's units.
-        applied: whether the weights were changed.
-    """
-
-    gradient_norm: float
-    sums: tuple[float, ...]
-    applied: bool
+    gradient_norm: float  # before clipping; if it is not finite, the weights were not changed
+    sums: tuple[float, ...]  # the objective's measures, summed over this process's units
+    applied: bool  # whether the weights were changed
 
 
 class Updater(Generic[Item]):

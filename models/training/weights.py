@@ -42,7 +42,7 @@ def save_tensors(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str
     try:
         save_file(tensors, path, metadata=metadata)
     except SafetensorError as error:
-        number = re.search(r"\b(?:os error|code:) (\d+)", str(error))  # what the system said; older versions: code
+        number = re.search(r"\b(?:os error|code:) (\d+)", str(error))  # what the system said
         if number is None:
             raise
         raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
