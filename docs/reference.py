@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cyclopts import App, Argument
 
+from docs.dag_graph import draw
 from flows.config import BuildConfig
 from flows.running.command_line import OWN
 from flows.running.commands import BUILDS, app
@@ -66,6 +67,13 @@ def _settings() -> Iterator[str]:
 
 
 def _stages() -> Iterator[str]:
+    yield "A build computes these stages, each after those whose arrows lead to it; models and report are rounded,"
+    yield "and dashed is what only some settings ask for. The graph is that of a plan of `flows/dag.py`."
+    yield ""
+    yield "```mermaid"
+    yield from draw()
+    yield "```"
+    yield ""
     yield "A stage is a Parquet dataset; its version is part of every shard's key. The reason is null for kept rows."
     for dataset in DATASETS.values():
         yield ""
