@@ -4,16 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.values import measurable
-from tasks.verification.alignment import NOWHERE, matches, windows
-from tasks.verification.words import Kind, Text, read
+from tasks.verification.alignment import matches, windows
+from tasks.verification.features import NAMES, features
+from tasks.verification.forest import Forest
+from tasks.verification.weights import WordWeights
+from tasks.verification.words import read
 
-SAID_AT = 0.8
-_LEAST = 0.05  # of a probability: nothing is sure
+_SHIPPED = "shipped.npz"
+_TRIED = 12  # passages, those with most of a sentence's words, that are looked at closely
+_COMBINED = 4  # of them, those that are tried in twos
 
 
 class Support(StrEnum):
@@ -30,7 +38,7 @@ class Finding:
     """What supports a sentence.
 
     Attributes:
-        support: said: in one passage | combined: only put together from several | unsupported: neither | unjudged: the
+        support: said: in one passage | combined: only put together from two | unsupported: neither | unjudged: the
             verifier does not know its script.
         probability: that the passages say it, 0-1; 0 where it is not judged.
         passages: the fewest that support it, by their place in what was given; empty where none does.
@@ -42,50 +50,93 @@ class Finding:
 
 
 class Verifier:
-    """Says how likely passages say sentences; loaded from a data file, or learned from a corpus."""
+    """Says how likely passages say sentences; loaded from a data file, or learned from a corpus (`learning.py`).
+
+    Attributes:
+        said_at: probability from which a sentence counts as said.
+    """
+
+    def __init__(self, forest: Forest, weights: WordWeights, said_at: float) -> None:
+        self._forest, self._weigh, self.said_at = forest, weights, said_at
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return [N], the probability (0-1) that the passage of each pair (sentence, passage) says the sentence.
 
-        Sentences and passages in scripts without capitals are not judged: their probability is 0.
+        It is 0 where either has no content words, and for sentences in scripts without capitals, which are not judged.
         """
-        return np.array([self._probability(read(sentence), read(passage)) for sentence, passage in pairs], np.float64)
+        found = np.zeros(len(pairs))
+        rows, places = [], []
+        for place, (sentence, passage) in enumerate(pairs):
+            own, other = read(sentence), read(passage)
+            if own.content and other.content and measurable(sentence):
+                rows.append(features(own, other, self._weigh))
+                places.append(place)
+        if rows:
+            found[places] = self._forest.probabilities(np.array(rows, np.float32))
+        return found
 
     def finding(self, sentence: str, passages: Sequence[str]) -> Finding:
         """Return the fewest passages that say a sentence, of as few the likeliest."""
-        if not judges(sentence):
+        if not measurable(sentence):
             return Finding(Support.UNJUDGED, 0.0)
-        found = self.probabilities([(sentence, passage) for passage in passages])
-        if not len(found):
+        order = self._likeliest(sentence, passages)
+        if not order:
             return Finding(Support.UNSUPPORTED, 0.0)
-        best = int(found.argmax())
-        if found[best] >= SAID_AT:
-            return Finding(Support.SAID, float(found[best]), (best,))
-        return Finding(Support.UNSUPPORTED, float(found[best]))
+        alone = self.probabilities([(sentence, passages[place]) for place in order])
+        best = int(alone.argmax())
+        if alone[best] >= self.said_at:
+            return Finding(Support.SAID, float(alone[best]), (order[best],))
+        pairs = list(combinations(sorted(order[:_COMBINED]), 2))
+        quotes = {place: self.quote(sentence, passages[place]) for place in order[:_COMBINED]}
+        together = self.probabilities([(sentence, f"{quotes[a]}\n{quotes[b]}") for a, b in pairs])
+        if len(together) and together.max() >= self.said_at:
+            return Finding(Support.COMBINED, float(together.max()), pairs[int(together.argmax())])
+        return Finding(Support.UNSUPPORTED, float(alone[best]))
 
-    def _probability(self, sentence: Text, passage: Text) -> float:
-        if not sentence.content or not passage.content or not measurable(sentence.raw):
-            return 0.0
-        weights = [1.0 if sentence.words[place].kind is Kind.WORD else 2.0 for place in sentence.content]
-        found = matches(sentence, passage)
-        single, _ = windows(found, weights, passage)
-        (number,) = single.sentences
-        covered = sum(w * q for w, q in zip(weights, single.quality, strict=True)) / sum(weights)
-        values = all(value in passage.evidence[number] for value in sentence.values)
-        numbers = all(
-            place != NOWHERE
-            for own, place in zip(sentence.content, single.places, strict=True)
-            if sentence.words[own].kind is Kind.NUMBER
-        )
-        return float(np.clip(covered if values and numbers else _LEAST, _LEAST, 1 - _LEAST))
+    def quote(self, sentence: str, passage: str) -> str:
+        """Return the sentence of a passage that comes closest to saying a sentence; an empty string if none can."""
+        own, other = read(sentence), read(passage)
+        if not own.content or not other.content:
+            return other.sentences[0] if other.sentences else ""
+        weights = [self._weigh(own.words[place].text) for place in own.content]
+        single, _ = windows(matches(own, other), weights, other)
+        return other.sentences[single.sentences[0]]
 
+    def _likeliest(self, sentence: str, passages: Sequence[str]) -> list[int]:
+        """Return the passages that hold most of a sentence's words, most first."""
+        own = read(sentence)
+        weights = [self._weigh(own.words[place].text) for place in own.content]
+        held = []
+        for passage in passages:
+            keys = read(passage).index
+            held.append(
+                sum(w for w, place in zip(weights, own.content, strict=True) if own.words[place].key in keys.keys)
+            )
+        order = sorted(range(len(passages)), key=lambda place: (-held[place], place))
+        return [place for place in order if held[place]][:_TRIED]
 
-def judges(text: str) -> bool:
-    """Whether the verifier can judge a text: not where most letters are of a script without capitals."""
-    return measurable(text)
+    def save(self, file: Path) -> None:
+        """Write the verifier as NPZ."""
+        np.savez_compressed(file, **self._forest.arrays(), words=self._weigh.table, said_at=np.float64(self.said_at))
+
+    @classmethod
+    def load(cls, file: Path | BinaryIO) -> "Verifier":
+        """Read a verifier.
+
+        Raises:
+            ValueError: the file holds another number of features than this version knows.
+        """
+        with np.load(file, allow_pickle=False) as arrays:
+            forest = Forest.of_arrays(arrays)
+            if forest.feature.max() >= len(NAMES):
+                raise ValueError(
+                    f"the verifier asks for feature {forest.feature.max()}, expected one below {len(NAMES)}"
+                )
+            return cls(forest, WordWeights(arrays["words"]), float(arrays["said_at"]))
 
 
 @cache
 def shipped() -> Verifier:
-    """Return the verifier for piles without a corpus."""
-    return Verifier()
+    """Return the verifier for piles without a corpus; `benchmarks.verifiers --teach` makes its file."""
+    with files("tasks.verification").joinpath(_SHIPPED).open("rb") as file:
+        return Verifier.load(file)  # type: ignore[arg-type]

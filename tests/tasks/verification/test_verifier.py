@@ -1,42 +1,79 @@
-"""The verifier on sentences whose truth is plain."""
+"""The verifier on sentences whose truth is plain, and on texts that are none."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tasks.verification.verifier import Support, shipped
+from tasks.verification.verifier import Support, Verifier, shipped
 
 PASSAGE = (
     "Anna Berg designed the lighthouse in 1901. It was painted red in 1950 by Otto Lund. The tower is 45 metres tall "
-    "and stands 200 metres from the sea."
+    "and does not stand on rock. About 300 ships pass it each year."
 )
 
 
-@pytest.mark.parametrize("sentence", ["Anna Berg designed the lighthouse in 1901.", "It was painted red in 1950."])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Anna Berg designed the lighthouse in 1901.",
+        "It was painted red in 1950 by Otto Lund.",
+        "The tower is 45 metres tall and does not stand on rock.",
+        "About 300 ships pass it each year.",
+    ],
+)
 def test_what_a_passage_says_is_said(sentence: str) -> None:
     found = shipped().finding(sentence, ["Otters live in the river.", PASSAGE])
     assert (found.support, found.passages) == (Support.SAID, (1,))
     assert found.probability == shipped().probabilities([(sentence, PASSAGE)])[0]
 
 
-@pytest.mark.parametrize("sentence", ["Anna Berg designed the lighthouse in 1910.", "The tower is 54 metres tall."])
-def test_another_number_is_not_said(sentence: str) -> None:
-    assert shipped().finding(sentence, [PASSAGE]).support is Support.UNSUPPORTED
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Otto Lund designed the lighthouse in 1901.",
+        "Anna Berg designed the lighthouse in 1910.",
+        "It was painted red in 1901 by Otto Lund.",
+        "It was not painted red in 1950 by Otto Lund.",
+        "The tower is 45 metres tall and does stand on rock.",
+        "The tower is 45 feet tall and does not stand on rock.",
+        "300 ships pass it each year.",
+    ],
+)
+def test_a_lie_is_not_said(lie: str) -> None:
+    assert shipped().finding(lie, [PASSAGE]).support is Support.UNSUPPORTED
+
+
+def test_what_two_passages_say_together_is_not_said_by_one() -> None:
+    passages = ["The lighthouse was designed by Anna Berg.", "Otters live here.", "The lighthouse was lit in 1901."]
+    found = shipped().finding("The lighthouse was designed by Anna Berg and was lit in 1901.", passages)
+    assert (found.support, found.passages) == (Support.COMBINED, (0, 2))
 
 
 def test_odd_texts_are_judged_without_an_error() -> None:
-    long = PASSAGE * 700  # 100 kB
-    odd = ["", " ", "?!", "tower", "高い塔です", "\x00", "12"]
-    found = shipped().probabilities([(a, b) for a in [*odd, long] for b in [*odd, long]])
-    assert found.shape == (64,)
+    odd = ["", " ", "?!", "tower", "高い塔です", "\x00", "12", "the of and", PASSAGE * 700]  # the last has 100 kB
+    found = shipped().probabilities([(a, b) for a in odd for b in odd])
+    assert found.shape == (81,)
     assert np.all((found >= 0) & (found <= 1))
     assert shipped().probabilities([]).shape == (0,)
 
 
 def test_without_passages_nothing_is_said() -> None:
     assert shipped().finding("Anna Berg designed the lighthouse.", []).support is Support.UNSUPPORTED
+    assert shipped().finding("Anna Berg designed the lighthouse.", ["", "?"]).support is Support.UNSUPPORTED
     assert shipped().finding("", [PASSAGE]).support is Support.UNSUPPORTED
 
 
 def test_a_script_without_capitals_is_not_judged() -> None:
-    found = shipped().finding("灯台は1901年に建てられた。", ["灯台は1901年に建てられた。"])
+    sentence = "灯台は1901年に建てられた。"
+    found = shipped().finding(sentence, [sentence])
     assert (found.support, found.probability, found.passages) == (Support.UNJUDGED, 0.0, ())
+    assert shipped().probabilities([(sentence, sentence)])[0] == 0
+
+
+def test_a_saved_verifier_says_the_same(tmp_path: Path) -> None:
+    pairs = [("Anna Berg designed the lighthouse.", PASSAGE), ("Otto Lund painted the tower.", PASSAGE)]
+    shipped().save(tmp_path / "verifier.npz")
+    again = Verifier.load(tmp_path / "verifier.npz")
+    assert again.probabilities(pairs).tolist() == shipped().probabilities(pairs).tolist()
+    assert again.said_at == shipped().said_at

@@ -1,0 +1,98 @@
+"""Passages of real text by corpus and article, from the shared data: pages, abstracts, leads; and of a mini web."""
+
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lxml import html
+from warcio.archiveiterator import ArchiveIterator
+
+from models.sentences import split_sentences
+from tasks.engine.hashing import unit_interval
+from tasks.text.english import LEAST_SHARE, function_word_share
+from tasks.text.ngrams import split_words
+
+_LEAST_SENTENCES, _MOST_SENTENCES = 3, 12
+_MOST_OF_A_PAGE = 6
+_LATER_GROUPS = frozenset(["Steam(service)", "World War II", "Prime number", "2012 Pacific typhoon season"])
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage.
+
+    Attributes:
+        corpus: wikigraph | scisummnet | freshwiki.
+        article: what may not be on both sides: the group of topics, the paper, the article.
+        text: some sentences.
+        teaches: whether its article teaches; the others are judged.
+    """
+
+    corpus: str
+    article: str
+    text: str
+    teaches: bool
+
+
+def passages(data: Path) -> list[Passage]:
+    """Return the passages of the three corpora."""
+    return [*_wikigraph(data / "wikigraph"), *_scisummnet(data), *_freshwiki(data)]
+
+
+def _usable(text: str) -> bool:
+    sentences = split_sentences(text)
+    words = split_words(text)
+    ended = sum(sentence.endswith((".", "!", "?", '"', "”")) for sentence in sentences)
+    return (
+        _LEAST_SENTENCES <= len(sentences) <= _MOST_SENTENCES
+        and function_word_share(words) >= LEAST_SHARE
+        and ended == len(sentences)
+    )
+
+
+def _wikigraph(folder: Path) -> Iterator[Passage]:
+    groups: defaultdict[str, set[str]] = defaultdict(set)
+    with (folder / "articles.jsonl").open(encoding="utf-8") as file:
+        for line in file:
+            topic = json.loads(line)
+            for url in topic["references"]:
+                groups[url].add(topic["group"])
+    seen: set[str] = set()
+    with (folder / "pages.warc.gz").open("rb") as file:
+        for record in ArchiveIterator(file):
+            if record.rec_type != "response":
+                continue
+            names = groups.get(record.rec_headers.get_header("WARC-Target-URI"), set())
+            body = record.content_stream().read()
+            if len(names) != 1 or not body.strip():
+                continue
+            (group,) = names
+            texts = [" ".join(p.text_content().split()) for p in html.fromstring(body).iter("p")]
+            usable = [text for text in texts if text not in seen and _usable(text)][:_MOST_OF_A_PAGE]
+            seen.update(usable)
+            yield from (Passage("wikigraph", group, text, group not in _LATER_GROUPS) for text in usable)
+
+
+def _scisummnet(data: Path) -> Iterator[Passage]:
+    with gzip.open(data / "scisummnet_mds.jsonl.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            paper = json.loads(line)
+            text = " ".join(paper["abstract"].split())
+            if _usable(text):
+                yield Passage("scisummnet", paper["id"], text, _teaches(paper["id"]))
+
+
+def _freshwiki(data: Path) -> Iterator[Passage]:
+    with gzip.open(data / "freshwiki_lead.jsonl.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            article = json.loads(line)
+            for text in article["lead"].split("\n"):
+                if _usable(text):
+                    yield Passage("freshwiki", article["title"], text, _teaches(article["title"]))
+
+
+def _teaches(article: str) -> bool:
+    return unit_interval("verifiers", article) < 0.6

@@ -1,0 +1,394 @@
+"""What tells a passage that says a sentence from one that does not, as numbers.
+
+Each window of the passage (`alignment.py`) is measured in the same way: how much of the sentence is there, with its
+values, in what order, beside what, under which negations and bounds; then how the two windows and the whole passage
+differ. Shares are 0-1, the others counts.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from models.values import Evidence
+from tasks.verification.alignment import NOWHERE, Window, matches, windows
+from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, opposites, related
+from tasks.verification.words import Kind, Text
+
+_SCOPE = 5  # words after a negator or bound among which the first content word is what it is about
+_HEADS = 2  # content words that a negator may be about
+_REACH = 4  # content words within which words belong together
+Weigh = Callable[[str], float]
+
+_OF_A_WINDOW = (
+    "covered",
+    "exact",
+    "uncovered",
+    "heaviest_uncovered",
+    "second_uncovered",
+    "names_uncovered",
+    "numbers_uncovered",
+    "names_missing",
+    "numbers_missing",
+    "adjacent",
+    "near",
+    "inversions",
+    "longest_run",
+    "breaks",
+    "number_neighbours_lost",
+    "name_neighbours_lost",
+    "units_changed",
+    "substitutions",
+    "opposites",
+    "opposites_in_place",
+    "negators_added",
+    "negators_dropped",
+    "flips",
+    "polarity_turned",
+    "bounds_added",
+    "bounds_dropped",
+    "only_changed",
+    "about_changed",
+    "maybe_dropped",
+    "maybe_added",
+    "over_under_changed",
+    "all_some_changed",
+    "names_turned",
+    "passive_changed",
+    "roles_turned",
+    "connector_turned",
+    "subject_covered",
+    "subject_first",
+    "share_of_window",
+    "unused_inside",
+)
+_OF_BOTH = (
+    "covered_by_passage",
+    "values_missing_in_passage",
+    "pair_gains",
+    "second_share",
+    "second_points_back",
+    "second_subject_shared",
+    "words",
+    "content_words",
+    "numbers",
+    "names",
+)
+NAMES = tuple(f"{part}_{name}" for part in ("one", "two") for name in _OF_A_WINDOW) + _OF_BOTH
+_POINTING = frozenset(
+    ["he", "she", "it", "they", "this", "these", "that", "his", "her", "its", "their", "the", "there"]
+)
+
+
+def features(sentence: Text, passage: Text, weigh: Weigh) -> list[float]:
+    """Return the numbers of `NAMES` for a sentence and a passage, both with content words.
+
+    Args:
+        sentence: to be said.
+        passage: that may say it.
+        weigh: how much a word in lower case tells, from 0.
+    """
+    weights = [_weight(sentence, place, weigh) for place in sentence.content]
+    found = matches(sentence, passage)
+    single, pair = windows(found, weights, passage)
+    one = _window(sentence, passage, single, weights)
+    two = one if pair is single else _window(sentence, passage, pair, weights)
+    every = sum(weights)
+    whole = sum(w * max(places.values(), default=0.0) for places, w in zip(found, weights, strict=True)) / every
+    return [
+        *one,
+        *two,
+        whole,
+        sum(value not in passage.all_evidence for value in sentence.values),
+        two[0] - one[0],
+        *_second(sentence, passage, pair, weights),
+        len(sentence.words),
+        len(sentence.content),
+        sum(sentence.words[place].kind is Kind.NUMBER for place in sentence.content),
+        sum(sentence.words[place].kind is Kind.NAME for place in sentence.content),
+    ]
+
+
+def _weight(sentence: Text, place: int, weigh: Weigh) -> float:
+    word = sentence.words[place]
+    return weigh(word.text) if word.kind is Kind.WORD else max(1.0, weigh(word.text))
+
+
+def _window(sentence: Text, passage: Text, window: Window, weights: Sequence[float]) -> list[float]:
+    """Return the numbers of a window, in the order of their names."""
+    content, places = sentence.content, window.places
+    every = sum(weights)
+    covered = sum(w * q for w, q in zip(weights, window.quality, strict=True)) / every
+    exact = sum(w for w, q in zip(weights, window.quality, strict=True) if q == 1) / every
+    open_words = [number for number, place in enumerate(places) if place == NOWHERE]
+    heaviest = [*sorted((weights[number] for number in open_words), reverse=True), 0.0, 0.0]
+    kinds = [sentence.words[content[number]].kind for number in open_words]
+    lacking = _lacking(sentence, passage, window.sentences)
+    opposed, negation = _opposites(sentence, passage, window), _negation(sentence, passage, window)
+    turned, passive = _names_turned(sentence, places), _passive(sentence, passage, places)
+    return [
+        covered,
+        exact,
+        len(open_words),
+        heaviest[0],
+        heaviest[1],
+        kinds.count(Kind.NAME),
+        kinds.count(Kind.NUMBER),
+        *lacking,
+        *_order(passage, places),
+        _neighbours_lost(sentence, passage, places, Kind.NUMBER),
+        _neighbours_lost(sentence, passage, places, Kind.NAME),
+        _units_changed(sentence, passage, places),
+        _substitutions(passage, places),
+        *opposed,
+        *negation,
+        (opposed[1] + negation[0] + negation[1]) % 2,
+        *_bounds(sentence, passage, window),
+        turned,
+        passive,
+        float(turned > 0) * (1 - passive) + float(turned == 0 and _names(sentence) > 1) * passive,
+        _connector(sentence, passage, window),
+        *_subject(sentence, passage, window, weights),
+        *_rest(passage, window),
+    ]
+
+
+def _lacking(sentence: Text, passage: Text, numbers: Sequence[int]) -> tuple[float, float]:
+    """Return how many names, and how many numbers and dates, the sentences of a window lack."""
+    if len(numbers) == 1:
+        evidence = passage.evidence[numbers[0]]
+    else:
+        evidence = Evidence([passage.sentences[number] for number in numbers])
+    lacking = [value.kind for value in sentence.values if value not in evidence]
+    return lacking.count("name"), len(lacking) - lacking.count("name")
+
+
+def _order(passage: Text, places: Sequence[int]) -> list[float]:
+    """Return how far neighbours stay neighbours and in order, the longest run, and where the thread breaks."""
+    order = passage.ordinal
+    pairs = list(pairwise(places))
+    both = [(a, b) for a, b in pairs if NOWHERE not in (a, b)]
+    steps = [order[b] - order[a] for a, b in both]
+    runs, run = [1], 1
+    for a, b in pairs:
+        run = run + 1 if NOWHERE not in (a, b) and 0 < order[b] - order[a] <= 2 else 1
+        runs.append(run)
+    total = len(pairs) or 1
+    return [
+        sum(0 < step <= 1 for step in steps) / total if pairs else 1.0,
+        sum(abs(step) <= _REACH for step in steps) / total if pairs else 1.0,
+        sum(step < 0 for step in steps) / total,
+        max(runs) / (len(places) or 1),
+        sum(not 0 < step <= 2 * _REACH for step in steps),
+    ]
+
+
+def _neighbours_lost(sentence: Text, passage: Text, places: Sequence[int], kind: Kind) -> float:
+    """Return how many numbers (or names) have another word after and before them than in the passage."""
+    order = passage.ordinal
+    lost = 0
+    for number, place in enumerate(places):
+        if place == NOWHERE or sentence.words[sentence.content[number]].kind is not kind:
+            continue
+        beside = [places[n] for n in (number - 1, number + 1) if 0 <= n < len(places)]
+        lost += not any(p != NOWHERE and abs(order[p] - order[place]) <= 2 for p in beside) and bool(beside)
+    return lost
+
+
+def _units_changed(sentence: Text, passage: Text, places: Sequence[int]) -> float:
+    """Return how many numbers have another kind of word after them than in the passage."""
+    changed = 0
+    for place, there in zip(sentence.content, places, strict=True):
+        if there == NOWHERE or sentence.words[place].kind is not Kind.NUMBER:
+            continue
+        own, other = _after(sentence, place), _after(passage, there)
+        changed += own is not None and other is not None and not related(own, other)
+    return changed
+
+
+def _after(text: Text, place: int) -> str | None:
+    """Return the stem of the content word right after a place; None where another sentence or nothing follows."""
+    for after in range(place + 1, min(place + 3, len(text.words))):
+        if text.words[after].kind and text.words[after].sentence == text.words[place].sentence:
+            return text.words[after].key
+    return None
+
+
+def _substitutions(passage: Text, places: Sequence[int]) -> float:
+    """Return how many words stand between two words that in the passage have one other word between them."""
+    order = passage.ordinal
+    triples = zip(places, places[1:], places[2:], strict=False)
+    return sum(b == NOWHERE and NOWHERE not in (a, c) and order[c] - order[a] == 2 for a, b, c in triples)
+
+
+def _opposites(sentence: Text, passage: Text, window: Window) -> tuple[float, float]:
+    """Return how many words that are not found have an opposite in the window; and how many of these in their place."""
+    order = passage.ordinal
+    held: dict[str, list[int]] = {}
+    for number in window.sentences:
+        start, end = passage.bounds[number]
+        for place in range(start, end):
+            held.setdefault(passage.words[place].key, []).append(place)
+    taken = set(window.places)
+    count = in_place = 0
+    for number, own in enumerate(sentence.content):
+        if window.quality[number] >= 1:
+            continue
+        there = [p for key in opposites(sentence.words[own].key) for p in held.get(key, ()) if p not in taken]
+        if not there:
+            continue
+        count += 1
+        beside = [window.places[n] for n in (number - 1, number + 1) if 0 <= n < len(window.places)]
+        close = any(b != NOWHERE and abs(order[b] - order[p]) <= 2 for b in beside for p in there)
+        in_place += close
+    return count, in_place
+
+
+def _heads(text: Text, place: int) -> list[int]:
+    """Return the content words that a negator or bound is about: the first ones after it in its sentence."""
+    word = text.words[place]
+    found: list[int] = []
+    for after in range(place + 1, min(place + 1 + _SCOPE, len(text.words))):
+        if text.words[after].sentence != word.sentence or len(found) == _HEADS:
+            break
+        if text.words[after].kind:
+            found.append(after)
+    return found
+
+
+def _marks(text: Text, spans: Sequence[tuple[int, int]], marks: frozenset[str]) -> list[int]:
+    return [place for start, end in spans for place in range(start, end) if text.words[place].text in marks]
+
+
+def _negation(sentence: Text, passage: Text, window: Window) -> tuple[float, float, float]:
+    """Return negators that the sentence adds and drops, and whether their number is odd on one side alone."""
+    spans = [passage.bounds[number] for number in window.sentences]
+    own = _marks(sentence, sentence.bounds, NEGATORS)
+    theirs = _marks(passage, spans, NEGATORS)
+    place_of = dict(zip(sentence.content, window.places, strict=True))
+    about_theirs = [set(_heads(passage, place)) for place in theirs]
+    about_own = [{place_of[p] for p in _heads(sentence, place)} - {NOWHERE} for place in own]
+    added = sum(not any(a & b for b in about_theirs) for a in about_own)
+    said = set(window.places)
+    dropped = sum(bool(b & said) and not any(a & b for a in about_own) for b in about_theirs)
+    near = [b for b in about_theirs if b & said]
+    return added, dropped, abs(len(own) - len(near)) % 2
+
+
+def _bounds(sentence: Text, passage: Text, window: Window) -> list[float]:
+    """Return how the words that bound a claim change: those about words that both have."""
+    spans = [passage.bounds[number] for number in window.sentences]
+    place_of = dict(zip(sentence.content, window.places, strict=True))
+    said = set(window.places) - {NOWHERE}
+    changed: dict[str, tuple[int, int]] = {}
+    for name, words in BOUNDS.items():
+        own = _marks(sentence, sentence.bounds, words)
+        theirs = _marks(passage, spans, words)
+        has = {passage.words[place].sentence for place in theirs}
+        about = [set(_heads(passage, place)) & said for place in theirs]
+        mine = [{place_of[p] for p in _heads(sentence, place)} - {NOWHERE} for place in own]
+        added = sum(not any(a & b for b in about) and not (has and not a) for a in mine)
+        dropped = sum(bool(b) and not any(a & b for a in mine) for b in about) if len(own) < len(theirs) else 0
+        changed[name] = added, dropped
+    sums = {name: added + dropped for name, (added, dropped) in changed.items()}
+    return [
+        sum(added for added, _ in changed.values()),
+        sum(dropped for _, dropped in changed.values()),
+        sums["only"],
+        sums["about"],
+        changed["maybe"][1],
+        changed["maybe"][0],
+        sums["over"] + sums["under"],
+        sums["all"] + sums["some"],
+    ]
+
+
+def _names(sentence: Text) -> int:
+    return len(_name_runs(sentence))
+
+
+def _name_runs(sentence: Text) -> list[list[int]]:
+    """Return the runs of names in a sentence, as numbers of content words; numbers count as names here."""
+    runs: list[list[int]] = []
+    before = -2
+    for number, place in enumerate(sentence.content):
+        if sentence.words[place].kind is Kind.NAME:
+            if place == before + 1:
+                runs[-1].append(number)
+            else:
+                runs.append([number])
+            before = place
+    return runs
+
+
+def _names_turned(sentence: Text, places: Sequence[int]) -> float:
+    """Return how many neighbouring names stand the other way round in the passage."""
+    firsts = [next((places[n] for n in run if places[n] != NOWHERE), NOWHERE) for run in _name_runs(sentence)]
+    firsts = [place for place in firsts if place != NOWHERE]
+    return sum(b < a for a, b in pairwise(firsts))
+
+
+def _passive(sentence: Text, passage: Text, places: Sequence[int]) -> float:
+    """Return whether one of both has "by" between the words that it says, and the other has not."""
+    there = [place for place in places if place != NOWHERE]
+    inside = range(min(there), max(there)) if there else range(0)
+    own = any(word.text == "by" for word in sentence.words)
+    return float(own != any(passage.words[place].text == "by" for place in inside))
+
+
+def _connector(sentence: Text, passage: Text, window: Window) -> float:
+    """Return whether what stands before and after a word such as "because" has changed sides."""
+    inside = [place for number in window.sentences for place in range(*passage.bounds[number])]
+    for own, word in enumerate(sentence.words):
+        if word.text not in FORWARD and word.text not in BACKWARD:
+            continue
+        for place in inside:
+            other = passage.words[place].text
+            if other not in FORWARD and other not in BACKWARD:
+                continue
+            converse = (word.text in FORWARD) != (other in FORWARD)
+            sides = [
+                ((p < own) != (q < place)) != converse
+                for p, q in zip(sentence.content, window.places, strict=True)
+                if q != NOWHERE and p != own and q != place
+            ]
+            if sides and (word.text == other or converse):
+                return sum(sides) / len(sides)
+    return 0.0
+
+
+def _subject(sentence: Text, passage: Text, window: Window, weights: Sequence[float]) -> tuple[float, float]:
+    """Return how much of the sentence's first words the window has, and how far before its other words."""
+    runs = _name_runs(sentence)
+    first = runs[0] if runs and runs[0][0] < 2 else list(range(min(2, len(weights))))
+    total = sum(weights[number] for number in first)
+    held = sum(weights[number] * window.quality[number] for number in first) / total
+    places = [window.places[number] for number in first if window.places[number] != NOWHERE]
+    others = [p for number, p in enumerate(window.places) if p != NOWHERE and number not in first]
+    if not places or not others:
+        return held, 0.5
+    return held, sum(places[0] < other for other in others) / len(others)
+
+
+def _rest(passage: Text, window: Window) -> tuple[float, float]:
+    """Return the share of the window that the sentence says, and what it leaves out between its words."""
+    spans = [passage.bounds[number] for number in window.sentences]
+    content = sum(bool(passage.words[place].kind) for start, end in spans for place in range(start, end))
+    places = sorted({place for place in window.places if place != NOWHERE})
+    inside = passage.ordinal[places[-1]] - passage.ordinal[places[0]] + 1 if places else 0
+    return len(places) / (content or 1), inside - len(places)
+
+
+def _second(sentence: Text, passage: Text, pair: Window, weights: Sequence[float]) -> tuple[float, float, float]:
+    """Return what the later sentence of a pair gives alone, whether it points back, whether it names the subject."""
+    if len(pair.sentences) < 2:
+        return 0.0, 0.0, 0.0
+    later = pair.sentences[1]
+    numbers = [passage.words[place].sentence if place != NOWHERE else -1 for place in pair.places]
+    share = sum(w for w, number in zip(weights, numbers, strict=True) if number == later) / sum(weights)
+    start, end = passage.bounds[later]
+    points = start < end and passage.words[start].text in _POINTING
+    earlier = {passage.words[place].key for place in range(*passage.bounds[pair.sentences[0]])}
+    shared = any(
+        passage.words[place].kind is Kind.NAME and passage.words[place].key in earlier
+        for place in range(start, min(start + 4, end))
+    )
+    return share, float(points), float(shared)

@@ -1,0 +1,172 @@
+"""Learn a verifier from a corpus without labels: its sentences are true, what is made of them by rules is true or not.
+
+True are source sentences in their passage, restatements of them (`restatements.py`), and sentences of leads that a
+passage nearly says. False are lies made of all these (`lies.py`), and sentences held against passages elsewhere. What
+rules cannot make, sentences in other words altogether, true and false, every verifier learns from the few hundred of
+`restated.txt`, which were written by hand about invented things.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.values import measurable
+from tasks.engine.dice import Dice
+from tasks.engine.hashing import unit_interval
+from tasks.verification.alignment import matches
+from tasks.verification.features import features
+from tasks.verification.forest import Forest
+from tasks.verification.lies import Others, lies
+from tasks.verification.restatements import restatements
+from tasks.verification.verifier import Verifier
+from tasks.verification.weights import WordWeights
+from tasks.verification.words import read
+
+MOST_EXAMPLES = 24_000
+TREES = 48
+_WORDS = range(5, 51)  # of a sentence that teaches
+_FAR = 6  # passages of the topic that lend names and ends of sentences
+_ALIGNED = 0.7  # of a lead's sentence, what a passage must hold, with all its values
+_BY_HAND = 0.5  # weight of the sentences written by hand, as a share of that of all others
+_HELD_OUT = 0.2  # of the topics, on which the threshold is chosen
+_LEAST_SURE = 0.4  # the lowest threshold, whatever the held out lies say: no lie of a person is among them
+_MOST_PASSING = 0.05  # of their lies
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a verifier learns from, one article of a corpus.
+
+    Attributes:
+        passages: source paragraphs.
+        lead: text that is written from them, such as the article's lead; may be empty.
+    """
+
+    passages: Sequence[str]
+    lead: str = ""
+
+
+class Example(NamedTuple):
+    """A sentence that a passage says or not, and how it was made."""
+
+    true: bool
+    kind: str
+    sentence: str
+    passage: str
+
+
+def learn(topics: Sequence[Topic], seed: int = 0, most: int = MOST_EXAMPLES, without: str | None = None) -> Verifier:
+    """Learn a verifier; it takes some thirty seconds of processor time.
+
+    Args:
+        topics: a corpus; those for training alone.
+        seed: of every choice.
+        most: examples to learn from, at most.
+        without: a kind of lies that is not taught.
+
+    Raises:
+        ValueError: no passage has two sentences that can be read.
+    """
+    weights = WordWeights.of(passage for topic in topics for passage in topic.passages)
+    drawn = _drawn(topics, seed, most)
+    kept = [example for example in drawn if example.kind != without and read(example.sentence).content]
+    if not any(example.true for example in kept) or all(example.true for example in kept):
+        raise ValueError(
+            f"a verifier learns from passages with sentences of {_WORDS.start} to {_WORDS.stop - 1} words in a script "
+            f"with capitals: {len(topics)} topics have none"
+        )
+    made = len(kept)
+    kept += restated()
+    rows = np.array([features(read(e.sentence), read(e.passage), weights) for e in kept], np.float32)
+    true = np.array([example.true for example in kept])
+    held = np.array([unit_interval("held out", seed, example.passage) < _HELD_OUT for example in kept])
+    held[made:] = False
+    evened = np.concatenate([_even(kept[:made]), _even(kept[made:]) * _BY_HAND * made / (len(kept) - made)])
+    trial = Forest.fit(rows[~held], true[~held], evened[~held], TREES, seed)
+    passing = trial.probabilities(rows[held & ~true])
+    said_at = float(np.quantile(passing, 1 - _MOST_PASSING)) if len(passing) else 0.5
+    return Verifier(Forest.fit(rows, true, evened, TREES, seed), weights, min(max(said_at, _LEAST_SURE), 0.9))
+
+
+@cache
+def restated() -> list[Example]:
+    """Return the sentences of `restated.txt`, each with its passage."""
+    examples, passage = [], ""
+    for line in files("tasks.verification").joinpath("restated.txt").read_text(encoding="utf-8").splitlines():
+        mark, _, text = line.partition(" ")
+        if mark == "=":
+            passage = text
+        elif mark in {"+", "-"}:
+            examples.append(Example(mark == "+", "by hand", text, passage))
+    return examples
+
+
+def _even(examples: Sequence[Example]) -> NDArray[np.float64]:
+    """Return weights under which truth and lies weigh the same, and rare kinds are not forgotten."""
+    counts = Counter((example.true, example.kind) for example in examples)
+    weights = np.array([counts[example.true, example.kind] ** -0.5 for example in examples])
+    true = np.array([example.true for example in examples])
+    for side in (true, ~true):
+        weights[side] *= len(examples) / 2 / weights[side].sum()
+    return weights
+
+
+def _drawn(topics: Sequence[Topic], seed: int, most: int) -> Iterator[Example]:
+    """Yield examples from the topics in turn, in random order, until there are enough."""
+    dice = Dice("verifier", seed)
+    turns = [
+        (topic, place)
+        for topic in topics
+        for place in range(len(topic.passages))
+        if len(read(topic.passages[place]).sentences) > 1
+    ]
+    count = 0
+    for topic, place in dice.sample(turns, len(turns)):
+        for example in examples_of(topic, place, dice):
+            yield example
+            count += 1
+        if count >= most:
+            return
+
+
+def examples_of(topic: Topic, place: int, dice: Dice) -> Iterator[Example]:
+    """Yield examples of one passage of a topic: of one of its sentences, and of one of the lead that it nearly says."""
+    passage = topic.passages[place]
+    text = read(passage)
+    others = [topic.passages[other] for other in dice.sample(range(len(topic.passages)), _FAR) if other != place]
+    far = [sentence for other in others for sentence in read(other).sentences]
+    usable = [n for n, sentence in enumerate(text.sentences) if _usable(sentence)]
+    if not usable:
+        return
+    number = dice.pick(usable)
+    sentence = text.sentences[number]
+    following = text.sentences[number + 1] if number + 1 < len(text.sentences) else ""
+    near = [other for n, other in enumerate(text.sentences) if n != number]
+    for kind, made in restatements(sentence, following, dice):
+        yield Example(True, kind, made, passage)
+    for kind, made in lies(sentence, Others(near, far), dice):
+        yield Example(False, kind, made, passage)
+    for other in others[:2]:
+        if sentence not in other:
+            yield Example(False, "elsewhere", sentence, other)
+    aligned = [line for line in read(topic.lead).sentences if _usable(line) and _nearly_says(passage, line)]
+    for line in dice.sample(aligned, 1):
+        yield Example(True, "lead", line, passage)
+        for kind, made in lies(line, Others(list(text.sentences), far), dice):
+            yield Example(False, f"{kind}, lead", made, passage)
+
+
+def _usable(sentence: str) -> bool:
+    return len(sentence.split()) in _WORDS and measurable(sentence) and bool(read(sentence).content)
+
+
+def _nearly_says(passage: str, line: str) -> bool:
+    own, other = read(line), read(passage)
+    held = sum(bool(places) for places in matches(own, other))
+    return held >= _ALIGNED * len(own.content) and all(value in other.all_evidence for value in own.values)

@@ -1,0 +1,342 @@
+"""Lies by kind: what a sentence becomes when a part of it is exchanged, turned round, added or left out.
+
+They teach the verifier what a passage does not say, without labels. A lie is made of a sentence and, where it needs
+words from elsewhere, of other sentences: of the same passage (`near`, the hardest) or of others.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from tasks.engine.dice import Dice
+from tasks.verification.lexicon import BACKWARD, BOUNDS, FORWARD, NEGATORS, antonym_pairs, small_words, stem
+from tasks.verification.words import Kind, Text, read
+
+_RUN = re.compile(r"[A-Z][\w’'-]*(?: (?:of |the |de |van )?[A-Z][\w’'-]*)*")
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
+_MONTHS = [name.capitalize() for name in small_words("months")]
+_AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|can|could|will|would|may|might|should|must|does|did)\b")
+_PAST = re.compile(r"\b([a-z]{2,})ed\b")
+_UNITS = tuple(
+    tuple(group.split(" "))
+    for group in (
+        "kilometres miles metres feet yards",
+        "kilometers miles meters feet yards",
+        "km miles m ft",
+        "kg tonnes pounds grams",
+        "million billion thousand",
+        "years months weeks days",
+        "hours minutes seconds",
+        "percent points people",
+        "acres hectares",
+        "dollars euros pounds",
+        "goals points matches",
+    )
+)
+_ONE_WORD = tuple(sorted({word for words in BOUNDS.values() for word in words} - {"more", "some", "both", "up", "all"}))
+
+
+@dataclass(frozen=True)
+class Others:
+    """Where a lie takes its words from.
+
+    Attributes:
+        near: other sentences of the passage.
+        far: sentences of other passages.
+    """
+
+    near: Sequence[str]
+    far: Sequence[str]
+
+
+Maker = Callable[[str, Others, Dice], Iterator[str]]
+
+
+def lies(sentence: str, others: Others, dice: Dice) -> Iterator[tuple[str, str]]:
+    """Yield (kind, lie) for each kind that the sentence allows, at most one of each."""
+    for kind, maker in KINDS.items():
+        made = list(dict.fromkeys(lie for lie in maker(sentence, others, dice) if _differs(lie, sentence, others)))
+        if made:
+            yield kind, dice.pick(made)
+
+
+def _differs(lie: str, sentence: str, others: Others) -> bool:
+    """Tell whether a lie is one: other words than the sentence, in another order than any beside it."""
+    words = _keys(lie)
+    return len(words) > 2 and words != _keys(sentence) and all(words != _keys(near) for near in others.near)
+
+
+def _keys(text: str) -> list[str]:
+    return [word.key for word in read(text).words]
+
+
+def _names(text: str) -> list[re.Match[str]]:
+    """Return the runs of capitalised words that open no sentence, or do with a second capital."""
+    return [match for match in _RUN.finditer(text) if match.start() or " " in match[0]]
+
+
+def _other_name(sentences: Sequence[str], sentence: str, dice: Dice) -> Iterator[str]:
+    there = sorted({m[0] for other in sentences for m in _names(other)})
+    options = [name for name in there if not set(name.lower().split()) & set(sentence.lower().split())]
+    for match in _names(sentence):
+        if options and not match[0].isupper():
+            yield _put(sentence, match, dice.pick(options))
+
+
+def _put(text: str, match: re.Match[str], new: str) -> str:
+    return f"{text[: match.start()]}{new}{text[match.end() :]}"
+
+
+def _name_far(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    return _other_name(others.far, sentence, dice)
+
+
+def _name_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    return _other_name(others.near, sentence, dice)
+
+
+def _number_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    own = {match[0] for match in _NUMBER.finditer(sentence)}
+    there = sorted({m[0] for other in others.near for m in _NUMBER.finditer(other)} - own)
+    years = [number for number in there if _is_year(number)]
+    rest = [number for number in there if not _is_year(number)]
+    for match in _NUMBER.finditer(sentence):
+        if options := years if _is_year(match[0]) else rest:
+            yield _put(sentence, match, dice.pick(options))
+
+
+def _is_year(number: str) -> bool:
+    return len(number) == 4 and number.isdigit() and number[:2] in {"16", "17", "18", "19", "20"}
+
+
+def _number(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in _NUMBER.finditer(sentence):
+        if _is_year(match[0]):
+            continue
+        digits = match[0]
+        place = dice.pick([i for i, c in enumerate(digits) if c.isdigit()])
+        yield _put(sentence, match, f"{digits[:place]}{dice.pick('123456789')}{digits[place + 1 :]}")
+
+
+def _date(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in _NUMBER.finditer(sentence):
+        if _is_year(match[0]):
+            yield _put(sentence, match, str(int(match[0]) + dice.pick((-20, -10, -7, -3, -2, -1, 1, 2, 3, 9, 10))))
+    for match in _WORD.finditer(sentence):
+        if match[0] in _MONTHS and match[0] != "May":
+            yield _put(sentence, match, dice.pick([month for month in _MONTHS if month != match[0]]))
+
+
+def _unit(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in _WORD.finditer(sentence):
+        before = sentence[: match.start()].rstrip(" -")
+        if not before[-1:].isdigit():
+            continue
+        for group in _UNITS:
+            if match[0] in group:
+                yield _put(sentence, match, dice.pick([unit for unit in group if unit != match[0]]))
+
+
+def _splice(sentence: str, sentences: Sequence[str], dice: Dice) -> Iterator[str]:
+    """Yield the beginning of a sentence with the end of another one, cut before verbs or at commas."""
+    for other in dice.sample(sentences, 3):
+        heads, tails = _cuts(sentence), _cuts(other)
+        if heads and tails:
+            yield f"{sentence[: dice.pick(heads)].rstrip(' ,')} {other[dice.pick(tails) :].lstrip(' ,')}"
+    for other in dice.sample(sentences, 2):
+        heads, tails = _cuts(other), _cuts(sentence)
+        if heads and tails:
+            yield f"{other[: dice.pick(heads)].rstrip(' ,')} {sentence[dice.pick(tails) :].lstrip(' ,')}"
+
+
+def _cuts(sentence: str) -> list[int]:
+    words = list(_WORD.finditer(sentence))
+    inner = words[1:-2]
+    return [m.start() for m in inner if _AUXILIARY.fullmatch(m[0]) or _PAST.fullmatch(m[0]) or m[0] in _JOINTS]
+
+
+_JOINTS = frozenset(["and", "but", "which", "who", "where", "when", "because", "in", "by", "for", "with", "from", "to"])
+
+
+def _splice_far(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    return _splice(sentence, others.far, dice)
+
+
+def _splice_near(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    # Two sentences about one subject may be joined, and the whole is true; not so those about two.
+    if not (own := _about(sentence)):
+        return iter(())
+    return _splice(sentence, [other for other in others.near if (a := _about(other)) and not a & own], dice)
+
+
+def _about(sentence: str) -> frozenset[str]:
+    """Return the content words before the first verb that is seen; none where a pronoun or nothing stands there."""
+    return frozenset(word.key for word in read(_leading(sentence)).words if word.kind)
+
+
+def _negated(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in list(_AUXILIARY.finditer(sentence))[:2]:
+        after = sentence[match.end() :].lstrip().partition(" ")[0].lower()
+        if after not in NEGATORS:
+            yield _put(sentence, match, f"{match[0]} {dice.pick(('not', 'never', 'not'))}")
+    for match in list(_PAST.finditer(sentence))[:1]:
+        if " " in sentence[: match.start()].strip() and sentence[: match.start()].split()[-1].lower() not in _NO_VERB:
+            stem_ = match[1] if match[1][-1:] not in "vscg" else f"{match[1]}e"
+            yield _put(sentence, match, f"{dice.pick(('did not', 'never', 'failed to'))} {stem_}")
+
+
+_NO_VERB = frozenset(small_words("before_participles"))
+
+
+def _affirmed(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in re.finditer(r" (?:not|never)\b|(?<=[a-z])n['’]t\b", sentence):
+        if not sentence[match.end() :].startswith((" only", " just")):
+            yield _put(sentence, match, "")
+    for match in re.finditer(r"\b(?:no|without)\b", sentence):
+        yield _put(sentence, match, {"no": "some", "without": "with"}[match[0]])
+
+
+@cache
+def _opposite_of() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one, other in antonym_pairs():
+        for a, b in [(one, other), (other, one)]:
+            for word in a:
+                found.setdefault(word, []).extend(b)
+    return found
+
+
+def _antonym(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with a word's opposite; the form is the closest of those that are listed."""
+    for match in list(_WORD.finditer(sentence))[1:]:
+        options = _opposite_of().get(match[0].lower(), [])
+        if match[0] in _FUNCTION_PAIRS or not options:
+            continue
+        ending = _ending(match[0])
+        alike = [word for word in options if _ending(word) == ending] or options[:1]
+        yield _put(sentence, match, _cased(dice.pick(alike[:4]), match[0]))
+
+
+_FUNCTION_PAIRS = frozenset(["he", "she", "him", "her", "his", "hers", "with", "without", "no", "none", "all"])
+
+
+def _ending(word: str) -> str:
+    return next((ending for ending in ("ing", "ed", "est", "er", "ly", "s") if word.endswith(ending)), "")
+
+
+def _cased(word: str, like: str) -> str:
+    return word.capitalize() if like[:1].isupper() else word
+
+
+def _subject(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence about another subject: that of another sentence of the passage."""
+    own = _leading(sentence)
+    for other in dice.sample(others.near, 4):
+        if _about(sentence) and _about(other) and not _about(sentence) & _about(other):
+            yield _leading(other) + sentence[len(own) :]
+
+
+def _leading(sentence: str) -> str:
+    """Return the words before the first verb that is seen, if they are few."""
+    match = _AUXILIARY.search(sentence) or _PAST.search(sentence)
+    lead = sentence[: match.start()].rstrip() if match else ""
+    return lead if 0 < len(lead.split()) <= 6 and "," not in lead else ""
+
+
+def _role(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with two names exchanged, unless they are only listed."""
+    names = [match for match in _RUN.finditer(sentence) if not (match.start() == 0 and len(match[0]) < 4)]
+    for a, b in pairwise(names):
+        between = sentence[a.end() : b.start()]
+        if between.strip() in {"and", "or", ",", "&", ", and", "/", "-", "("} or a[0] == b[0] or ", " in between:
+            continue
+        if len(between.split()) >= 1 and not {a[0], b[0]} & set(_MONTHS):
+            yield f"{sentence[: a.start()]}{b[0]}{between}{a[0]}{sentence[b.end() :]}"
+
+
+def _bound(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in list(_WORD.finditer(sentence))[1:-1]:
+        if match[0] in _ONE_WORD and match[0] not in {"may", "might", "could", "would", "should", "claims", "plans"}:
+            yield _without(sentence, match)
+        elif match[0] in {"may", "might", "could"}:
+            yield _put(sentence, match, "will")
+    for phrase in (" at least", " at most", " up to", " more than", " less than", " fewer than", " part of", " one of"):
+        if phrase in sentence:
+            yield sentence.replace(phrase, "", 1)
+
+
+def _bound_added(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    for match in list(_NUMBER.finditer(sentence))[:2]:
+        if not _is_year(match[0]) and match.start():
+            word = dice.pick(("about", "only", "at least", "more than", "fewer than", "nearly", "up to"))
+            yield _put(sentence, match, f"{word} {match[0]}")
+    for match in list(_AUXILIARY.finditer(sentence))[:1]:
+        yield _put(sentence, match, f"{match[0]} {dice.pick(('only', 'reportedly', 'always', 'allegedly', 'mostly'))}")
+
+
+def _without(sentence: str, match: re.Match[str]) -> str:
+    return sentence[: match.start()].rstrip() + " " + sentence[match.end() :].lstrip()
+
+
+def _turned(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with what stands before and after a word such as "because" exchanged, or the word turned."""
+    for match in list(_WORD.finditer(sentence))[2:-2]:
+        word = match[0]
+        if (word not in FORWARD and word not in BACKWARD) or word == "over":
+            continue
+        before = sentence[: match.start()].strip(" ,")
+        after = sentence[match.end() :].strip(" ,.")
+        if len(after.split()) > 1:
+            head = (
+                before if before[:1].isupper() and before.split()[0] in {m[0] for m in _names(before)} else _low(before)
+            )
+            yield f"{after[:1].upper()}{after[1:]} {word} {head}."
+        if word in {"before", "after"}:
+            yield _put(sentence, match, "after" if word == "before" else "before")
+
+
+def _low(text: str) -> str:
+    first = text.split(" ")[0]
+    return text if len(first) > 1 and first.isupper() else text[:1].lower() + text[1:]
+
+
+def _word(sentence: str, others: Others, dice: Dice) -> Iterator[str]:
+    """Yield the sentence with an ordinary word from another sentence in the place of one with its ending."""
+    pool: dict[str, set[str]] = {}
+    for other in (*others.near, *others.far[:20]):
+        for word in _ordinary(read(other)):
+            pool.setdefault(_ending(word), set()).add(word)
+    own = {word.key for word in read(sentence).words}
+    for match in list(_WORD.finditer(sentence))[1:]:
+        if match[0].islower() and len(match[0]) > 3 and stem(match[0]) in own:
+            options = sorted(word for word in pool.get(_ending(match[0]), ()) if stem(word) not in own)
+            if options and match[0] in _ordinary(read(sentence)):
+                yield _put(sentence, match, dice.pick(options))
+
+
+def _ordinary(text: Text) -> list[str]:
+    return [word.text for word in text.words if word.kind is Kind.WORD and len(word.text) > 3]
+
+
+KINDS: dict[str, Maker] = {
+    "name": _name_far,
+    "name, near": _name_near,
+    "number": _number,
+    "number, near": _number_near,
+    "date": _date,
+    "unit": _unit,
+    "splice": _splice_far,
+    "splice, near": _splice_near,
+    "negated": _negated,
+    "affirmed": _affirmed,
+    "antonym": _antonym,
+    "subject": _subject,
+    "role": _role,
+    "bound dropped": _bound,
+    "bound added": _bound_added,
+    "order": _turned,
+    "word": _word,
+}
