@@ -7,9 +7,10 @@ from pathlib import Path
 from storage.builds import Build
 from storage.store import Store
 from tasks.human_evaluation import questions as drafts
+from tasks.human_evaluation.crowd import crowd_files
 from tasks.human_evaluation.design import draw_articles
 from tasks.human_evaluation.forms import form_page
-from tasks.human_evaluation.platforms import platform_files
+from tasks.human_evaluation.potato import potato_files
 from tasks.human_evaluation.questions import LEAST, Question
 from tasks.human_evaluation.sampling import Article, Summaries
 from tasks.human_evaluation.settings import StudySettings
@@ -102,7 +103,7 @@ def _write_study(study: Study, folder: Path) -> None:
             "questions and build of that study"
         )
     files = {f"{FORMS}/rater-{rater:02}.html": form_page(study, rater) for rater in study.forms}
-    files.update({f"platforms/{name}": text for name, text in platform_files(study).items()})
+    files.update({f"platforms/{name}": text for name, text in {**crowd_files(study), **potato_files(study)}.items()})
     for number, (name, text) in enumerate(files.items(), start=1):
         write_whole(folder / name, text)
         _log.info("%d of %d: %s", number, len(files), name)

@@ -6,10 +6,9 @@ from tasks.evaluation.significance import SIGNIFICANCE, Comparison, Interval, to
 from tasks.human_evaluation.agreement import RaterFinding
 from tasks.human_evaluation.answers import OVERALL, Answered, Measure
 from tasks.human_evaluation.marks import QUESTIONS
-from tasks.human_evaluation.published import published
 from tasks.human_evaluation.scoring import MeasureScores
 from tasks.human_evaluation.study import Study
-from tasks.human_evaluation.wording import CRITERIA
+from tasks.human_evaluation.wording import CRITERIA, published
 from tasks.reporting import plots
 from tasks.reporting.blocks import Block, Cell, Heading, Lines, Picture, Section, Table, Text, percent
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tasks.human_evaluation import marks as marking
 from tasks.human_evaluation.answers import Answered, Judgement, judgements, read_answers, said
-from tasks.human_evaluation.crowd_results import answers_from_table
-from tasks.human_evaluation.potato_results import answers_from_project
+from tasks.human_evaluation.crowd import answers_from_table
+from tasks.human_evaluation.potato import answers_from_project
 from tasks.human_evaluation.preparing import KEY, write_whole
 from tasks.human_evaluation.report import results_section, sections
 from tasks.human_evaluation.scoring import score_judgements

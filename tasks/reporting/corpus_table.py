@@ -1,8 +1,11 @@
-"""The size of a corpus beside the published ones of Shen et al. 2023, Table 1."""
+"""The size of a corpus beside the published ones of Shen et al. 2023, Table 1, and its counts, stage by stage."""
 
+from storage.builds import Build
 from tasks.reporting.blocks import Cell, Table
 from tasks.reporting.corpus_statistics import CorpusStatistics
+from tasks.reporting.text import summary
 
+_INTAKE = "intake"  # its rows are those of `articles`, which count again
 _COLUMNS = ("corpus", "instances", "documents", "source, words", "target, words")
 # Shen et al. 2023, Table 1: instances in thousands, documents, lengths of source and target. Its unit is not stated.
 _PUBLISHED = {
@@ -37,6 +40,19 @@ def statistics_table(found: CorpusStatistics, instances: int) -> Table:
     sample = "" if found.articles == instances else f"; means of {found.articles:,} articles"
     caption = f"Size of the corpus, as in Shen et al. 2023, Table 1{sample}"
     return Table(caption, _COLUMNS, rows, frozenset(range(1, len(_COLUMNS))))
+
+
+def describe_corpus(build: Build, statistics: CorpusStatistics, root: str) -> str:
+    """Return a line for each stage: rows kept, and rows refused by reason, most frequent first; then the size."""
+    lines = [f"{'stage':<12} {'kept':>10}  refused"]
+    kept = {stage: count["rows"] - sum(count["drops"].values()) for stage, count in build.counts.items()}
+    for stage, count in build.counts.items():
+        if stage == _INTAKE:
+            continue
+        refused = ", ".join(f"{reason} {rows:,}" for reason, rows in count["drops"].items())
+        lines.append(f"{stage:<12} {kept[stage]:>10,}  {refused}".rstrip())
+    size = summary([statistics_table(statistics, kept["articles"])])
+    return "\n".join([*lines, "", size, f"build {build.name}: its files are named in {root}/builds/{build.name}.json"])
 
 
 def _row(name: str, instances: str, documents: float, source: float, target: float) -> list[Cell]:

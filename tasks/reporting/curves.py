@@ -1,5 +1,6 @@
 """Training curves, read from the `metrics.jsonl` of a trained model."""
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,104 +31,34 @@ class Curve:
     over: str = "step"
 
 
-# name, title, label, and for each series: its name, the kind of line it is on, the field, the factor.
-_Series = tuple[str, str, str, float]
-_RANKER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
-    (
-        "ranker-loss",
-        "Ranker: loss (binary cross entropy)",
-        "loss (nats per paragraph)",
-        (
-            ("training", "train", "loss", 1),
-            ("validation", "validation", "loss", 1),
-            ("floor: scores = labels", "validation", "loss_floor", 1),
-        ),
-    ),
-    (
-        "ranker-recall",
-        "Ranker: best paragraphs of validation articles",
-        "mean ROUGE-2 recall (%)",
-        (
-            ("ranker", "validation", "recall", 100),
-            ("tf-idf", "validation", "similarity_recall", 100),
-            ("ceiling: by label", "validation", "gold_recall", 100),
-        ),
-    ),
-)
-_SUMMARIZER: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
-    (
-        "summarizer-loss",
-        "Summarizer: label-smoothed loss",
-        "loss (nats per target token)",
-        (
-            ("training", "train", "loss", 1),
-            ("validation", "validation", "loss", 1),
-        ),
-    ),
-    (
-        "summarizer-nll",
-        "Summarizer: negative log likelihood",
-        "nll (nats per target token)",
-        (
-            ("training", "train", "nll", 1),
-            ("validation", "validation", "nll", 1),
-        ),
-    ),
-    (
-        "summarizer-rouge",
-        "Summarizer: decoded validation articles",
-        "ROUGE F1 (%)",
-        (
-            ("ROUGE-1", "validation", "rouge1", 100),
-            ("ROUGE-2", "validation", "rouge2", 100),
-            ("ROUGE-L", "validation", "rougeL", 100),
-        ),
-    ),
-    (
-        "summarizer-gradient",
-        "Summarizer: gradient norm",
-        "L2 norm before clipping",
-        (("gradient", "train", "gradient_norm", 1),),
-    ),
-    ("summarizer-rate", "Summarizer: learning rate", "learning rate", (("rate", "train", "learning_rate", 1),)),
-)
-
-_ATTENTION: Sequence[tuple[str, str, str, Sequence[_Series]]] = (
-    (
-        "attention-error",
-        "Attention predictor: error of expected attention",
-        "squared error per paragraph",
-        (
-            ("training", "train", "error", 1),
-            ("validation", "validation", "error", 1),
-        ),
-    ),
+_PLANS: Mapping[str, Sequence[Mapping[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("curves.toml").read_text(encoding="utf-8")
 )
 
 
 def ranker_curves(directory: Path) -> list[Curve]:
     """Return the curves of a ranker's training; none where its metrics are not there."""
-    return _curves(directory, _RANKER)
+    return _curves(directory, "ranker")
 
 
 def summarizer_curves(directory: Path) -> list[Curve]:
     """Return the curves of a summarizer's training; none where its metrics are not there."""
-    return _curves(directory, _SUMMARIZER)
+    return _curves(directory, "summarizer")
 
 
 def model_curves(name: str, directory: Path) -> list[Curve]:
     """Return the curves of any model's training, by the name of its directory below models/."""
     if name.startswith("attention-"):
-        return _curves(directory, _ATTENTION)
+        return _curves(directory, "attention")
     return ranker_curves(directory) if name == "ranker" else summarizer_curves(directory)
 
 
-def _curves(directory: Path, plan: Sequence[tuple[str, str, str, Sequence[_Series]]]) -> list[Curve]:
+def _curves(directory: Path, model: str) -> list[Curve]:
     path = directory / METRICS
     lines = read_metrics(path) if path.is_file() else []
     curves = [
-        Curve(name, title, label, {wanted_curve[0]: _points(lines, *wanted_curve[1:]) for wanted_curve in wanted})
-        for name, title, label, wanted in plan
+        Curve(one["name"], one["title"], one["label"], {name: _points(lines, *of) for name, *of in one["series"]})
+        for one in _PLANS[model]
     ]
     return [curve for curve in curves if any(curve.series.values())]
 

@@ -1,13 +1,31 @@
-"""The report as one self-contained HTML file, with styles and pictures and without scripts."""
+"""The report as one self-contained HTML file, with styles and pictures and without scripts.
+
+Its template is a file of its own, as those of other pages: whatever they are given is escaped.
+"""
 
 import base64
 from collections.abc import Sequence
 from pathlib import Path
 
-from tasks.reporting.blocks import Section, percent
-from tasks.reporting.templates import templates
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tasks.reporting.blocks import Section, clean, percent, shown_url, web_url
 
 TEMPLATE = "page.html.j2"
+
+
+def templates(folder: Path) -> Environment:
+    """Return the templates of a folder, which is beside the code in a checkout and in an installed package alike."""
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update({"clean": clean, "shown_url": shown_url, "web_url": web_url})
+    return environment
 
 
 def page(title: str, sections: Sequence[Section]) -> str:

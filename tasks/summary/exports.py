@@ -9,7 +9,7 @@ from typing import get_args
 from tasks.evaluation.settings import Baseline
 from tasks.reporting.blocks import clean, web_url
 from tasks.reporting.markdown import escape, link
-from tasks.reporting.templates import templates
+from tasks.reporting.page import templates
 from tasks.summary.cited import CitedSummary, Passage, Sentence, Source
 from tasks.summary.support import ENOUGH_WORDS
 

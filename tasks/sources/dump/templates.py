@@ -273,36 +273,17 @@ def _by_name(meanings: Mapping[str, list[str]]) -> dict[str, str]:
 
 _FIXED = _by_name(_DATA["fixed"])
 _SIGNS = _by_name(_DATA["currencies"])
+_NAMED: tuple[Expansion, ...] = (
+    *(_last, _measure, _height, _date, _old_style_date, _as_of, _circa, _ordinal, _power),
+    *(_percentage, _gauge, _nuclide, _chinese, _note, _fraction, _value, _currency, _rupees),
+    *(_ship, _orbiter, _ship_class),
+)
 _CALLS: Mapping[str, Expansion] = {
     "raised": lambda arguments: raised(arguments[1]),
-    "last": _last,
-    "measure": _measure,
-    "height": _height,
-    "date": _date,
-    "old_style_date": _old_style_date,
-    "as_of": _as_of,
-    "circa": _circa,
-    "ordinal": _ordinal,
-    "power": _power,
-    "percentage": _percentage,
-    "gauge": _gauge,
-    "nuclide": _nuclide,
-    "chinese": _chinese,
-    "note": _note,
-    "fraction": _fraction,
-    "value": _value,
-    "currency": _currency,
-    "rupees": _rupees,
-    "ship": _ship,
-    "orbiter": _orbiter,
-    "ship_class": _ship_class,
+    **{function.__name__.removeprefix("_"): function for function in _NAMED},
 }
 _MAKERS: Mapping[str, Callable[..., Expansion]] = {
-    "argument": _argument,
-    "around": _around,
-    "era": _era,
-    "joined": _joined,
-    "span": _span,
+    function.__name__.removeprefix("_"): function for function in (_argument, _around, _era, _joined, _span)
 }
 
 

@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from tasks.human_evaluation.answers import judgements, read_answers, said
-from tasks.human_evaluation.crowd_results import answers_from_table
-from tasks.human_evaluation.platforms import letter, platform_files
+from tasks.human_evaluation.crowd import answers_from_table, crowd_files
+from tasks.human_evaluation.platforms import letter
+from tasks.human_evaluation.potato import potato_files
 from tasks.human_evaluation.study import Study
 from tests.tasks.human_evaluation.studies import all_filled, chooser, grader, pupil, study
 
@@ -25,7 +26,7 @@ RATERS = {
 
 def crowd_results(of: Study, task: str) -> str:
     """What Mechanical Turk returns: every column of the table and every input of the page, with a prefix."""
-    files = platform_files(of)
+    files = crowd_files(of)
     names = list(dict.fromkeys(re.findall(r'name="([^"]+)"', files["crowd/task.html"])))
     rows = []
     for rater in of.forms:
@@ -66,7 +67,7 @@ def test_results_of_a_crowd_platform_are_those_of_the_forms(task: str) -> None:
 
 def test_texts_are_no_markup_in_a_page_that_takes_columns_as_they_are() -> None:
     of = study(articles=2, raters=1)
-    table = platform_files(of)["crowd/rater-01.csv"]
+    table = crowd_files(of)["crowd/rater-01.csv"]
     assert all("<b>" in text for item in of.items(1) for text in item.texts)
     assert "<b>" not in table
     assert "&lt;b&gt;" in table
@@ -88,7 +89,7 @@ def test_lines_of_another_form_or_without_columns() -> None:
 @pytest.mark.parametrize("task", ["best-worst", "ratings", "qa"])
 def test_a_potato_project_asks_the_same_and_names_no_system(task: str) -> None:
     of = study(task, articles=2, raters=2)
-    files = platform_files(of)
+    files = {**crowd_files(of), **potato_files(of)}
     configuration = yaml.safe_load(files["potato/rater-02/config.yaml"])
     items = json.loads(files["potato/rater-02/items.json"])
     assert configuration["item_properties"] == {"id_key": "id", "text_key": "text"}

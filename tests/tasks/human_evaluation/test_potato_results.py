@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tasks.human_evaluation.answers import judgements, said
-from tasks.human_evaluation.platforms import platform_files
+from tasks.human_evaluation.potato import potato_files
 from tasks.human_evaluation.results import read_folder, score_study
 from tasks.human_evaluation.study import Study
 from tests.tasks.human_evaluation.studies import study
@@ -18,9 +18,9 @@ CHOSEN = {"0000": ("ht", "lead"), "0001": ("ht", "ft"), "0002": ("ft", "lead")}
 
 
 def prepared(folder: Path, of: Study) -> Path:
-    """Write a study's key and platforms; return the folder of the first Potato project."""
+    """Write a study's key and projects; return the folder of the first Potato project."""
     (folder / "key.json").write_text(of.to_json())
-    for name, text in platform_files(of).items():
+    for name, text in potato_files(of).items():
         file = folder / "platforms" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

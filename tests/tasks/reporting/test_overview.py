@@ -116,7 +116,7 @@ def test_the_index_links_artifacts_in_the_order_of_the_work(run: Run) -> None:
 
 _DRAW = """
 import hashlib
-from tasks.reporting.lineage_picture import lineage_picture
+from tasks.reporting.lineage import lineage_picture
 from tasks.reporting.origins import Origin
 
 names = ("articles", "frontier", "pages", "documents", "features")
