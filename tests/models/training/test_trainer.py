@@ -18,7 +18,7 @@ from torch import nn
 
 from models.training.batches import BatchStream
 from models.training.checkpoints import load_checkpoint
-from models.training.distributed import Ranks
+from models.training.distributed import Ranks, process_group
 from models.training.metrics import MetricsLog, read_metrics
 from models.training.prefetch import prefetch
 from models.training.schedule import constant
@@ -38,9 +38,9 @@ PROGRAM = Path(__file__).with_name("training_run.py")
 ROOT = PROGRAM.parents[3]
 
 
-def _start(*arguments: Any, launcher: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    command = [sys.executable, *launcher, str(PROGRAM), *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+def _start(*arguments: Any, **variables: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(PROGRAM), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **variables}
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -91,17 +91,13 @@ def test_a_run_learns_and_leaves_a_whole_model_directory(undisturbed: Path) -> N
     assert (checkpoint.path / "model.safetensors").read_bytes() == (undisturbed / "model.safetensors").read_bytes()
 
 
-@pytest.mark.parametrize("killed", [6, 9])
-def test_a_killed_run_started_again_ends_where_an_undisturbed_one_does(
-    killed: int, undisturbed: Path, tmp_path: Path
-) -> None:
-    process = _start(tmp_path / "run", "--kill-at", killed)
-    out, _ = output_of(process)
-    assert process.returncode == -signal.SIGKILL
-    assert out.split()[-1] == str(killed)
-    result = train(tmp_path / "run")
-    assert result.finished
-    _assert_equal_runs(tmp_path / "run", undisturbed)
+def test_a_killed_run_started_again_ends_where_an_undisturbed_one_does(undisturbed: Path, tmp_path: Path) -> None:
+    killed = _start(tmp_path, "--kill-at", 6, 9)
+    out, errors = output_of(killed)
+    assert out.split("\n") == ["3", "4", "6", "exit -9", "3", "4", "6", "8", "9", "exit -9", ""], errors
+    for step in ("6", "9"):
+        assert train(tmp_path / step).finished
+        _assert_equal_runs(tmp_path / step, undisturbed)
 
 
 @pytest.mark.parametrize("step", [6, 8])
@@ -197,14 +193,21 @@ def test_the_gradient_does_not_depend_on_how_examples_are_cut_into_batches() -> 
 
 
 @pytest.mark.usefixtures("float64")
-def test_two_processes_learn_what_one_learns_from_the_same_batches(tmp_path: Path) -> None:
+def test_two_processes_learn_what_one_learns_from_the_same_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This process is one of the two; `torchrun` itself starts both in `tests/flows/running/test_together.py`."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    launcher = ("-m", "torch.distributed.run", "--nproc-per-node=2", "--master-addr=127.0.0.1", f"--master-port={port}")
-    shared = _start(tmp_path / "two", "--accumulation", 1, "--dropout", 0, "--float64", launcher=launcher)
-    _, errors = output_of(shared)
-    assert shared.returncode == 0, errors
+    together = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    other = _start(tmp_path / "two", "--accumulation", 1, "--dropout", 0, "--float64", **together, RANK="1")
+    for name, value in {**together, "RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    with process_group("cpu") as ranks:
+        train(tmp_path / "two", ranks=ranks, accumulation=1, model=tiny_model(dropout=0.0))
+    _, errors = output_of(other)
+    assert other.returncode == 0, errors
     train(tmp_path / "one", accumulation=2, model=tiny_model(dropout=0.0))
     for expected, found in zip(_timeless(tmp_path / "one"), _timeless(tmp_path / "two"), strict=True):
         assert expected.pop("kind") == found.pop("kind")

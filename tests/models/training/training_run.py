@@ -1,6 +1,7 @@
 """A small training run that tests start as a program, to be killed, stopped or shared by processes.
 
-Prints one line a step. With `--kill-at N` it kills itself after step N's report.
+Prints one line a step. With `--kill-at N M` it trains once for each number, in a folder called so, in a process of its
+own that kills itself after that step's report.
 """
 
 import argparse
@@ -99,32 +100,34 @@ def train(
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--accumulation", type=int, default=2)
-    parser.add_argument("--log-interval", type=int, default=3)
     parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--kill-at", type=int)
+    parser.add_argument("--kill-at", type=int, nargs="*", default=[])
     parser.add_argument("--float64", action="store_true")
     arguments = parser.parse_args()
     if arguments.float64:
         torch.set_default_dtype(torch.float64)
     torch.set_num_threads(1)
 
-    def progress(at: TrainingProgress) -> None:
-        print(at.step, flush=True)
-        if at.step == arguments.kill_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def run(directory: Path, killed: int = 0) -> None:
+        def progress(at: TrainingProgress) -> None:
+            print(at.step, flush=True)
+            if at.step == killed:
+                os.kill(os.getpid(), signal.SIGKILL)
 
-    with process_group("cpu") as ranks:
-        train(
-            arguments.directory,
-            ranks=ranks,
-            model=tiny_model(dropout=arguments.dropout),
-            progress=progress,
-            steps=arguments.steps,
-            accumulation=arguments.accumulation,
-            log_interval=arguments.log_interval,
-        )
+        with process_group("cpu") as ranks:
+            model = tiny_model(dropout=arguments.dropout)
+            train(directory, ranks=ranks, model=model, progress=progress, accumulation=arguments.accumulation)
+
+    for step in arguments.kill_at:
+        # A fork, because loading PyTorch anew takes far longer than the training.
+        if not (child := os.fork()):
+            run(arguments.directory / str(step), step)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        print(f"exit {os.waitstatus_to_exitcode(status)}", flush=True)
+    if not arguments.kill_at:
+        run(arguments.directory)
 
 
 if __name__ == "__main__":
