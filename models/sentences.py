@@ -6,22 +6,18 @@ word before it is a known abbreviation, an initial or an acronym with full stops
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 _BOUNDARY = re.compile(
     r"""(?<![.!?])[.!?]+["'”’»)\]]*(?P<gap>[^\S\n]+)(?=["'“‘«(\[]*[A-Z0-9À-ÖØ-Þ])|(?P<line>(?<!\s)\s*\n\s*)"""
 )
 _LAST_WORD = re.compile(r"(?<![^\s(\[\"'“‘«])[^\s(\[\"'“‘«]+$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
-
-
-# Abbreviations with a full stop, which rarely end a sentence.
-_LIST = """
-    mr mrs ms mx dr prof rev fr sr jr st ste mt ft gen col maj capt cmdr lt sgt cpl gov sen rep hon pres supt
-    no nos vol vols pp p ch fig figs eq sec ed eds trans op cit ca c cf vs v al e.g i.e viz approx est jan feb
-    mar apr jun jul aug sep sept oct nov dec b d r dept univ assn bros messrs
-"""
-_ABBREVIATIONS = frozenset(_LIST.split())
+# Words by which `models.values` reads too.
+ENGLISH = tomllib.loads(Path(__file__).with_name("english.toml").read_text(encoding="utf-8"))
+_ABBREVIATIONS = frozenset(ENGLISH["sentences"]["abbreviations"].split())
 
 
 def split_sentences(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from models.sentences import split_sentences
+from models.sentences import ENGLISH, split_sentences
 
 Kind = Literal["name", "number", "date"]
 Date = tuple[int, int, int | None]
@@ -25,8 +25,7 @@ Number = Decimal | str  # a number with its unit, such as "$12" or "12%", is a s
 _REMEMBERED = 2048  # texts: several metrics and systems read the paragraphs of an article, which are some 600
 _REMEMBERED_WORDS = 65_536  # a corpus repeats its words, and each is folded in every text
 
-_MONTH_NAMES = "january february march april may june july august september october november december"
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
+_MONTHS = {name: number for number, name in enumerate(ENGLISH["numbers"]["months"].split(), start=1)}
 _MONTH = "|".join(_MONTHS)
 _DATE = re.compile(
     rf"\b(?P<year1>\d{{4}})-(?P<month1>\d\d)-(?P<day1>\d\d)\b"
@@ -34,13 +33,8 @@ _DATE = re.compile(
     rf"|\b(?P<month3>{_MONTH}) (?P<day3>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year3>\d{{4}})\b",
     re.IGNORECASE,
 )
-_UNIT_NAMES = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen
-"""
-_UNITS = {word: number for number, word in enumerate(_UNIT_NAMES.split())}
-_TEN_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
-_TENS = {word: 10 * number for number, word in enumerate(_TEN_NAMES.split(), start=2)}
+_UNITS = {word: number for number, word in enumerate(ENGLISH["numbers"]["units"].split())}
+_TENS = {word: 10 * number for number, word in enumerate(ENGLISH["numbers"]["tens"].split(), start=2)}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _SPELLED = "|".join((*_UNITS, *_TENS, *_SCALES))
 _SPELLED_RUN = rf"(?:{'|'.join((*_UNITS, *_TENS))})(?:(?: and |[ -])(?:{_SPELLED}))*"
@@ -62,29 +56,9 @@ _NUMBER = re.compile(
 _SPELLED_WORD = re.compile(rf"(?:{_SPELLED})(?:-(?:{_SPELLED}))*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[’'.&-][^\W_]+|(?<=\d)[:,](?=\d)[^\W_]+)*")
 _NUMERAL = re.compile(rf"\d+(?:,\d+)*(?:\.\d+)?{_SUFFIX}", re.IGNORECASE)  # a word, or part of one, that is a number
-_PARTICLE_NAMES = "al bin da de del della den der di du ibn la le van von zu"
-PARTICLES = frozenset(_PARTICLE_NAMES.split())
+PARTICLES = frozenset(ENGLISH["names"]["particles"].split())
 # Words that may open a sentence and then are not part of a name.
-_OPENER_NAMES = """
-    a about after again all also although among an and another any around as at because before below besides
-    between both but by despite during each even every few first for from half he her here his how however if in
-    it its like many more most much my near no none nor not now of often on once one only or other our over
-    several she since so some soon still such than that the their them then there these they this those though
-    through to today together two under until up upon was we were what when where whether which while who
-    whoever whose why with within without you your
-    adapted added aired approved based born built called carved chartered cited closed commissioned completed composed
-    considered consisting containing covering created crossing described designed developed directed discovered drawn
-    edited educated elected erected established featuring finished following formed founded funded including installed
-    inspired introduced joined known led listed located made managed married moved named opened opening operated owned
-    painted performed played posted premiered printed produced published raised ranked rebuilt recorded regarded
-    released renamed renovated reopened restored retired rising run running scored serving set shot situated starring
-    starting supported trained translated used using written
-    additionally afterwards approximately commonly consequently currently directly eventually finally formerly fully
-    generally gradually historically immediately initially locally mainly mostly namely nearly notably occasionally
-    officially originally partly possibly presently previously primarily probably rarely recently regularly reportedly
-    roughly shortly similarly solely subsequently traditionally typically ultimately usually widely
-"""
-OPENERS = frozenset(_OPENER_NAMES.split())
+OPENERS = frozenset(" ".join(ENGLISH["openers"].values()).split())
 
 
 @dataclass(frozen=True)
