@@ -18,9 +18,9 @@ from torch import Tensor, nn
 from models.contract import Memory, SourceBatch, Summarizer
 from models.layers.attention import initialise, masked_softmax
 from models.layers.config import Norm, check_dropouts, check_heads, configured
-from models.layers.encoder import EncoderLayer
 from models.layers.packing import Packing
 from models.layers.precision import widened
+from models.layers.transformer import EncoderLayer
 
 
 @runtime_checkable

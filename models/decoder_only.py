@@ -19,10 +19,9 @@ from models.layers.attention import KeyValueCache, SelfAttention
 from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.decoder import mean_of
 from models.layers.embeddings import TiedEmbedding
-from models.layers.encoder import TransformerLayer
-from models.layers.feed_forward import final_norm
 from models.layers.paragraphs import FlatTokens, ParagraphRows
 from models.layers.prefix import next_tokens, share_of_paragraphs
+from models.layers.transformer import TransformerLayer, final_norm
 
 
 @dataclass(frozen=True)

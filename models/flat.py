@@ -14,10 +14,9 @@ from models.layers.config import Norm, TransformerConfig, check_positive
 from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TransformerDecoder, with_copies
 from models.layers.embeddings import TiedEmbedding
-from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.positions import row_positions
+from models.layers.transformer import EncoderLayer, final_norm
 
 
 @dataclass(frozen=True)

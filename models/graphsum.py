@@ -32,11 +32,10 @@ from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
 from models.layers.decoder import mean_of, target_positions, with_copies
 from models.layers.embeddings import TiedEmbedding
-from models.layers.encoder import EncoderLayer, TransformerLayer
-from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import MultiHeadPooling
 from models.layers.positions import paragraph_positions
+from models.layers.transformer import EncoderLayer, FeedForward, Residual, TransformerLayer, final_norm
 from models.layers.words import ParallelMemory, attend_paragraphs
 
 Graph = Literal["similarity", "discourse"]

@@ -20,12 +20,11 @@ from models.layers.copying import CopyHead
 from models.layers.decoder import TokenMemory, TransformerDecoder, with_copies
 from models.layers.dropout import Dropout
 from models.layers.embeddings import TiedEmbedding
-from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.packing import Packing
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import HeadLinear, MultiHeadPooling, PoolingWeights
 from models.layers.positions import PositionOrder, paragraph_positions, row_positions
+from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
 
 GlobalResidual = Literal["g+(x+c)", "g+x"]
 Projections = Literal["shared", "per-head"]

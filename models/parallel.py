@@ -31,12 +31,11 @@ from models.layers.config import Norm, TransformerConfig
 from models.layers.copying import CopyHead
 from models.layers.decoder import mean_of, target_positions, with_copies
 from models.layers.embeddings import TiedEmbedding
-from models.layers.encoder import EncoderLayer
-from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import ParagraphRows
 from models.layers.pooling import pool_values
 from models.layers.positions import row_positions, sinusoids
 from models.layers.precision import widened
+from models.layers.transformer import EncoderLayer, FeedForward, Residual, final_norm
 from models.layers.words import ParallelMemory, attend_paragraphs
 
 

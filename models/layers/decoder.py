@@ -15,9 +15,9 @@ from models.layers.attention import CrossAttention, KeyValueCache, SelfAttention
 from models.layers.config import LayerConfig
 from models.layers.copying import CopyableMemory, CopyMemory
 from models.layers.embeddings import TiedEmbedding
-from models.layers.feed_forward import FeedForward, Residual, final_norm
 from models.layers.paragraphs import FlatTokens, ParagraphTokens
 from models.layers.positions import sinusoids
+from models.layers.transformer import FeedForward, Residual, final_norm
 
 
 @dataclass(frozen=True)

@@ -90,30 +90,20 @@ class BatchStream:
 
     def __init__(
         self,
-        shards: ExampleShards,
-        layout: Layout,
+        shards: ExampleShards,  # training examples
+        layout: Layout,  # how an example is cut and padded
         *,
-        batch_tokens: int,
+        batch_tokens: int,  # maximum padded source (B x P x L) and maximum padded target (B x T) of a batch, in tokens
+        # number of examples to gather before sorting and shuffling; whole shards are read until there are that many
         window: int = 4096,
-        seed: int,
-        rank: int = 0,
-        world: int = 1,
+        seed: int,  # decides the order of shards and batches
+        rank: int = 0,  # this process among `world`
+        world: int = 1,  # processes that train together
+        # (rows of a shard, epoch, shard number) -> the examples to read of them in this epoch; None = the rows are
+        # examples
         prepare: Callable[[pa.Table, int, int], pa.Table] | None = None,
     ) -> None:
-        """Set the stream up; nothing is read yet.
-
-        Args:
-            shards: training examples.
-            layout: how an example is cut and padded.
-            batch_tokens: maximum padded source (B x P x L) and maximum padded target (B x T) of a batch, in tokens.
-            window: number of examples to gather before sorting and shuffling; whole shards are read until there are
-                that many.
-            seed: decides the order of shards and batches.
-            rank: this process among `world`.
-            world: processes that train together.
-            prepare: (rows of a shard, epoch, shard number) -> the examples to read of them in this epoch; None = the
-                rows are examples.
-        """
+        """Set the stream up; nothing is read yet."""
         if window < 1 or seed < 0 or not 0 <= rank < world:
             raise ValueError(f"expected window >= 1, seed >= 0, 0 <= rank < world: {window}, {seed}, {rank}, {world}")
         check_budget(layout, batch_tokens)

@@ -25,28 +25,19 @@ class TokenObjective(Objective[Batch]):
 
     def __init__(
         self,
-        model: Summarizer,
+        model: Summarizer,  # weights to train
         *,
-        batch_tokens: int,
-        label_smoothing: float = 0.1,
-        loss: str = "auto",
-        stream: BatchStream | None = None,
-        ranks: Ranks | None = None,
+        batch_tokens: int,  # token budget of a batch, for messages
+        label_smoothing: float = 0.1,  # see `token_loss`
+        loss: str = "auto",  # see `token_loss`
+        stream: BatchStream | None = None,  # training batches of this process
+        ranks: Ranks | None = None,  # this process among those that train together
+        # returns this process's share of the validation batches, anew at each call
         validation: Callable[[], Iterator[Batch]] | None = None,
+        # computes further scores of the model (decoded ROUGE); called by rank 0 after a validation
         evaluate: Callable[[Summarizer], Mapping[str, float]] | None = None,
     ) -> None:
-        """Make the objective; single updates need only the first four arguments.
-
-        Args:
-            model: weights to train.
-            batch_tokens: token budget of a batch, for messages.
-            label_smoothing: see `token_loss`.
-            loss: see `token_loss`.
-            stream: training batches of this process.
-            ranks: this process among those that train together.
-            validation: returns this process's share of the validation batches, anew at each call.
-            evaluate: computes further scores of the model (decoded ROUGE); called by rank 0 after a validation.
-        """
+        """Make the objective; single updates need only the first four arguments."""
         self.model: Summarizer = model
         self.batch_tokens, self.label_smoothing, self.loss_method = batch_tokens, label_smoothing, loss
         self.stream, self.ranks, self.validation, self.evaluate = stream, ranks, validation, evaluate

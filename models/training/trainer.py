@@ -38,26 +38,17 @@ class Trainer(Generic[Item]):
 
     def __init__(
         self,
-        objective: Objective[Item],
-        schedule: Schedule,
-        settings: TrainerSettings,
-        directory: Path,
+        objective: Objective[Item],  # what to minimise; its model is moved to the device of `ranks`
+        schedule: Schedule,  # learning rate by step, the first step being 1
+        settings: TrainerSettings,  # how to train
+        directory: Path,  # folder of the run; a run that it already contains is continued
         *,
-        ranks: Ranks,
+        ranks: Ranks,  # this process among those that train together
+        # called by rank 0 with the progress, every `log_interval` steps and after a validation
         progress: Callable[[TrainingProgress], None] | None = None,
-        fingerprint: Mapping[str, Any] | None = None,
+        fingerprint: Mapping[str, Any] | None = None,  # JSON-able settings that must be equal when a run is continued
     ) -> None:
-        """Prepare the run; nothing is trained or written yet.
-
-        Args:
-            objective: what to minimise; its model is moved to the device of `ranks`.
-            schedule: learning rate by step, the first step being 1.
-            settings: how to train.
-            directory: folder of the run; a run that it already contains is continued.
-            ranks: this process among those that train together.
-            progress: called by rank 0 with the progress, every `log_interval` steps and after a validation.
-            fingerprint: JSON-able settings that must be equal when a run is continued.
-        """
+        """Prepare the run; nothing is trained or written yet."""
         self.objective, self.settings, self.directory, self.ranks = objective, settings, directory, ranks
         self.schedule, self.progress = schedule, progress
         self.fingerprint = dict(fingerprint or {})

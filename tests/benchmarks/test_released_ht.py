@@ -9,7 +9,7 @@ from benchmarks.peers.released_ht import ReleasedHT
 from models.hierarchical import GlobalLayer, HierarchicalConfig, HierarchicalTransformer
 from models.layers.attention import CrossAttention, SelfAttention
 from models.layers.decoder import DecoderLayer
-from models.layers.encoder import EncoderLayer
+from models.layers.transformer import EncoderLayer
 from models.training.token_objective import TokenObjective
 from tests.models.systems import PAD, VOCABULARY, batch, target
 

@@ -1,6 +1,8 @@
-"""The feed-forward sub-layer, and the residual connection with its LayerNorm around any sub-layer.
+"""The Transformer layer of encoders, and its parts: the feed-forward sub-layer, and the residual connection with its
+LayerNorm around any sub-layer.
 
-Shapes: any leading shape; D model size.
+Shapes: any leading shape; M tokens of all rows (paragraphs folded into the batch, or articles) without padding, D model
+size.
 """
 
 from typing import get_args
@@ -8,9 +10,10 @@ from typing import get_args
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from models.layers.attention import initialise
+from models.layers.attention import SelfAttention, initialise
 from models.layers.config import LayerConfig, Norm
 from models.layers.dropout import Dropout
+from models.layers.packing import Packing
 
 
 class FeedForward(nn.Module):
@@ -73,3 +76,42 @@ class Residual(nn.Module):
 def final_norm(config: LayerConfig) -> nn.Module:
     """Return what follows the last layer of a stack: a LayerNorm with pre-norm, nothing with post-norm."""
     return nn.LayerNorm(config.model_size, eps=config.norm_epsilon) if config.norm == "pre" else nn.Identity()
+
+
+class TransformerLayer(nn.Module):
+    """An attention of any kind and a feed-forward layer, each with its residual connection.
+
+    Attributes:
+        attention: the caller applies it: `finish(x, attention(enter(x)))`.
+    """
+
+    def __init__(self, config: LayerConfig, attention: nn.Module) -> None:
+        """Make one layer around an attention."""
+        super().__init__()
+        self.attention = attention
+        self.feed_forward = FeedForward(config.model_size, config.feed_forward_size, config.dropout)
+        self.attention_residual = Residual.of(config)
+        self.feed_forward_residual = Residual.of(config)
+
+    def enter(self, x: Tensor) -> Tensor:
+        """Return the input of the attention."""
+        return self.attention_residual.enter(x)
+
+    def finish(self, x: Tensor, attended: Tensor) -> Tensor:
+        """Add the attention's output to its input and apply the feed-forward layer; both [..., D]."""
+        x = self.attention_residual.leave(x, attended)
+        return self.feed_forward_residual.leave(x, self.feed_forward(self.feed_forward_residual.enter(x)))
+
+
+class EncoderLayer(TransformerLayer):
+    """The local layer (Liu & Lapata 2019, sec. 3.2.2, eq. 11-12): self-attention and feed-forward over the tokens of a
+    paragraph or of a flat sequence.
+    """
+
+    def __init__(self, config: LayerConfig, attention_dropout: float = 0.0) -> None:
+        """Make one layer; `attention_dropout` is that of attention weights."""
+        super().__init__(config, SelfAttention(config.model_size, config.heads, attention_dropout))
+
+    def forward(self, x_MD: Tensor, packing: Packing) -> Tensor:
+        """Map [M, D] to [M, D]; tokens see the tokens of their row."""
+        return self.finish(x_MD, self.attention(self.enter(x_MD), packing))
